@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timebase: time from the processor's own counter.
+ *
+ *     #include <timebase.h>                       // pkg-config --cflags --libs timebase
+ *
+ *     const timebase_clock *clock = timebase_clock_default();
+ *     int64_t now = timebase_utc_ns(clock);       // nanoseconds since 1970-01-01 UTC
+ *
+ * Each header is the manual of its noun. Read them in this order:
+ *
+ *     error.h      what a negative result means
+ *     counter.h    ticks: reading the counter, and what is known about it
+ *     page.h       what a tick means: the published lines
+ *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
+ *     stopwatch.h  durations of a few instructions, without the cost of measuring
+ *
+ * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
+ * comment says otherwise, from a signal handler. Nothing here prints, allocates or exits.
+ */
+#ifndef TIMEBASE_H
+#define TIMEBASE_H
+
+#include <timebase/version.h>
+
+#include <timebase/error.h>
+
+#include <timebase/counter.h>
+
+#include <timebase/page.h>
+
+#include <timebase/clock.h>
+
+#include <timebase/stopwatch.h>
+
+#endif

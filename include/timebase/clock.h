@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock: the time. A clock is a counter and a page; its handle is the page's address.
+ *
+ *     const timebase_clock *clock = timebase_clock_default();
+ *     int64_t stamp_ns = timebase_utc_ns(clock);
+ *
+ *     struct timebase_interval when;
+ *     if (timebase_utc_interval(clock, &when) == TIMEBASE_STATUS_SYNCHRONIZED)
+ *         ... true UTC was between when.earliest_ns and when.latest_ns ...
+ *
+ *     uint64_t raw = timebase_ticks();                    // now
+ *     int64_t then_ns = timebase_utc_at_ns(clock, raw);   // later, elsewhere
+ *
+ * The default clock is private to the process and keeps itself right: about every 100 ms of use
+ * one reader, whoever comes first, compares it with the kernel's clock (a few µs) and
+ * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait for.
+ * It may be read from the first instruction of a program, in signal handlers and after fork.
+ *
+ * Monotonic time tracks CLOCK_MONOTONIC and never steps: differences are slewed, at most 500 ppm.
+ * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and
+ * it is counted.
+ *
+ * Ordering. Reads without suffix are ordered after all earlier loads: if one thread's reading
+ * happens before another's, it is not later. `_unordered` reads are the cheapest, and order
+ * nothing: between threads they may disagree by the depth of the processor's pipeline.
+ *
+ * Slow path. Roughly ten times a second a reading takes some µs instead of ns. A caller
+ * that cannot have this selects TIMEBASE_MAINTENANCE_MANUAL and calls timebase_clock_maintain() from a
+ * housekeeping thread.
+ */
+#ifndef TIMEBASE_CLOCK_H
+#define TIMEBASE_CLOCK_H
+
+#include <stdint.h>
+
+#include <timebase/attributes.h>
+#include <timebase/counter.h>
+#include <timebase/error.h>
+#include <timebase/page.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+typedef struct timebase_clock timebase_clock;
+
+/* Time lies in [earliest_ns, latest_ns], nanoseconds since 1970-01-01 UTC. */
+struct timebase_interval {
+    int64_t earliest_ns;
+    int64_t latest_ns;
+};
+
+/* The process' own clock; never NULL. Cheap, and the same each time. */
+TIMEBASE_API const timebase_clock *timebase_clock_default(void) __attribute__((const));
+
+TIMEBASE_PART const struct timebase_page *timebase_clock_page(const timebase_clock *clock)
+{
+    return (const struct timebase_page *)(const void *)clock;
+}
+
+/* Where the inline reads go when the page has no line for now. Not for direct use. */
+TIMEBASE_API TIMEBASE_COLD int64_t timebase_mono_ns_slow(const timebase_clock *clock);
+TIMEBASE_API TIMEBASE_COLD int64_t timebase_utc_ns_slow(const timebase_clock *clock);
+TIMEBASE_API TIMEBASE_COLD int64_t timebase_tai_ns_slow(const timebase_clock *clock);
+TIMEBASE_API TIMEBASE_COLD void timebase_now_slow(const timebase_clock *clock,
+                                                  struct timebase_instant *out);
+TIMEBASE_API TIMEBASE_COLD int timebase_utc_interval_slow(const timebase_clock *clock,
+                                                          struct timebase_interval *out);
+TIMEBASE_API TIMEBASE_COLD int timebase_realtime_interval_slow(const timebase_clock *clock,
+                                                               struct timebase_interval *out);
+
+/* Nanoseconds since boot, suspend not counted: follows CLOCK_MONOTONIC, never steps. */
+TIMEBASE_INLINE int64_t timebase_mono_ns(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 1, TIMEBASE_WANT_MONO, &now))
+        return now.mono_ns;
+    return timebase_mono_ns_slow(clock);
+}
+
+TIMEBASE_INLINE int64_t timebase_mono_ns_unordered(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 0, TIMEBASE_WANT_MONO, &now))
+        return now.mono_ns;
+    return timebase_mono_ns_slow(clock);
+}
+
+/* Nanoseconds since 1970-01-01 00:00:00 UTC, as CLOCK_REALTIME counts them (leap seconds not). */
+TIMEBASE_INLINE int64_t timebase_utc_ns(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 1, TIMEBASE_WANT_UTC, &now))
+        return now.utc_ns;
+    return timebase_utc_ns_slow(clock);
+}
+
+TIMEBASE_INLINE int64_t timebase_utc_ns_unordered(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 0, TIMEBASE_WANT_UTC, &now))
+        return now.utc_ns;
+    return timebase_utc_ns_slow(clock);
+}
+
+/* Milliseconds, rounded down: for those who print or compare coarse times. */
+TIMEBASE_PART int64_t timebase_ms_from_ns(int64_t ns)
+{
+    return ns / 1000000 - (ns % 1000000 < 0);
+}
+
+TIMEBASE_INLINE int64_t timebase_utc_ms(const timebase_clock *clock)
+{
+    return timebase_ms_from_ns(timebase_utc_ns(clock));
+}
+
+TIMEBASE_INLINE int64_t timebase_mono_ms(const timebase_clock *clock)
+{
+    return timebase_ms_from_ns(timebase_mono_ns(clock));
+}
+
+/* UTC plus the offset in the upper half of a line's flags. */
+TIMEBASE_PART int64_t timebase_tai_from_utc(int64_t utc_ns, uint32_t flags)
+{
+    int16_t offset_sec = (int16_t)(flags >> TIMEBASE_LINE_TAI_SHIFT);
+    return utc_ns + (int64_t)offset_sec * 1000000000;
+}
+
+/*
+ * International Atomic Time, nanoseconds since 1970-01-01 00:00:00 TAI, as CLOCK_TAI. Equal to
+ * UTC while nobody has told the kernel the difference: timebase_now() flags TAI_VALID.
+ */
+TIMEBASE_INLINE int64_t timebase_tai_ns(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 1, TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS,
+                           &now))
+        return timebase_tai_from_utc(now.utc_ns, now.flags);
+    return timebase_tai_ns_slow(clock);
+}
+
+TIMEBASE_INLINE int64_t timebase_tai_ns_unordered(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 0, TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS,
+                           &now))
+        return timebase_tai_from_utc(now.utc_ns, now.flags);
+    return timebase_tai_ns_slow(clock);
+}
+
+/* One tick, and everything it says. Ordered. */
+TIMEBASE_INLINE void timebase_now(const timebase_clock *clock, struct timebase_instant *out)
+{
+    struct timebase_instant now;
+    if (timebase_page_read(timebase_clock_page(clock), 1, TIMEBASE_WANT_ALL, &now))
+        *out = now;
+    else
+        timebase_now_slow(clock, out);
+}
+
+/*
+ * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
+ * following it, and growth since. Returns an enum timebase_status; the interval is a promise
+ * only with TIMEBASE_STATUS_SYNCHRONIZED. If the kernel's clock is not synchronised its
+ * maxerror is 16 s, and so is the interval: FREERUNNING. Ordered; the interval contains the
+ * instant at which the counter was read.
+ */
+TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
+                                          struct timebase_interval *out)
+{
+    struct timebase_instant now;
+    if (!timebase_page_read(timebase_clock_page(clock), 1,
+                            TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_UTC_MAXERROR,
+                            &now))
+        return timebase_utc_interval_slow(clock, out);
+    out->earliest_ns = now.utc_ns - (int64_t)now.utc_maxerror_ns;
+    out->latest_ns = now.utc_ns + (int64_t)now.utc_maxerror_ns;
+    return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+/*
+ * Where CLOCK_REALTIME is: the error of following it alone. Holds while nobody steps or slews
+ * the system clock by more than 500 ppm; a step is noticed within about 100 ms of use. Any status but
+ * UNKNOWN keeps this promise.
+ */
+TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
+                                               struct timebase_interval *out)
+{
+    struct timebase_instant now;
+    if (!timebase_page_read(timebase_clock_page(clock), 1,
+                            TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_MAXERROR, &now))
+        return timebase_realtime_interval_slow(clock, out);
+    out->earliest_ns = now.utc_ns - (int64_t)now.maxerror_ns;
+    out->latest_ns = now.utc_ns + (int64_t)now.maxerror_ns;
+    return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+/*
+ * Convert a tick read at another moment. Exact for ticks since the last two publications (about
+ * 200 ms); for older and future ones the clock's present rate is assumed, and timebase_at() tells the
+ * bound. The very first conversion of a process may take 1 ms to learn the rate.
+ */
+TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks);
+TIMEBASE_API int64_t timebase_mono_at_ns(const timebase_clock *clock, uint64_t ticks);
+TIMEBASE_API int64_t timebase_tai_at_ns(const timebase_clock *clock, uint64_t ticks);
+TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
+                              struct timebase_instant *out);
+
+/* The first tick at which the clock will show, or showed, this time or a later one. */
+TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t utc_ns);
+TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_t mono_ns);
+
+/* Who keeps the clock right. */
+enum timebase_maintenance {
+    TIMEBASE_MAINTENANCE_AUTOMATIC = 0, /* readers, about every 100 ms of use */
+    TIMEBASE_MAINTENANCE_MANUAL = 1,    /* whoever calls timebase_clock_maintain() */
+};
+
+/*
+ * Choose. With MANUAL, timebase_clock_maintain() is to be called at least once a second (every
+ * 100 ms keeps the usual accuracy); if it is not, readers help themselves after all, and the
+ * statistics count the rescue. Returns 0 or TIMEBASE_E_INVALID.
+ */
+TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance);
+
+/*
+ * Compare with the reference and publish the next lines. A few µs; never waits for another
+ * thread. Returns 0; TIMEBASE_E_BUSY if another thread is at it or the last lines have only just
+ * been published; TIMEBASE_E_REFERENCE; TIMEBASE_E_INVALID if clock is null.
+ */
+TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock);
+
+/*
+ * Forget all lines and start afresh, as after timebase_counter_select(). Monotonic time may step by
+ * the clock's error, so: before other threads read. Returns 0, TIMEBASE_E_INVALID, or
+ * TIMEBASE_E_BUSY if another thread is maintaining the clock.
+ */
+TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
+
+/* What the clock has lived through. Counts since it started in this process. */
+struct timebase_clock_statistics {
+    uint64_t samples;             /* comparisons with the reference */
+    uint64_t publications;
+    uint64_t late_publications;   /* published after their first tick: bounded, see page.h */
+    uint64_t utc_steps;           /* the system clock was stepped */
+    int64_t last_utc_step_ns;     /* new - old offset of the latest step */
+    uint64_t suspends;            /* the machine slept */
+    uint64_t counter_jumps;       /* counter and reference disagree beyond any slew */
+    uint64_t counter_backwards;   /* the counter went back */
+    uint64_t rate_changes;        /* the reference changed its rate: history dropped */
+    uint64_t reference_failures;  /* the reference could not be read */
+    uint64_t rescues;             /* manual maintenance was overdue */
+    int64_t last_offset_ns;       /* clock - reference at the latest comparison */
+    uint64_t bracket_ns;          /* half-width of the latest comparison */
+    uint64_t frequency_hz;        /* the reference's rate, in ticks per second of its time */
+    uint64_t frequency_error_ppb; /* and how wrong that can be */
+    int32_t counter_id;           /* enum timebase_counter_id */
+    int32_t status;               /* enum timebase_status */
+};
+
+/* Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. */
+TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
+                                           struct timebase_clock_statistics *out);
+
+/* Names for people: "SYNCHRONIZED". Constant text, never NULL. */
+TIMEBASE_API const char *timebase_status_name(int status);
+
+TIMEBASE_EXTERN_END
+
+#endif

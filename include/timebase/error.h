@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors. A function that can fail returns 0 or a positive value on success and one of these
+ * negative values on failure; errno is neither read nor promised. The library never prints.
+ */
+#ifndef TIMEBASE_ERROR_H
+#define TIMEBASE_ERROR_H
+
+#include <timebase/attributes.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+enum timebase_error {
+    TIMEBASE_OK = 0,
+    TIMEBASE_E_INVALID = -1,     /* an argument is null or out of its documented range */
+    TIMEBASE_E_UNSUPPORTED = -2, /* this processor, kernel or build cannot do it */
+    TIMEBASE_E_PERMISSION = -3,  /* the kernel or a sandbox refuses it */
+    TIMEBASE_E_BUSY = -4,        /* another thread is doing it now; nothing was changed */
+    TIMEBASE_E_STALE = -5,       /* what was read is too old to be used */
+    TIMEBASE_E_DISRUPTED = -6,   /* the counter stopped, jumped or went backwards */
+    TIMEBASE_E_TORN = -7,        /* bounded retries found no consistent copy */
+    TIMEBASE_E_FORMAT = -8,      /* not a timebase page, or not one of this layout version */
+    TIMEBASE_E_REFERENCE = -9,   /* the reference clock could not be read */
+};
+
+/*
+ * A constant English sentence for a result of this library, without a full stop; never NULL.
+ * Zero and positive values give "success", unknown values "unknown timebase error".
+ */
+TIMEBASE_API const char *timebase_strerror(int error);
+
+TIMEBASE_EXTERN_END
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page: what a tick means. 512 bytes of memory that turn a counter value into a time.
+ *
+ *     ns(ticks) = line.mono_ns + d * line.period,  d = ticks - line.start_ticks
+ *
+ * A page holds two copies of three straight lines over the counter: `before` hands over to `slew`
+ * at slew.start_ticks, and `slew` to `after` at after.start_ticks. A reader picks the line by its
+ * own tick, so that a tick means the same nanosecond to whoever converts it. The lines
+ * join without a gap; every line but `before` is published before its first tick comes. `slew`
+ * brings the time nearer to the reference with a slope at most 500 ppm off; `after` has the
+ * slope of the reference itself, so that a page whose writer has died is a clock in holdover
+ * (docs/decisions/0001-page.md).
+ *
+ * spec/page.md is the specification for readers in other languages, with test vectors.
+ *
+ * The protocol, a latch of two copies; each fence names its partner on the other side:
+ *
+ *     writer                                  reader
+ *     s = seq                                 s = seq, acquire          (A)
+ *     fence, release                    (B)   read copy[s & 1], relaxed
+ *     write copy[(s + 1) & 1], relaxed        fence, acquire            (C)
+ *     seq = s + 1, release              (D)   accept if seq == s, relaxed
+ *
+ *     (D) with (A): who sees the number sees the copy that it names.
+ *     (B) with (C): who saw any word of the next rewrite of copy[s & 1] (number s + 2) also
+ *     sees s + 1 or more in its last look at seq, and so rejects what it read.
+ *
+ * Readers never wait: a writer killed half-way leaves the published copy untouched.
+ */
+#ifndef TIMEBASE_PAGE_H
+#define TIMEBASE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <timebase/arithmetic.h>
+#include <timebase/attributes.h>
+#include <timebase/counter.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+#define TIMEBASE_PAGE_MAGIC 0x47504254u /* "TBPG" as a little-endian machine stores it */
+#define TIMEBASE_PAGE_VERSION 1u
+#define TIMEBASE_PAGE_SIZE 512u
+
+/* The state of the clock, with the values and meaning of Linux' vmclock-abi.h. */
+enum timebase_status {
+    TIMEBASE_STATUS_UNKNOWN = 0,      /* nothing can be said; bounds do not hold */
+    TIMEBASE_STATUS_INITIALIZING = 1, /* the frequency is not measured well yet; bounds hold */
+    TIMEBASE_STATUS_SYNCHRONIZED = 2, /* the reference says that it follows true UTC */
+    TIMEBASE_STATUS_FREERUNNING = 3,  /* the reference does not follow UTC, or is out of reach */
+    TIMEBASE_STATUS_UNRELIABLE = 4,   /* the counter misbehaved a moment ago */
+};
+
+/* timebase_line.flags */
+#define TIMEBASE_LINE_STATUS_MASK 0x0000000fu /* enum timebase_status */
+#define TIMEBASE_LINE_TAI_VALID 0x00000010u   /* tai_offset_sec was set by somebody */
+#define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second will be inserted at the end of the day */
+#define TIMEBASE_LINE_LEAP_DELETE 0x00000040u /* or deleted */
+#define TIMEBASE_LINE_TAI_SHIFT 16            /* upper half: TAI - UTC in seconds, signed 16 bits */
+
+/* One straight line, one cache line. All offsets are "what is named first minus the second". */
+struct timebase_line {
+    uint64_t start_ticks;       /* the line's first tick */
+    uint64_t mono_ns;           /* monotonic time there, ns since boot, rounded down */
+    uint64_t utc_offset_ns;     /* UTC - monotonic, two's complement */
+    uint64_t period_frac;       /* length of a tick: period_ns + period_frac / 2^64 ns */
+    uint32_t period_ns;         /* 0 for counters of more than 1 GHz */
+    uint32_t flags;             /* TIMEBASE_LINE_... */
+    uint64_t maxerror_ns;       /* at start_ticks: |this line - reference clock| is no more */
+    uint32_t drift_rate;        /* the oscillator's share of the growth of both bounds, 2^-32 ns per tick */
+    uint32_t slew_rate;         /* how fast the reference may move away from its own pace, likewise */
+    uint64_t utc_maxerror_ns;   /* |reference clock - true UTC| at start_ticks, as the reference says */
+};
+
+struct timebase_lines {
+    struct timebase_line before;
+    struct timebase_line slew;
+    struct timebase_line after;
+};
+
+struct timebase_page {
+    /* read at every call */
+    uint64_t seq;           /* number of this publication; 0: no lines here */
+    uint64_t refresh_ticks; /* the lines want renewal so many ticks after after.start_ticks; < 2^63 */
+    /* written once */
+    uint32_t magic;      /* TIMEBASE_PAGE_MAGIC */
+    uint32_t size;       /* TIMEBASE_PAGE_SIZE */
+    uint32_t version;    /* TIMEBASE_PAGE_VERSION */
+    uint32_t counter_id; /* enum timebase_counter_id: whose ticks the lines take */
+    /* counts since the page was made; relaxed, for people and monitors */
+    uint64_t disruption_marker; /* changes when the counter's past is no guide to its future */
+    uint64_t utc_step_count;    /* steps of UTC: utc_offset_ns changed */
+    uint64_t late_count;        /* publications that came after their slew.start_ticks */
+    uint64_t reserved[9];       /* 0 */
+    struct timebase_lines copy[2];
+} __attribute__((aligned(64)));
+
+/* The layout is a contract with other languages and older processes: spec/page.md. */
+#define TIMEBASE_LINE_AT(field, offset)                                                            \
+    TIMEBASE_STATIC_ASSERT(offsetof(struct timebase_line, field) == (offset), #field)
+#define TIMEBASE_PAGE_AT(field, offset)                                                            \
+    TIMEBASE_STATIC_ASSERT(offsetof(struct timebase_page, field) == (offset), #field)
+TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_line) == 64, "a line is one cache line");
+TIMEBASE_LINE_AT(start_ticks, 0);
+TIMEBASE_LINE_AT(mono_ns, 8);
+TIMEBASE_LINE_AT(utc_offset_ns, 16);
+TIMEBASE_LINE_AT(period_frac, 24);
+TIMEBASE_LINE_AT(period_ns, 32);
+TIMEBASE_LINE_AT(flags, 36);
+TIMEBASE_LINE_AT(maxerror_ns, 40);
+TIMEBASE_LINE_AT(drift_rate, 48);
+TIMEBASE_LINE_AT(slew_rate, 52);
+TIMEBASE_LINE_AT(utc_maxerror_ns, 56);
+TIMEBASE_PAGE_AT(seq, 0);
+TIMEBASE_PAGE_AT(refresh_ticks, 8);
+TIMEBASE_PAGE_AT(magic, 16);
+TIMEBASE_PAGE_AT(size, 20);
+TIMEBASE_PAGE_AT(version, 24);
+TIMEBASE_PAGE_AT(counter_id, 28);
+TIMEBASE_PAGE_AT(disruption_marker, 32);
+TIMEBASE_PAGE_AT(utc_step_count, 40);
+TIMEBASE_PAGE_AT(late_count, 48);
+TIMEBASE_PAGE_AT(copy, 128);
+TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_page) == TIMEBASE_PAGE_SIZE, "page size");
+
+/* Everything one tick says. Errors are half-widths: time +/- error. */
+struct timebase_instant {
+    uint64_t ticks;
+    int64_t mono_ns;
+    int64_t utc_ns;
+    uint64_t maxerror_ns;     /* against the reference clock, if it keeps its pace */
+    uint64_t utc_maxerror_ns; /* against true UTC, if the reference is right about itself */
+    uint32_t flags;           /* TIMEBASE_LINE_... */
+};
+
+/*
+ * Words of a page. 64-bit machines load and store them whole. On 32-bit machines a word is two
+ * halves, each atomic: the protocol rejects halves of different publications like any other
+ * mixture, and the sequence number is its lower half alone (a reader would have to sleep through
+ * exactly 2^32 publications to be deceived).
+ */
+#if UINTPTR_MAX > 0xffffffffu
+
+TIMEBASE_PART uint64_t timebase_page_word(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+TIMEBASE_PART void timebase_page_set_word(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+TIMEBASE_PART uint64_t timebase_page_seq(const struct timebase_page *page, int order)
+{
+    return __atomic_load_n(&page->seq, order);
+}
+
+TIMEBASE_PART void timebase_page_set_seq(struct timebase_page *page, uint64_t seq)
+{
+    __atomic_store_n(&page->seq, seq, __ATOMIC_RELEASE);
+}
+
+#else
+
+typedef uint32_t __attribute__((may_alias)) timebase_half;
+
+/* Which half of a word is the lower one. */
+#define TIMEBASE_LOWER_HALF (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+TIMEBASE_PART uint64_t timebase_page_word(const uint64_t *word)
+{
+    const timebase_half *half = (const timebase_half *)word;
+    uint32_t low = __atomic_load_n(&half[TIMEBASE_LOWER_HALF], __ATOMIC_RELAXED);
+    uint32_t high = __atomic_load_n(&half[!TIMEBASE_LOWER_HALF], __ATOMIC_RELAXED);
+    return ((uint64_t)high << 32) | low;
+}
+
+TIMEBASE_PART void timebase_page_set_word(uint64_t *word, uint64_t value)
+{
+    timebase_half *half = (timebase_half *)word;
+    __atomic_store_n(&half[TIMEBASE_LOWER_HALF], (uint32_t)value, __ATOMIC_RELAXED);
+    __atomic_store_n(&half[!TIMEBASE_LOWER_HALF], (uint32_t)(value >> 32), __ATOMIC_RELAXED);
+}
+
+TIMEBASE_PART uint64_t timebase_page_seq(const struct timebase_page *page, int order)
+{
+    const timebase_half *half = (const timebase_half *)&page->seq;
+    return __atomic_load_n(&half[TIMEBASE_LOWER_HALF], order);
+}
+
+TIMEBASE_PART void timebase_page_set_seq(struct timebase_page *page, uint64_t seq)
+{
+    timebase_half *half = (timebase_half *)&page->seq;
+    __atomic_store_n(&half[!TIMEBASE_LOWER_HALF], (uint32_t)(seq >> 32), __ATOMIC_RELAXED);
+    __atomic_store_n(&half[TIMEBASE_LOWER_HALF], (uint32_t)seq, __ATOMIC_RELEASE);
+}
+
+#endif
+
+TIMEBASE_PART uint32_t timebase_page_half(const uint32_t *half)
+{
+    return __atomic_load_n(half, __ATOMIC_RELAXED);
+}
+
+/*
+ * The line for a tick that has just been read, and *d, the ticks since its start; NULL when the
+ * tick asks for renewal, or is older than the page (the counter went back). In quiet times one
+ * comparison decides: a tick before `after` makes d huge.
+ */
+TIMEBASE_PART const struct timebase_line *
+timebase_page_line_now(const struct timebase_lines *lines, uint64_t ticks, uint64_t refresh_ticks,
+                       uint64_t *d)
+{
+    const struct timebase_line *line = &lines->after;
+    *d = ticks - timebase_page_word(&line->start_ticks);
+    if (TIMEBASE_LIKELY(*d <= refresh_ticks))
+        return line;
+    if ((int64_t)*d >= 0)
+        return NULL;
+    line = &lines->slew;
+    *d = ticks - timebase_page_word(&line->start_ticks);
+    if ((int64_t)*d >= 0)
+        return line;
+    line = &lines->before;
+    *d = ticks - timebase_page_word(&line->start_ticks);
+    return (int64_t)*d >= 0 ? line : NULL;
+}
+
+/* What to work out: the rest of the instant is left as it was. Constants, to fold away. */
+enum timebase_want {
+    TIMEBASE_WANT_MONO = 1,
+    TIMEBASE_WANT_UTC = 2,
+    TIMEBASE_WANT_FLAGS = 4,
+    TIMEBASE_WANT_MAXERROR = 8,
+    TIMEBASE_WANT_UTC_MAXERROR = 16,
+    TIMEBASE_WANT_ALL = 31,
+};
+
+/* What a rate of 2^-32 ns per tick makes of d ticks, ns rounded down (the bound allows for that). */
+TIMEBASE_PART uint64_t timebase_growth(uint64_t d, uint32_t rate)
+{
+    return timebase_multiply_high(d, (uint64_t)rate << 32);
+}
+
+TIMEBASE_PART void timebase_line_convert(const struct timebase_line *line, uint64_t d, int want,
+                                         struct timebase_instant *out)
+{
+    uint64_t mono = timebase_page_word(&line->mono_ns) +
+                    d * timebase_page_half(&line->period_ns) +
+                    timebase_multiply_high(d, timebase_page_word(&line->period_frac));
+    if (want & TIMEBASE_WANT_MONO)
+        out->mono_ns = (int64_t)mono;
+    if (want & TIMEBASE_WANT_UTC)
+        out->utc_ns = (int64_t)(mono + timebase_page_word(&line->utc_offset_ns));
+    if (want & TIMEBASE_WANT_FLAGS)
+        out->flags = timebase_page_half(&line->flags);
+    if (want & (TIMEBASE_WANT_MAXERROR | TIMEBASE_WANT_UTC_MAXERROR)) {
+        uint64_t error = timebase_page_word(&line->maxerror_ns) +
+                         timebase_growth(d, timebase_page_half(&line->drift_rate));
+        if (want & TIMEBASE_WANT_MAXERROR)
+            out->maxerror_ns = error + timebase_growth(d, timebase_page_half(&line->slew_rate));
+        if (want & TIMEBASE_WANT_UTC_MAXERROR)
+            out->utc_maxerror_ns = error + timebase_page_word(&line->utc_maxerror_ns);
+    }
+}
+
+/* The counter as the page's readers take it; `ordered` is a constant. */
+TIMEBASE_PART uint64_t timebase_page_ticks(int ordered)
+{
+    return ordered ? timebase_arch_ticks_ordered() : timebase_arch_ticks();
+}
+
+/*
+ * Read the counter and convert it by the page. False when the page has no line for now: the
+ * caller then takes the slow path of its clock. The loop ends as soon as no publication falls
+ * between its two looks at seq.
+ */
+TIMEBASE_PART bool timebase_page_read(const struct timebase_page *page, int ordered, int want,
+                                      struct timebase_instant *out)
+{
+    uint64_t seq;
+    do {
+        seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+        if (TIMEBASE_UNLIKELY(seq == 0))
+            return false;
+        const struct timebase_lines *lines = &page->copy[seq & 1];
+        uint64_t d;
+        out->ticks = timebase_page_ticks(ordered);
+        const struct timebase_line *line = timebase_page_line_now(
+            lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
+        if (TIMEBASE_UNLIKELY(line == NULL))
+            return false;
+        timebase_line_convert(line, d, want, out);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    } while (TIMEBASE_UNLIKELY(timebase_page_seq(page, __ATOMIC_RELAXED) != seq));
+    return true;
+}
+
+/*
+ * Convert a tick read earlier (or one to come) by the lines of the page, however far from them:
+ * ticks older than `before` by that line drawn backwards. The bound grows with the distance. Fills
+ * all of *out. False if the page has no lines, or (never seen) 1,000 publications fell into
+ * 1,000 attempts.
+ */
+TIMEBASE_API bool timebase_page_convert(const struct timebase_page *page, uint64_t ticks,
+                                        struct timebase_instant *out);
+
+/*
+ * The inverse: the first tick at which the page's monotonic time, or UTC, is target_ns or later.
+ * Targets the page cannot reach give the first or last tick of its range, 2^62 ns (of ticks below
+ * 1 ns: 2^62 ticks) either side of `after`. False as above.
+ */
+TIMEBASE_API bool timebase_page_ticks_at_mono(const struct timebase_page *page, int64_t target_ns,
+                                              uint64_t *ticks);
+TIMEBASE_API bool timebase_page_ticks_at_utc(const struct timebase_page *page, int64_t target_ns,
+                                             uint64_t *ticks);
+
+/*
+ * Is this a page that this library can read? Looks at magic, size, version, and the ranges of
+ * the lines. Returns 0, TIMEBASE_E_FORMAT, TIMEBASE_E_STALE if it holds no lines yet, or
+ * TIMEBASE_E_INVALID if page is null.
+ */
+TIMEBASE_API int timebase_page_validate(const struct timebase_page *page);
+
+TIMEBASE_EXTERN_END
+
+#endif
