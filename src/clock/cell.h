@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cell: a clock's page, and before it in memory what only the owner needs. The handle that users
+ * hold is the address of the page, so that the inline reads start from it without a detour.
+ *
+ * Where the processor's counter cannot be read inline, `page` stays empty for ever (seq 0 sends
+ * every reader to the slow path) and the lines live in `shadow`, over the OS clock's ticks.
+ */
+#ifndef CLOCK_CELL_H
+#define CLOCK_CELL_H
+
+#include <timebase/clock.h>
+
+#include "../discipline/discipline.h"
+#include "../reference/reference.h"
+
+struct clock_cell {
+    int32_t owner_pid;   /* process whose thread is at work on this cell; 0: nobody */
+    int32_t maintenance; /* enum timebase_maintenance */
+    const struct reference *reference;
+    void *reference_context;
+    struct discipline discipline;
+    uint64_t interval_ns;  /* until the next lines; grows from 1 ms to 100 ms */
+    int64_t maintained_ns; /* monotonic time of the last sample */
+    struct timebase_clock_statistics statistics;
+    struct timebase_page shadow;
+    struct timebase_page page;
+};
+
+#define CLOCK_PAGE_INITIALIZER(counter)                                                            \
+    {                                                                                              \
+        .magic = TIMEBASE_PAGE_MAGIC, .size = TIMEBASE_PAGE_SIZE,                                  \
+        .version = TIMEBASE_PAGE_VERSION, .counter_id = (counter)                                  \
+    }
+
+/* Nothing is left to do at run time: a cell works from the first instruction of a process on. */
+#define CLOCK_CELL_INITIALIZER(driver, context)                                                    \
+    {                                                                                              \
+        .reference = (driver), .reference_context = (context),                                     \
+        .shadow = CLOCK_PAGE_INITIALIZER(TIMEBASE_COUNTER_OS),                                     \
+        .page = CLOCK_PAGE_INITIALIZER(TIMEBASE_ARCH_COUNTER)                                      \
+    }
+
+static inline struct clock_cell *cell_of(const timebase_clock *clock)
+{
+    const char *page = (const char *)clock;
+    return (struct clock_cell *)(uintptr_t)(page - offsetof(struct clock_cell, page));
+}
+
+static inline const timebase_clock *cell_handle(const struct clock_cell *cell)
+{
+    return (const timebase_clock *)(const void *)&cell->page;
+}
+
+/* Where this cell's lines are: readable inline, or only here. */
+struct timebase_page *cell_lines_page(struct clock_cell *cell);
+
+/*
+ * Try to become the one who works on the cell. Never waits. A cell left locked by the process
+ * this one was forked from is taken over and mended.
+ */
+bool cell_try_lock(struct clock_cell *cell);
+void cell_unlock(struct clock_cell *cell);
+
+/* Sample the reference and publish; the cell is locked. Returns 0 or an error. */
+int cell_maintain(struct clock_cell *cell);
+
+/*
+ * How far readers may follow the lines beyond their refresh: the last tick for which anybody
+ * may have been given a time by them.
+ */
+uint64_t cell_followed_ticks(struct clock_cell *cell);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert: ticks to time and back, by a clock. The only thing that can be missing is lines, in the
+ * first millisecond of a clock's life; then they are waited for, or drawn for this call alone.
+ */
+#include <stddef.h>
+
+#include "../publish/publish.h"
+#include "cell.h"
+
+#include <timebase/error.h>
+
+/* Two samples so far apart give a slope; see BASELINE_MIN_NS of the estimator. */
+#define WAIT_NS 600000
+/* A bound on the wait in case the reference stands still. */
+#define WAIT_ROUNDS 1000000
+
+static void wait_by_reference(const struct clock_cell *cell)
+{
+    struct reference_moment start, now;
+    if (cell->reference->moment(cell->reference_context, &start) != TIMEBASE_OK)
+        return;
+    for (int i = 0; i < WAIT_ROUNDS; i++) {
+        timebase_arch_relax();
+        if (cell->reference->moment(cell->reference_context, &now) != TIMEBASE_OK ||
+            now.mono_ns - start.mono_ns >= WAIT_NS)
+            return;
+    }
+}
+
+static bool has_lines(struct clock_cell *cell)
+{
+    return timebase_page_seq(cell_lines_page(cell), __ATOMIC_ACQUIRE) != 0;
+}
+
+static void try_maintain(struct clock_cell *cell)
+{
+    if (!cell_try_lock(cell))
+        return;
+    cell_maintain(cell);
+    cell_unlock(cell);
+}
+
+/* The page to convert by; with lines unless a signal handler interrupted the first maintenance. */
+static struct timebase_page *page_with_lines(struct clock_cell *cell)
+{
+    if (!has_lines(cell))
+        try_maintain(cell);
+    if (!has_lines(cell)) {
+        wait_by_reference(cell);
+        try_maintain(cell);
+    }
+    return cell_lines_page(cell);
+}
+
+/* A page for one call: two samples of the reference, private to it. */
+static void draw(struct clock_cell *cell, struct timebase_page *page)
+{
+    struct discipline discipline = {0};
+    struct schedule schedule = {0};
+    struct discipline_sample sample;
+    /* The shared driver context may be in use by the thread we interrupted: a copy of its own. */
+    struct reference_kernel own = {0};
+    void *context = cell->reference == &reference_kernel ? (void *)&own : cell->reference_context;
+    for (int i = 0; i < 2 && !discipline_is_ready(&discipline); i++) {
+        if (i > 0)
+            wait_by_reference(cell);
+        if (cell->reference->sample(context, &sample) == TIMEBASE_OK)
+            discipline_observe(&discipline, &sample);
+    }
+    if (!discipline_is_ready(&discipline))
+        return;
+    schedule.now_ticks = timebase_ticks_ordered();
+    struct discipline_output output = discipline_plan(&discipline, &schedule, schedule.now_ticks);
+    publish_lines(page, &output.lines, output.refresh_ticks);
+}
+
+/* No lines at all and no reference to draw them by. */
+static void convert_nothing(uint64_t ticks, struct timebase_instant *out)
+{
+    struct timebase_instant nothing = {0};
+    *out = nothing;
+    out->ticks = ticks;
+    out->maxerror_ns = out->utc_maxerror_ns = (uint64_t)1 << 60;
+    out->flags = TIMEBASE_STATUS_UNKNOWN;
+}
+
+TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
+                              struct timebase_instant *out)
+{
+    struct clock_cell *cell = cell_of(clock);
+    if (timebase_page_convert(page_with_lines(cell), ticks, out))
+        return;
+    struct timebase_page page = {0};
+    draw(cell, &page);
+    if (!timebase_page_convert(&page, ticks, out))
+        convert_nothing(ticks, out);
+}
+
+TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks)
+{
+    struct timebase_instant instant;
+    timebase_at(clock, ticks, &instant);
+    return instant.utc_ns;
+}
+
+TIMEBASE_API int64_t timebase_mono_at_ns(const timebase_clock *clock, uint64_t ticks)
+{
+    struct timebase_instant instant;
+    timebase_at(clock, ticks, &instant);
+    return instant.mono_ns;
+}
+
+TIMEBASE_API int64_t timebase_tai_at_ns(const timebase_clock *clock, uint64_t ticks)
+{
+    struct timebase_instant instant;
+    timebase_at(clock, ticks, &instant);
+    return timebase_tai_from_utc(instant.utc_ns, instant.flags);
+}
+
+TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t utc_ns)
+{
+    struct clock_cell *cell = cell_of(clock);
+    struct timebase_page page = {0};
+    uint64_t ticks = 0;
+    if (timebase_page_ticks_at_utc(page_with_lines(cell), utc_ns, &ticks))
+        return ticks;
+    draw(cell, &page);
+    timebase_page_ticks_at_utc(&page, utc_ns, &ticks);
+    return ticks;
+}
+
+TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_t mono_ns)
+{
+    struct clock_cell *cell = cell_of(clock);
+    struct timebase_page page = {0};
+    uint64_t ticks = 0;
+    if (timebase_page_ticks_at_mono(page_with_lines(cell), mono_ns, &ticks))
+        return ticks;
+    draw(cell, &page);
+    timebase_page_ticks_at_mono(&page, mono_ns, &ticks);
+    return ticks;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * maintain: where reference, discipline and publish meet. Runs in the thread that came first to
+ * the slow path, or in a housekeeping thread.
+ */
+#include "../publish/publish.h"
+#include "cell.h"
+
+#include <timebase/error.h>
+
+/* The interval between samples doubles from the first to the second as the slope gets better. */
+#define INTERVAL_FIRST_NS 1000000
+#define INTERVAL_NS 100000000
+/* Manual maintenance is overdue after this. */
+#define MANUAL_HORIZON_NS 1000000000
+/* Publishing takes about a microsecond; an interruption of the writer should fit in too. */
+#define LEAD_MIN_NS 20000
+/* How often a publication that came too late for its first tick is planned again. */
+#define PLAN_ATTEMPTS 3
+/* Readers may follow lines unrenewed for as long again as they were meant to last. */
+#define GRACE_FACTOR 2
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t cell_followed_ticks(struct clock_cell *cell)
+{
+    struct timebase_page *page = cell_lines_page(cell);
+    const struct timebase_lines *lines = &page->copy[timebase_page_word(&page->seq) & 1];
+    return timebase_page_word(&lines->after.start_ticks) +
+           GRACE_FACTOR * timebase_page_word(&page->refresh_ticks);
+}
+
+static void count_events(struct clock_cell *cell, unsigned events)
+{
+    struct timebase_clock_statistics *statistics = &cell->statistics;
+    struct timebase_page *page = cell_lines_page(cell);
+    statistics->samples++;
+    statistics->rate_changes += !!(events & DISCIPLINE_RATE_CHANGED);
+    statistics->suspends += !!(events & DISCIPLINE_SUSPENDED);
+    statistics->counter_jumps += (events & DISCIPLINE_JUMPED) && !(events & DISCIPLINE_SUSPENDED);
+    statistics->counter_backwards += !!(events & DISCIPLINE_BACKWARDS);
+    if (events & DISCIPLINE_UTC_STEPPED) {
+        statistics->utc_steps++;
+        statistics->last_utc_step_ns = cell->discipline.utc_step_ns;
+        publish_count(&page->utc_step_count);
+    }
+    if (events & (DISCIPLINE_DISRUPTED | DISCIPLINE_SUSPENDED))
+        publish_count(&page->disruption_marker);
+}
+
+/* Clock minus reference where the newest sample was taken, by the lines then in force. */
+static void note_offset(struct clock_cell *cell, const struct discipline_sample *sample)
+{
+    struct timebase_instant instant;
+    uint64_t middle = sample->ticks_before + (sample->ticks_after - sample->ticks_before) / 2;
+    if (timebase_page_convert(cell_lines_page(cell), middle, &instant))
+        cell->statistics.last_offset_ns = instant.mono_ns - sample->mono_ns;
+}
+
+/*
+ * The next interval. Automatic: longer and longer. Manual: as the calls come, the readers'
+ * horizon being a second.
+ */
+static uint64_t next_interval_ns(struct clock_cell *cell, int64_t now_ns)
+{
+    uint64_t interval_ns = cell->interval_ns < INTERVAL_FIRST_NS ? INTERVAL_FIRST_NS
+                                                                 : 2 * cell->interval_ns;
+    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL)
+        interval_ns = max_u64((uint64_t)(now_ns - cell->maintained_ns), INTERVAL_FIRST_NS / 2);
+    return interval_ns < INTERVAL_NS ? interval_ns : INTERVAL_NS;
+}
+
+/*
+ * A tenth of the interval ahead, then the slew: gentle if there is little to correct, up to
+ * nearly all of the interval if there is much. A step of UTC or a disruption must not wait.
+ */
+static struct schedule make_schedule(const struct clock_cell *cell, unsigned attempt)
+{
+    struct schedule schedule = {0};
+    uint64_t interval_ns = cell->interval_ns;
+    bool is_urgent =
+        cell->discipline.events & (DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED);
+    uint64_t lead_ns = is_urgent ? LEAD_MIN_NS : max_u64(interval_ns / 10, LEAD_MIN_NS);
+    schedule.lead_ns = lead_ns << attempt;
+    schedule.slew_ns = interval_ns * 3 / 10;
+    schedule.slew_max_ns = interval_ns * 8 / 10;
+    schedule.horizon_ns = interval_ns;
+    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL)
+        schedule.horizon_ns = MANUAL_HORIZON_NS;
+    schedule.now_ticks = timebase_ticks_ordered();
+    return schedule;
+}
+
+/* After a disruption: as far as readers may have got with the present lines. */
+static uint64_t followed_until(struct clock_cell *cell, const struct schedule *schedule)
+{
+    uint64_t soon = schedule->now_ticks +
+                    estimator_ticks(cell->discipline.estimator.period, schedule->lead_ns);
+    uint64_t followed = cell_followed_ticks(cell);
+    return (int64_t)(soon - followed) < 0 ? soon : followed;
+}
+
+/*
+ * Publish lines that hand over in the future. If the writer was held up between planning and
+ * publishing, plan again with more lead; whether the last attempt was in time is looked at
+ * afterwards, and counted: readers between the hand-over and the publication were on the
+ * old line, at most 1,000 ppm of the lateness away.
+ */
+static void plan_and_publish(struct clock_cell *cell)
+{
+    struct timebase_page *page = cell_lines_page(cell);
+    bool had_plan = cell->discipline.has_plan;
+    struct discipline_output output;
+    for (unsigned attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
+        struct schedule schedule = make_schedule(cell, attempt);
+        output = discipline_plan(&cell->discipline, &schedule, followed_until(cell, &schedule));
+        uint64_t latest = output.plan.slew.start_ticks;
+        uint64_t margin = (latest - schedule.now_ticks) / 4;
+        if (!had_plan || (int64_t)(latest - margin - timebase_ticks_ordered()) > 0)
+            break;
+    }
+    publish_lines(page, &output.lines, output.refresh_ticks);
+    if (had_plan && !(cell->discipline.events & DISCIPLINE_BACKWARDS) &&
+        (int64_t)(timebase_ticks_ordered() - output.plan.slew.start_ticks) > 0) {
+        cell->statistics.late_publications++;
+        publish_count(&page->late_count);
+    }
+    discipline_commit(&cell->discipline, &output);
+    cell->statistics.publications++;
+}
+
+/* Lines whose slew has not begun yet are not replaced: `before` would lie in the future. */
+static bool is_too_early(const struct clock_cell *cell)
+{
+    const struct discipline *discipline = &cell->discipline;
+    return discipline->has_plan &&
+           (int64_t)(timebase_ticks_ordered() - discipline->plan.slew.start_ticks) < 0 &&
+           (int64_t)(timebase_ticks_ordered() - discipline->plan.before.start_ticks) >= 0;
+}
+
+int cell_maintain(struct clock_cell *cell)
+{
+    struct discipline_sample sample;
+    if (is_too_early(cell))
+        return TIMEBASE_E_BUSY;
+    int error = cell->reference->sample(cell->reference_context, &sample);
+    if (error != TIMEBASE_OK) {
+        cell->statistics.reference_failures++;
+        return error;
+    }
+    note_offset(cell, &sample);
+    count_events(cell, discipline_observe(&cell->discipline, &sample));
+    cell->interval_ns = next_interval_ns(cell, sample.mono_ns);
+    cell->maintained_ns = sample.mono_ns;
+    if (discipline_is_ready(&cell->discipline))
+        plan_and_publish(cell);
+    else
+        cell->interval_ns = 0;
+    return TIMEBASE_OK;
+}

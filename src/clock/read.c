@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read: the slow path of the readers. In order: the page may do after all (somebody renewed
+ * it); else renew it, if nobody else is at it; else follow the present lines a little longer;
+ * else, for a clock without lines or after a disruption, give the reference's own time.
+ *
+ * Monotonic in every mixture of these: lines join without a gap; the first line begins
+ * above any time the reference itself can have given (discipline.c); and a disrupted clock's new
+ * line begins above all that its old lines can have given (cell_followed_ticks).
+ */
+#include "cell.h"
+
+#include <timebase/error.h>
+
+/* Roughly 20 µs of waiting for the thread that is renewing, when there is nothing else. */
+#define PATIENCE 400
+/* An unknown time is known to within this: half a century. */
+#define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
+
+enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
+
+/* Read the counter and convert by the lines; overdue lines are good for as long as they are followed. */
+static enum outcome read_lines(struct clock_cell *cell, bool follow, struct timebase_instant *out)
+{
+    struct timebase_page *page = cell_lines_page(cell);
+    uint64_t ticks = timebase_ticks_ordered();
+    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    if (seq == 0)
+        return READ_NO_LINES;
+    const struct timebase_lines *lines = &page->copy[seq & 1];
+    uint64_t refresh = timebase_page_word(&page->refresh_ticks);
+    uint64_t followed = cell_followed_ticks(cell);
+    uint64_t d;
+    bool is_current = timebase_page_line_now(lines, ticks, refresh, &d) != NULL;
+    bool is_after = (int64_t)(ticks - timebase_page_word(&lines->after.start_ticks)) >= 0;
+    bool is_followed = is_after && (int64_t)(followed - ticks) >= 0;
+    if (!is_current && !(follow && is_followed))
+        return READ_OVERDUE;
+    return timebase_page_convert(page, ticks, out) ? READ_DONE : READ_OVERDUE;
+}
+
+/* Become the one who renews the lines, if that is possible without waiting. */
+static void renew(struct clock_cell *cell)
+{
+    if (!cell_try_lock(cell))
+        return;
+    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL && cell->discipline.has_plan)
+        cell->statistics.rescues++;
+    cell_maintain(cell);
+    cell_unlock(cell);
+}
+
+static void from_moment(const struct reference_moment *moment, uint64_t ticks,
+                        struct timebase_instant *out)
+{
+    out->ticks = ticks;
+    out->mono_ns = moment->mono_ns;
+    out->utc_ns = moment->mono_ns + moment->utc_offset_ns;
+    out->maxerror_ns = moment->error_ns;
+    out->utc_maxerror_ns = moment->error_ns + (uint64_t)moment->maxerror_ns;
+    out->flags = moment->flags | TIMEBASE_STATUS_INITIALIZING;
+}
+
+/* Neither lines nor a reference: say so, in the loudest way there is. */
+static void unknown(struct timebase_instant *out)
+{
+    struct timebase_instant nothing = {0};
+    *out = nothing;
+    out->ticks = timebase_ticks_ordered();
+    out->maxerror_ns = UNKNOWN_ERROR_NS;
+    out->utc_maxerror_ns = UNKNOWN_ERROR_NS;
+    out->flags = TIMEBASE_STATUS_UNKNOWN;
+}
+
+/*
+ * Lines, but nobody has renewed them for long, and whoever is at it takes its time. Unless the
+ * reference shows that something worse has happened, they still hold, with the bound they have
+ * grown. After a disruption the renewer will start new lines at the reference; its time, but
+ * never less than the old lines have given, fits before them.
+ */
+static bool read_overdue(struct clock_cell *cell, const struct reference_moment *moment,
+                         struct timebase_instant *out)
+{
+    struct timebase_page *page = cell_lines_page(cell);
+    struct timebase_instant followed;
+    uint64_t ticks = timebase_ticks_ordered();
+    if (!timebase_page_convert(page, ticks, out) ||
+        !timebase_page_convert(page, cell_followed_ticks(cell), &followed))
+        return false;
+    if (moment == NULL)
+        return true;
+    int64_t elapsed_ns = moment->mono_ns - followed.mono_ns;
+    if (!estimator_is_jump(out->mono_ns - moment->mono_ns, elapsed_ns > 0 ? elapsed_ns : 0))
+        return true;
+    from_moment(moment, ticks, out);
+    if (out->mono_ns < followed.mono_ns)
+        out->mono_ns = followed.mono_ns;
+    return true;
+}
+
+/* Neither current lines nor the right to renew them. */
+static void read_without_lines(struct clock_cell *cell, struct timebase_instant *out)
+{
+    struct reference_moment moment;
+    uint64_t ticks = timebase_ticks_ordered();
+    bool has_moment =
+        cell->reference->moment(cell->reference_context, &moment) == TIMEBASE_OK;
+    /* Lines that came while the reference was read are to be preferred: they may be ahead. */
+    enum outcome outcome = read_lines(cell, true, out);
+    if (outcome == READ_DONE)
+        return;
+    if (outcome == READ_OVERDUE && read_overdue(cell, has_moment ? &moment : NULL, out))
+        return;
+    if (has_moment)
+        from_moment(&moment, ticks, out);
+    else
+        unknown(out);
+}
+
+static void read_slow(struct clock_cell *cell, struct timebase_instant *out)
+{
+    if (read_lines(cell, false, out) == READ_DONE)
+        return;
+    renew(cell);
+    if (read_lines(cell, true, out) == READ_DONE)
+        return;
+    for (int i = 0; i < PATIENCE && __atomic_load_n(&cell->owner_pid, __ATOMIC_RELAXED) != 0; i++)
+        timebase_arch_relax();
+    read_without_lines(cell, out);
+}
+
+TIMEBASE_API void timebase_now_slow(const timebase_clock *clock, struct timebase_instant *out)
+{
+    read_slow(cell_of(clock), out);
+}
+
+TIMEBASE_API int64_t timebase_mono_ns_slow(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    timebase_now_slow(clock, &now);
+    return now.mono_ns;
+}
+
+TIMEBASE_API int64_t timebase_utc_ns_slow(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    timebase_now_slow(clock, &now);
+    return now.utc_ns;
+}
+
+TIMEBASE_API int64_t timebase_tai_ns_slow(const timebase_clock *clock)
+{
+    struct timebase_instant now;
+    timebase_now_slow(clock, &now);
+    return timebase_tai_from_utc(now.utc_ns, now.flags);
+}
+
+static int interval(int64_t utc_ns, uint64_t error_ns, uint32_t flags,
+                    struct timebase_interval *out)
+{
+    out->earliest_ns = utc_ns - (int64_t)error_ns;
+    out->latest_ns = utc_ns + (int64_t)error_ns;
+    return (int)(flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+TIMEBASE_API int timebase_utc_interval_slow(const timebase_clock *clock,
+                                            struct timebase_interval *out)
+{
+    struct timebase_instant now;
+    timebase_now_slow(clock, &now);
+    return interval(now.utc_ns, now.utc_maxerror_ns, now.flags, out);
+}
+
+TIMEBASE_API int timebase_realtime_interval_slow(const timebase_clock *clock,
+                                                 struct timebase_interval *out)
+{
+    struct timebase_instant now;
+    timebase_now_slow(clock, &now);
+    return interval(now.utc_ns, now.maxerror_ns, now.flags, out);
+}

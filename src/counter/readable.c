@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which counter this process reads, found out without touching it: on x86 the kernel is asked
+ * (PR_GET_TSC) whether RDTSC would raise a signal, and the processor whether it has RDTSCP.
+ * Strict seccomp switches the TSC off together with prctl(), but a process in it cannot
+ * start anew: whoever enters it selects TIMEBASE_COUNTER_OS before.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "readable.h"
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+/* Values of `source`; a plain flag besides it serves the inline reads. */
+enum source {
+    SOURCE_UNKNOWN,
+    SOURCE_PROCESSOR,
+    SOURCE_OS,        /* by choice, or no usable counter; the vDSO works */
+    SOURCE_OS_SYSCALL /* the TSC is off, and so is the vDSO */
+};
+
+TIMEBASE_API int timebase_counter_readable;
+static int source;
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#include <cpuid.h>
+
+static int has_rdtscp(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 27 & 1);
+}
+
+/* A kernel or sandbox that does not know PR_GET_TSC cannot have switched the TSC off by it. */
+static int tsc_is_off(void)
+{
+    int mode = PR_TSC_ENABLE;
+    return prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
+}
+
+static enum source probe(void)
+{
+    if (tsc_is_off())
+        return SOURCE_OS_SYSCALL;
+    return has_rdtscp() ? SOURCE_PROCESSOR : SOURCE_OS;
+}
+
+#else
+
+/* The counters of the other processors are part of the user-mode architecture. */
+static enum source probe(void)
+{
+    return SOURCE_PROCESSOR;
+}
+
+#endif
+
+static void set_source(enum source found)
+{
+    __atomic_store_n(&source, found, __ATOMIC_RELAXED);
+    __atomic_store_n(&timebase_counter_readable, found == SOURCE_PROCESSOR, __ATOMIC_RELEASE);
+}
+
+/* Threads that probe at once find the same answer; the last store changes nothing. */
+static enum source the_source(void)
+{
+    int saved_errno = errno;
+    enum source now = (enum source)__atomic_load_n(&source, __ATOMIC_RELAXED);
+    if (now == SOURCE_UNKNOWN) {
+        now = probe();
+        set_source(now);
+    }
+    errno = saved_errno;
+    return now;
+}
+
+int counter_clock_gettime(clockid_t id, struct timespec *out)
+{
+#if defined(SYS_clock_gettime)
+    if (the_source() == SOURCE_OS_SYSCALL)
+        return (int)syscall(SYS_clock_gettime, id, out);
+#endif
+    return clock_gettime(id, out);
+}
+
+int64_t counter_clock_ns(clockid_t id)
+{
+    struct timespec now;
+    if (counter_clock_gettime(id, &now) != 0)
+        return INT64_MIN;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+TIMEBASE_API uint64_t timebase_ticks_os(void)
+{
+    return (uint64_t)counter_clock_ns(CLOCK_MONOTONIC_RAW);
+}
+
+TIMEBASE_API uint64_t timebase_ticks_probe(void)
+{
+    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks() : timebase_ticks_os();
+}
+
+TIMEBASE_API uint64_t timebase_ticks_ordered_probe(void)
+{
+    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks_ordered() : timebase_ticks_os();
+}
+
+TIMEBASE_API int timebase_counter_id(void)
+{
+    return the_source() == SOURCE_PROCESSOR ? (int)TIMEBASE_ARCH_COUNTER : (int)TIMEBASE_COUNTER_OS;
+}
+
+TIMEBASE_API int timebase_counter_select(int id)
+{
+    if (id != TIMEBASE_COUNTER_OS && id != (int)TIMEBASE_ARCH_COUNTER)
+        return TIMEBASE_E_UNSUPPORTED;
+    enum source found = probe();
+    if (id == TIMEBASE_COUNTER_OS) {
+        set_source(found == SOURCE_OS_SYSCALL ? found : SOURCE_OS);
+        return TIMEBASE_OK;
+    }
+    set_source(found);
+    if (found == SOURCE_OS_SYSCALL)
+        return TIMEBASE_E_PERMISSION;
+    return found == SOURCE_PROCESSOR ? TIMEBASE_OK : TIMEBASE_E_UNSUPPORTED;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bound: how wrong a line can be. At the sample the reference was known to within the bracket;
+ * from there the unknown part of the slope and the oscillator's wandering add up with time.
+ */
+#ifndef DISCIPLINE_BOUND_H
+#define DISCIPLINE_BOUND_H
+
+#include <stdint.h>
+
+#include "discipline.h"
+
+/* A part in a million of a tick's length, as a line's rate: 2^-32 ns per tick, rounded up. */
+uint32_t bound_rate(struct fixed period, uint32_t ppm);
+
+/* Growth of both bounds: oscillator, and slope not known better. */
+uint32_t bound_drift_rate(const struct discipline *discipline);
+
+/*
+ * maxerror_ns of a line from start_ticks on that is off by at most `off` plus what the newest
+ * sample did not know.
+ */
+uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_t start_ticks);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "discipline.h"
+
+#include "bound.h"
+
+/* Samples after a disruption during which readers are told UNRELIABLE. */
+#define UNRELIABLE_SAMPLES 3
+/* A slope worse than one part in a million: still initialising. */
+#define INITIALIZING_PPM 1
+/* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
+#define SUSPEND_MIN_NS 1000000
+
+static struct estimator_point middle(const struct discipline_sample *sample, struct fixed period)
+{
+    uint64_t bracket = sample->ticks_after - sample->ticks_before;
+    struct estimator_point point;
+    point.ticks = sample->ticks_before + bracket / 2;
+    point.ns = sample->mono_ns;
+    point.width_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2).ns + 1;
+    return point;
+}
+
+/* Before the first slope is known a tick may be as long as it likes: assume the longest, 1 µs. */
+static struct fixed usual_period(const struct discipline *discipline)
+{
+    return discipline->estimator.ready ? discipline->estimator.period : fixed_from_ns(1);
+}
+
+static unsigned compare(struct discipline *discipline, const struct discipline_sample *sample)
+{
+    unsigned events = 0;
+    if (!discipline->has_sample)
+        return 0;
+    int64_t step_ns = sample->utc_offset_ns - discipline->sample.utc_offset_ns;
+    if (step_ns != 0) {
+        events |= DISCIPLINE_UTC_STEPPED;
+        discipline->utc_step_ns = step_ns;
+    }
+    if (sample->suspended_ns - discipline->sample.suspended_ns > SUSPEND_MIN_NS)
+        events |= DISCIPLINE_SUSPENDED;
+    return events;
+}
+
+static unsigned translate(enum estimator_event event)
+{
+    switch (event) {
+    case ESTIMATOR_RATE_CHANGED:
+        return DISCIPLINE_RATE_CHANGED;
+    case ESTIMATOR_JUMPED:
+        return DISCIPLINE_JUMPED;
+    case ESTIMATOR_BACKWARDS:
+        return DISCIPLINE_BACKWARDS;
+    default:
+        return 0;
+    }
+}
+
+unsigned discipline_observe(struct discipline *discipline, const struct discipline_sample *sample)
+{
+    struct estimator_point point = middle(sample, usual_period(discipline));
+    unsigned events = compare(discipline, sample);
+    events |= translate(estimator_observe(&discipline->estimator, &point));
+    if (events & DISCIPLINE_DISRUPTED)
+        discipline->unreliable = UNRELIABLE_SAMPLES;
+    else if (discipline->unreliable > 0)
+        discipline->unreliable--;
+    discipline->sample = *sample;
+    discipline->has_sample = true;
+    discipline->events = events;
+    return events;
+}
+
+bool discipline_is_ready(const struct discipline *discipline)
+{
+    return discipline->estimator.ready;
+}
+
+enum timebase_status discipline_status(const struct discipline *discipline)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    if (!estimator->ready)
+        return TIMEBASE_STATUS_UNKNOWN;
+    if (discipline->unreliable > 0)
+        return TIMEBASE_STATUS_UNRELIABLE;
+    if ((estimator->period_error_frac >> 32) > bound_rate(estimator->period, INITIALIZING_PPM))
+        return TIMEBASE_STATUS_INITIALIZING;
+    return discipline->sample.is_synchronized ? TIMEBASE_STATUS_SYNCHRONIZED
+                                              : TIMEBASE_STATUS_FREERUNNING;
+}
+
+/* How far the offset in force on a segment is from the one that the newest sample showed. */
+static uint64_t utc_stepped_ns(const struct discipline *discipline, const struct segment *segment)
+{
+    struct fixed step = fixed_subtract(fixed_from_ns(discipline->sample.utc_offset_ns),
+                                       fixed_from_ns(segment->utc_offset_ns));
+    return (uint64_t)fixed_abs(step).ns;
+}
+
+static struct timebase_line line(const struct discipline *discipline, const struct segment *segment,
+                                 struct fixed off)
+{
+    const struct discipline_sample *sample = &discipline->sample;
+    struct timebase_line out;
+    out.start_ticks = segment->start_ticks;
+    out.mono_ns = (uint64_t)segment->value.ns;
+    out.utc_offset_ns = (uint64_t)segment->utc_offset_ns;
+    out.period_frac = segment->period.frac;
+    out.period_ns = (uint32_t)segment->period.ns;
+    out.flags = sample->flags | (uint32_t)discipline_status(discipline);
+    out.maxerror_ns =
+        bound_at(discipline, off, segment->start_ticks) + utc_stepped_ns(discipline, segment);
+    out.drift_rate = bound_drift_rate(discipline);
+    out.slew_rate = bound_rate(discipline->estimator.period, DISCIPLINE_SLEW_PPM);
+    out.utc_maxerror_ns = (uint64_t)sample->maxerror_ns;
+    return out;
+}
+
+static struct plan first_or_next(const struct discipline *discipline,
+                                 const struct schedule *schedule, uint64_t followed_ticks)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    const struct discipline_sample *sample = &discipline->sample;
+    /*
+     * The first line takes the reference's reading for the tick before it, and so runs ahead
+     * by part of the bracket: readers who got the time from the reference itself a moment
+     * earlier are behind it.
+     */
+    if (!discipline->has_plan || (discipline->events & DISCIPLINE_BACKWARDS))
+        return plan_begin(estimator, sample->ticks_before, fixed_from_ns(sample->mono_ns),
+                          sample->utc_offset_ns);
+    if (!(discipline->events & DISCIPLINE_JUMPED))
+        return plan_next(&discipline->plan, estimator, schedule);
+    struct fixed floor =
+        segment_at(plan_segment(&discipline->plan, followed_ticks), followed_ticks);
+    return plan_restart(&discipline->plan, estimator, schedule, floor);
+}
+
+static uint64_t refresh_ticks(const struct discipline *discipline, const struct plan *plan,
+                              const struct schedule *schedule)
+{
+    uint64_t horizon = schedule->now_ticks +
+                       estimator_ticks(discipline->estimator.period, schedule->horizon_ns);
+    int64_t left = (int64_t)(horizon - plan->after.start_ticks);
+    return left > 0 ? (uint64_t)left : 0;
+}
+
+struct discipline_output discipline_plan(const struct discipline *discipline,
+                                         const struct schedule *schedule, uint64_t followed_ticks)
+{
+    struct schedule timed = *schedule;
+    struct discipline_output out;
+    timed.utc_offset_ns = discipline->sample.utc_offset_ns;
+    out.plan = first_or_next(discipline, &timed, followed_ticks);
+    out.lines.before = line(discipline, &out.plan.before, out.plan.error);
+    out.lines.slew = line(discipline, &out.plan.slew, out.plan.error);
+    out.lines.after = line(discipline, &out.plan.after, out.plan.left_error);
+    out.refresh_ticks = refresh_ticks(discipline, &out.plan, &timed);
+    return out;
+}
+
+void discipline_commit(struct discipline *discipline, const struct discipline_output *output)
+{
+    discipline->plan = output->plan;
+    discipline->has_plan = true;
+}
+
+static struct segment adopted(const struct timebase_line *line)
+{
+    struct segment segment;
+    segment.start_ticks = line->start_ticks;
+    segment.value = fixed_from_ns((int64_t)line->mono_ns);
+    segment.period.ns = line->period_ns;
+    segment.period.frac = line->period_frac;
+    segment.utc_offset_ns = (int64_t)line->utc_offset_ns;
+    return segment;
+}
+
+void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines)
+{
+    struct discipline fresh = {0};
+    *discipline = fresh;
+    discipline->plan.before = adopted(&lines->before);
+    discipline->plan.slew = adopted(&lines->slew);
+    discipline->plan.after = adopted(&lines->after);
+    discipline->has_plan = true;
+}

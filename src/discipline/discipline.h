@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * discipline: samples of a reference in, lines for readers out.
+ *
+ *     struct discipline discipline = {0};
+ *     loop:
+ *         event = discipline_observe(&discipline, &sample);
+ *         if (discipline_is_ready(&discipline)) {
+ *             struct discipline_output output = discipline_plan(&discipline, &schedule, ...);
+ *             ... publish output.lines before output.plan.slew.start_ticks ...
+ *             discipline_commit(&discipline, &output);
+ *         }
+ *
+ * Pure: no I/O, no clock is read, nothing is allocated. The library, the daemon, a kernel module
+ * and a simulator in virtual time run this same code.
+ */
+#ifndef DISCIPLINE_DISCIPLINE_H
+#define DISCIPLINE_DISCIPLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <timebase/page.h>
+
+#include "estimator.h"
+#include "plan.h"
+
+/* How far an oscillator may be carried away by temperature between two samples. */
+#define DISCIPLINE_DRIFT_PPM 50
+/* How fast the kernel's clock may be slewed without notice (adjtime, NTP's MAXFREQ). */
+#define DISCIPLINE_SLEW_PPM 500
+/* Rounding: of the sample, of the line's start, of the conversion, of the growth. */
+#define DISCIPLINE_ROUNDING_NS 4
+
+/* One look at the reference. ns since boot or the epoch; ticks of the page's counter. */
+struct discipline_sample {
+    uint64_t ticks_before;  /* read before the reference */
+    uint64_t ticks_after;   /* read after it */
+    int64_t mono_ns;        /* the reference's monotonic time, between the two */
+    int64_t utc_offset_ns;  /* UTC - monotonic, exact */
+    int64_t suspended_ns;   /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+    int64_t maxerror_ns;    /* |reference - true UTC|, as it says of itself */
+    uint32_t flags;         /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
+    bool is_synchronized;   /* the reference follows true UTC */
+};
+
+/* What a sample told; several may hold at once. */
+enum discipline_event {
+    DISCIPLINE_RATE_CHANGED = 1,
+    DISCIPLINE_UTC_STEPPED = 2,
+    DISCIPLINE_SUSPENDED = 4,
+    DISCIPLINE_JUMPED = 8,     /* counter against reference, beyond any slew */
+    DISCIPLINE_BACKWARDS = 16, /* the counter */
+    DISCIPLINE_DISRUPTED = DISCIPLINE_JUMPED | DISCIPLINE_BACKWARDS,
+};
+
+struct discipline {
+    struct estimator estimator;
+    struct plan plan;
+    bool has_plan;
+    bool has_sample;
+    struct discipline_sample sample; /* the newest */
+    unsigned events;                 /* of the newest sample */
+    int64_t utc_step_ns;             /* size of the newest step, new - old */
+    unsigned unreliable;             /* samples to go before the counter is trusted again */
+};
+
+struct discipline_output {
+    struct plan plan;
+    struct timebase_lines lines;
+    uint64_t refresh_ticks;
+};
+
+/* Take a sample in. Returns the events it shows. */
+unsigned discipline_observe(struct discipline *discipline, const struct discipline_sample *sample);
+
+/* Are there points enough to draw a line? */
+bool discipline_is_ready(const struct discipline *discipline);
+
+/*
+ * The next lines. After a disruption readers may have followed the present lines as far as
+ * followed_ticks (and so the new ones start no lower than there).
+ */
+struct discipline_output discipline_plan(const struct discipline *discipline,
+                                         const struct schedule *schedule, uint64_t followed_ticks);
+
+/* The output has been published: the next plan starts from it. */
+void discipline_commit(struct discipline *discipline, const struct discipline_output *output);
+
+/* Take up published lines whose exact state was lost (after fork); the slope is measured anew. */
+void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
+
+/* The status that readers are told. */
+enum timebase_status discipline_status(const struct discipline *discipline);
+
+#endif

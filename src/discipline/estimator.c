@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "estimator.h"
+
+/* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves some 100 ppm, honestly told. */
+#define BASELINE_MIN_NS 500000
+/* Points further apart than this are all kept; the run then spans some 1.6 s. */
+#define SPACING_NS 100000000
+/* A wide point is taken into the run all the same if the run is older than this. */
+#define PATIENCE_NS 1000000000
+/* Scatter of middles beyond half the usual width, ns: the clock's own rounding. */
+#define SCATTER_NS 2
+
+void estimator_reset(struct estimator *estimator)
+{
+    struct estimator empty = {0};
+    *estimator = empty;
+}
+
+struct fixed estimator_at(const struct estimator *estimator, uint64_t ticks)
+{
+    uint64_t d = ticks - estimator->newest.ticks;
+    return fixed_add(estimator->value, fixed_times(estimator->period, d));
+}
+
+bool estimator_is_jump(int64_t difference_ns, int64_t elapsed_ns)
+{
+    int64_t limit = elapsed_ns / 10 + 1000000;
+    return difference_ns > limit || difference_ns < -limit;
+}
+
+uint64_t estimator_ticks(struct fixed period, uint64_t ns)
+{
+    uint64_t length = ((uint64_t)period.ns << 32) | (period.frac >> 32);
+    return (ns << 32) / length;
+}
+
+/* The slope between two points, and how wrong their widths let it be. */
+static struct fixed slope(const struct estimator_point *a, const struct estimator_point *b,
+                          uint64_t *error_frac)
+{
+    uint64_t ticks = b->ticks - a->ticks;
+    struct fixed error = fixed_over(fixed_from_ns((int64_t)(a->width_ns + b->width_ns + 1)), ticks);
+    *error_frac = error.ns > 0 ? UINT64_MAX : error.frac;
+    return fixed_over(fixed_from_ns(b->ns - a->ns), ticks);
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* How far a middle may lie from the true line: usual scatter, and all that is unusual in it. */
+static uint64_t tolerance(const struct estimator *estimator, const struct estimator_point *point)
+{
+    uint64_t usual = estimator->best_width_ns;
+    uint64_t unusual = point->width_ns > usual ? point->width_ns - usual : 0;
+    return usual / 2 + SCATTER_NS + unusual;
+}
+
+/* Do all kept points from `first` on lie on the line from there to the newest? */
+static bool is_straight(const struct estimator *estimator, unsigned first,
+                        const struct estimator_point *newest)
+{
+    const struct estimator_point *start = &estimator->points[first];
+    uint64_t error_frac;
+    struct fixed period = slope(start, newest, &error_frac);
+    uint64_t ends = tolerance(estimator, start) + tolerance(estimator, newest);
+    for (unsigned i = first + 1; i < estimator->count; i++) {
+        const struct estimator_point *point = &estimator->points[i];
+        int64_t line = start->ns + fixed_times(period, point->ticks - start->ticks).ns;
+        if (distance(line, point->ns) > ends + tolerance(estimator, point))
+            return false;
+    }
+    return true;
+}
+
+static void drop_oldest(struct estimator *estimator, unsigned drop)
+{
+    estimator->count -= drop;
+    for (unsigned i = 0; i < estimator->count; i++)
+        estimator->points[i] = estimator->points[i + drop];
+}
+
+/* Cut the run until it is straight. The last kept point always stays. */
+static bool cut(struct estimator *estimator, const struct estimator_point *newest)
+{
+    unsigned first = 0;
+    while (first + 1 < estimator->count && !is_straight(estimator, first, newest))
+        first++;
+    drop_oldest(estimator, first);
+    return first > 0;
+}
+
+/*
+ * Early points stand close together, later ones SPACING_NS apart, so that the run is always
+ * about as long as 16 points can make it. Disturbed points are left out while there are others.
+ */
+static void keep(struct estimator *estimator, const struct estimator_point *point)
+{
+    if (estimator->count > 0) {
+        int64_t age = point->ns - estimator->points[estimator->count - 1].ns;
+        int64_t run = point->ns - estimator->points[0].ns;
+        int64_t spacing = run / 8 < SPACING_NS ? run / 8 : SPACING_NS;
+        bool is_wide = point->width_ns > 2 * estimator->best_width_ns + SCATTER_NS;
+        if (age < spacing || (is_wide && age < PATIENCE_NS))
+            return;
+    }
+    if (estimator->count == ESTIMATOR_POINTS)
+        drop_oldest(estimator, 1);
+    estimator->points[estimator->count++] = *point;
+}
+
+/*
+ * Take the run's slope, unless it is both less certain than the present one and compatible
+ * with it: two points a millisecond apart shall not replace a second's experience.
+ */
+static void adopt_slope(struct estimator *estimator, const struct estimator_point *newest)
+{
+    uint64_t error_frac;
+    struct fixed period = slope(&estimator->points[0], newest, &error_frac);
+    struct fixed change = fixed_abs(fixed_subtract(period, estimator->period));
+    bool is_compatible = change.ns == 0 && change.frac <= error_frac;
+    if (estimator->ready && is_compatible && error_frac > estimator->period_error_frac)
+        return;
+    estimator->period = period;
+    estimator->period_error_frac = error_frac;
+}
+
+/* The usual width follows improvements at once and forgets them slowly. */
+static void learn_width(struct estimator *estimator, uint64_t width_ns)
+{
+    uint64_t usual = estimator->best_width_ns;
+    estimator->best_width_ns = usual == 0 || width_ns < usual ? width_ns : usual + usual / 64 + 1;
+    if (estimator->best_width_ns > width_ns)
+        estimator->best_width_ns = width_ns;
+}
+
+/* Begin again with this point; a known period is kept, but trusted to 500 ppm only. */
+static void restart(struct estimator *estimator, const struct estimator_point *point)
+{
+    estimator->count = 0;
+    keep(estimator, point);
+    estimator->newest = *point;
+    estimator->value = fixed_from_ns(point->ns);
+    estimator->error_ns = point->width_ns + 1;
+    estimator->period_error_frac = estimator->period.frac / 2000;
+    if (estimator->period.ns > 0)
+        estimator->period_error_frac = (uint64_t)estimator->period.ns * (UINT64_MAX / 2000);
+}
+
+static enum estimator_event begin(struct estimator *estimator, const struct estimator_point *point)
+{
+    if (estimator->count > 0 && point->ns - estimator->points[0].ns >= BASELINE_MIN_NS) {
+        adopt_slope(estimator, point);
+        keep(estimator, point);
+        estimator->value = fixed_from_ns(point->ns);
+        estimator->error_ns = point->width_ns + 1;
+        estimator->newest = *point;
+        estimator->ready = true;
+        return ESTIMATOR_FOLLOWED;
+    }
+    if (estimator->count == 0) {
+        keep(estimator, point);
+        estimator->newest = *point;
+    }
+    return ESTIMATOR_WAIT;
+}
+
+/*
+ * The newest point's middle is believed, less what its bracket is wider than usual: a point that
+ * was interrupted moves the estimate only as far as it must.
+ */
+static struct fixed corrected(const struct estimator *estimator, struct fixed predicted,
+                              const struct estimator_point *point)
+{
+    struct fixed change = fixed_subtract(fixed_from_ns(point->ns), predicted);
+    uint64_t usual = estimator->best_width_ns;
+    struct fixed unusual =
+        fixed_from_ns((int64_t)(point->width_ns > usual ? point->width_ns - usual : 0));
+    if (fixed_less(fixed_abs(change), unusual))
+        return predicted;
+    if (fixed_is_negative(change))
+        return fixed_add(fixed_from_ns(point->ns), unusual);
+    return fixed_subtract(fixed_from_ns(point->ns), unusual);
+}
+
+enum estimator_event estimator_observe(struct estimator *estimator,
+                                       const struct estimator_point *point)
+{
+    learn_width(estimator, point->width_ns);
+    if (estimator->count > 0 && (int64_t)(point->ticks - estimator->newest.ticks) <= 0) {
+        restart(estimator, point);
+        return ESTIMATOR_BACKWARDS;
+    }
+    if (!estimator->ready)
+        return begin(estimator, point);
+
+    struct fixed predicted = estimator_at(estimator, point->ticks);
+    int64_t elapsed_ns = predicted.ns - estimator->value.ns;
+    if (estimator_is_jump(point->ns - predicted.ns, elapsed_ns)) {
+        restart(estimator, point);
+        return ESTIMATOR_JUMPED;
+    }
+    estimator->value = corrected(estimator, predicted, point);
+    estimator->error_ns = point->width_ns + 1;
+    bool was_cut = cut(estimator, point);
+    adopt_slope(estimator, point);
+    keep(estimator, point);
+    estimator->newest = *point;
+    return was_cut ? ESTIMATOR_RATE_CHANGED : ESTIMATOR_FOLLOWED;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include <timebase/error.h>
+
+TIMEBASE_API const char *timebase_strerror(int error)
+{
+    if (error >= 0)
+        return "success";
+    switch (error) {
+    case TIMEBASE_E_INVALID:
+        return "an argument is null or out of its range";
+    case TIMEBASE_E_UNSUPPORTED:
+        return "this processor, kernel or build cannot do it";
+    case TIMEBASE_E_PERMISSION:
+        return "the kernel or a sandbox refuses it";
+    case TIMEBASE_E_BUSY:
+        return "another thread is doing it now, nothing was changed";
+    case TIMEBASE_E_STALE:
+        return "what was read is too old to be used";
+    case TIMEBASE_E_DISRUPTED:
+        return "the counter stopped, jumped or went backwards";
+    case TIMEBASE_E_TORN:
+        return "no consistent copy found within the bounded retries";
+    case TIMEBASE_E_FORMAT:
+        return "not a timebase page of this layout version";
+    case TIMEBASE_E_REFERENCE:
+        return "the reference clock could not be read";
+    default:
+        return "unknown timebase error";
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* validate: is this memory a page? Never trusts what it reads; see spec/page.md. */
+#include <timebase/error.h>
+#include <timebase/page.h>
+
+/* Slowest counter: 1 MHz. Longer ticks would overflow the extrapolation of a century. */
+#define PERIOD_MAX_NS 1000
+
+static bool is_line(const struct timebase_line *line)
+{
+    uint32_t period_ns = timebase_page_half(&line->period_ns);
+    uint32_t status = timebase_page_half(&line->flags) & TIMEBASE_LINE_STATUS_MASK;
+    bool has_length = period_ns > 0 || timebase_page_word(&line->period_frac) > 0;
+    return has_length && period_ns <= PERIOD_MAX_NS && status <= TIMEBASE_STATUS_UNRELIABLE &&
+           (int64_t)timebase_page_word(&line->mono_ns) >= 0 &&
+           (int64_t)timebase_page_word(&line->maxerror_ns) >= 0 &&
+           (int64_t)timebase_page_word(&line->utc_maxerror_ns) >= 0;
+}
+
+static bool are_in_order(const struct timebase_lines *lines)
+{
+    uint64_t before = timebase_page_word(&lines->before.start_ticks);
+    uint64_t slew = timebase_page_word(&lines->slew.start_ticks);
+    uint64_t after = timebase_page_word(&lines->after.start_ticks);
+    return (int64_t)(slew - before) >= 0 && (int64_t)(after - slew) >= 0;
+}
+
+static bool are_lines(const struct timebase_lines *lines)
+{
+    return is_line(&lines->before) && is_line(&lines->slew) && is_line(&lines->after) &&
+           are_in_order(lines);
+}
+
+TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
+{
+    if (page == NULL)
+        return TIMEBASE_E_INVALID;
+    if (page->magic != TIMEBASE_PAGE_MAGIC || page->size != TIMEBASE_PAGE_SIZE ||
+        page->version != TIMEBASE_PAGE_VERSION)
+        return TIMEBASE_E_FORMAT;
+    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    if (seq == 0)
+        return TIMEBASE_E_STALE;
+    bool is_good = (int64_t)timebase_page_word(&page->refresh_ticks) >= 0 &&
+                   are_lines(&page->copy[seq & 1]);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (timebase_page_seq(page, __ATOMIC_RELAXED) != seq)
+        return TIMEBASE_E_TORN;
+    return is_good ? TIMEBASE_OK : TIMEBASE_E_FORMAT;
+}

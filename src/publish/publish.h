@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* publish: the only code that writes a page. One writer at a time is the caller's duty. */
+#ifndef PUBLISH_PUBLISH_H
+#define PUBLISH_PUBLISH_H
+
+#include <timebase/page.h>
+
+/* The words that stay, and no lines yet: seq is 0. */
+void publish_begin(struct timebase_page *page, enum timebase_counter_id counter_id);
+
+/* Make the lines the ones that readers follow; see the protocol in page.h. */
+void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
+                   uint64_t refresh_ticks);
+
+/* A consistent copy of the lines for the writer itself; false if there are none yet. */
+bool publish_read_back(const struct timebase_page *page, struct timebase_lines *lines);
+
+/* Add 1 to one of the page's counts. */
+void publish_count(uint64_t *count);
+
+#endif
