@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+#
+# All a newcomer types; the work is in meson.build, pyproject.toml and scripts/.
+# Each target first installs what it lacks (scripts/setup) and takes no time when nothing is.
+
+BIN = .venv/bin
+RESULTS = build/test-results
+
+.PHONY: help report test test-quick peers bench cross sanitize mutants clean \
+	native native-quick portable python python-quick clang base venv
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
+		do printf '  make %-12s %s\n' "$$t" "$$w"; done
+
+report: venv ## measure this machine: build/report.html (ARGS= for more options)
+	$(BIN)/timebase report --out build/report.html $(ARGS)
+
+bench: venv ## the cost of each way to read the time (ARGS= for more options)
+	$(BIN)/timebase bench $(ARGS)
+
+test: ## everything, a heading per stage, totals at the end
+	@scripts/test native portable python sanitize cross mutants
+
+test-quick: ## what to run before each commit, within three minutes
+	@scripts/test native-quick python-quick
+
+native: base ## the C tests, all of them
+	scripts/check native
+
+native-quick: base
+	scripts/check native native-quick --no-suite slow
+
+portable: base ## the C tests with the multiply for compilers without 128-bit integers
+	scripts/check portable portable --no-suite slow
+
+clang: base ## the C tests built by clang
+	@scripts/setup clang
+	scripts/check clang clang --no-suite slow
+
+python: venv ## the Python tests
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest --junitxml=$(RESULTS)/python.xml
+
+python-quick: venv
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
+
+sanitize: base ## the C tests under address, undefined-behaviour and thread sanitizers
+	scripts/sanitize
+
+cross: base ## the C tests on other processors, emulated
+	@scripts/setup cross
+	scripts/cross
+
+mutants: base ## faults put in on purpose, each of which the tests must notice
+	tests/mutants/run
+
+peers: base ## other people's clocks beside ours
+	@scripts/setup peers
+	scripts/build native
+	python3 bench/peers/run.py $(ARGS)
+
+clean: ## remove all that was built, with the Python environment
+	rm -rf build .venv .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+base:
+	@scripts/setup base
+
+venv: base
+	@scripts/setup python
