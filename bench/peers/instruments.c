@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void die(const char *what)
+{
+    fprintf(stderr, "driver: failed: %s\n", what);
+    exit(1);
+}
+
+void pin_to_cpu(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0) {
+        perror("driver: cannot pin to the CPU");
+        exit(1);
+    }
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now;
+
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        die("clock_gettime");
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* The narrowest of many readings: an interrupt in one of them makes that one wide, and it is not
+ * taken. */
+struct instant instant_now(void)
+{
+    struct instant best = {0, 0};
+    uint64_t narrowest = UINT64_MAX;
+
+    for (int i = 0; i < 1500; i++) {
+        uint64_t before = ticks_start();
+        int64_t mono_ns = monotonic_ns();
+        uint64_t width = ticks_stop() - before;
+
+        if (width < narrowest) {
+            narrowest = width;
+            best = (struct instant){before + width / 2, mono_ns};
+        }
+    }
+    return best;
+}
+
+double period_ns(struct instant begin, struct instant end)
+{
+    if (end.ticks <= begin.ticks)
+        die("the counter did not advance during the run");
+    return (double)(end.mono_ns - begin.mono_ns) / (double)(end.ticks - begin.ticks);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+uint64_t at_share(struct row *row, size_t rounds, double share)
+{
+    qsort(row->ticks, rounds, sizeof *row->ticks, by_size);
+    return row->ticks[(size_t)(share * (double)(rounds - 1) + 0.5)];
+}
+
+/* Go hands out C memory once a peer and keeps it: see go/library.go. */
+const char *go_peer_name_const(uint32_t peer)
+{
+    return go_peer_name(peer);
+}
