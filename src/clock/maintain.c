@@ -3,27 +3,16 @@
  * maintain: where reference, discipline and publish meet. Runs in the thread that came first to
  * the slow path, or in a housekeeping thread.
  */
+#include "../discipline/cadence.h"
 #include "../publish/publish.h"
 #include "cell.h"
 
 #include <timebase/error.h>
 
-/* The interval between samples doubles from the first to the second as the slope gets better. */
-#define INTERVAL_FIRST_NS 1000000
-#define INTERVAL_NS 100000000
-/* Manual maintenance is overdue after this. */
-#define MANUAL_HORIZON_NS 1000000000
-/* Publishing takes about a microsecond; an interruption of the writer should fit in too. */
-#define LEAD_MIN_NS 20000
 /* How often a publication that came too late for its first tick is planned again. */
 #define PLAN_ATTEMPTS 3
-/* Readers may follow lines unrenewed for as long again as they were meant to last. */
+/* Readers follow lines unrenewed for as long again as they were meant to last. */
 #define GRACE_FACTOR 2
-
-static uint64_t max_u64(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 uint64_t cell_followed_ticks(struct clock_cell *cell)
 {
@@ -60,38 +49,11 @@ static void note_offset(struct clock_cell *cell, const struct discipline_sample 
         cell->statistics.last_offset_ns = instant.mono_ns - sample->mono_ns;
 }
 
-/*
- * The next interval. Automatic: longer and longer. Manual: as the calls come, the readers'
- * horizon being a second.
- */
-static uint64_t next_interval_ns(struct clock_cell *cell, int64_t now_ns)
+static struct cadence cadence_of(const struct clock_cell *cell)
 {
-    uint64_t interval_ns = cell->interval_ns < INTERVAL_FIRST_NS ? INTERVAL_FIRST_NS
-                                                                 : 2 * cell->interval_ns;
-    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL)
-        interval_ns = max_u64((uint64_t)(now_ns - cell->maintained_ns), INTERVAL_FIRST_NS / 2);
-    return interval_ns < INTERVAL_NS ? interval_ns : INTERVAL_NS;
-}
-
-/*
- * A tenth of the interval ahead, then the slew: gentle if there is little to correct, up to
- * nearly all of the interval if there is much. A step of UTC or a disruption must not wait.
- */
-static struct schedule make_schedule(const struct clock_cell *cell, unsigned attempt)
-{
-    struct schedule schedule = {0};
-    uint64_t interval_ns = cell->interval_ns;
-    bool is_urgent =
-        cell->discipline.events & (DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED);
-    uint64_t lead_ns = is_urgent ? LEAD_MIN_NS : max_u64(interval_ns / 10, LEAD_MIN_NS);
-    schedule.lead_ns = lead_ns << attempt;
-    schedule.slew_ns = interval_ns * 3 / 10;
-    schedule.slew_max_ns = interval_ns * 8 / 10;
-    schedule.horizon_ns = interval_ns;
-    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL)
-        schedule.horizon_ns = MANUAL_HORIZON_NS;
-    schedule.now_ticks = timebase_ticks_ordered();
-    return schedule;
+    int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
+    struct cadence cadence = {cell->interval_ns, maintenance == TIMEBASE_MAINTENANCE_MANUAL};
+    return cadence;
 }
 
 /* After a disruption: as far as readers may have got with the present lines. */
@@ -114,8 +76,11 @@ static void plan_and_publish(struct clock_cell *cell)
     struct timebase_page *page = cell_lines_page(cell);
     bool had_plan = cell->discipline.has_plan;
     struct discipline_output output;
+    struct cadence cadence = cadence_of(cell);
+    bool is_urgent = cell->discipline.events & (DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED);
     for (unsigned attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
-        struct schedule schedule = make_schedule(cell, attempt);
+        struct schedule schedule =
+            cadence_schedule(&cadence, timebase_ticks_ordered(), is_urgent, attempt);
         output = discipline_plan(&cell->discipline, &schedule, followed_until(cell, &schedule));
         uint64_t latest = output.plan.slew.start_ticks;
         uint64_t margin = (latest - schedule.now_ticks) / 4;
@@ -153,11 +118,12 @@ int cell_maintain(struct clock_cell *cell)
     }
     note_offset(cell, &sample);
     count_events(cell, discipline_observe(&cell->discipline, &sample));
-    cell->interval_ns = next_interval_ns(cell, sample.mono_ns);
-    cell->maintained_ns = sample.mono_ns;
-    if (discipline_is_ready(&cell->discipline))
+    if (discipline_is_ready(&cell->discipline)) {
+        struct cadence cadence = cadence_of(cell);
+        cell->interval_ns =
+            cadence_next_ns(&cadence, (uint64_t)(sample.mono_ns - cell->maintained_ns));
         plan_and_publish(cell);
-    else
-        cell->interval_ns = 0;
+    }
+    cell->maintained_ns = sample.mono_ns;
     return TIMEBASE_OK;
 }

@@ -10,20 +10,50 @@
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
 
+/* Half the bracket, and the tick that may have been under way at either end. */
+static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
+{
+    uint64_t bracket = sample->ticks_after - sample->ticks_before;
+    return (uint64_t)fixed_times(period, (bracket + 2) / 2).ns + 1;
+}
+
 static struct estimator_point middle(const struct discipline_sample *sample, struct fixed period)
 {
     uint64_t bracket = sample->ticks_after - sample->ticks_before;
     struct estimator_point point;
     point.ticks = sample->ticks_before + bracket / 2;
     point.ns = sample->mono_ns;
-    point.width_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2).ns + 1;
+    point.width_ns = width_ns(sample, period);
     return point;
 }
 
-/* Before the first slope is known a tick may be as long as it likes: assume the longest, 1 µs. */
-static struct fixed usual_period(const struct discipline *discipline)
+/* The length of a tick between two samples, good enough to know how wide their brackets are. */
+static struct fixed rough_period(const struct discipline_sample *a,
+                                 const struct discipline_sample *b)
 {
-    return discipline->estimator.ready ? discipline->estimator.period : fixed_from_ns(1);
+    uint64_t ticks = b->ticks_before - a->ticks_before;
+    int64_t ns = b->mono_ns - a->mono_ns;
+    return ticks == 0 || ns <= 0 ? fixed_from_ns(1) : fixed_over(fixed_from_ns(ns), ticks);
+}
+
+/*
+ * The newest sample as a point. The first one of all came before any tick had a length: its width is
+ * put right as soon as there is a second.
+ */
+static struct estimator_point point_of(struct discipline *discipline,
+                                       const struct discipline_sample *sample)
+{
+    struct estimator *estimator = &discipline->estimator;
+    if (estimator->ready)
+        return middle(sample, estimator->period);
+    if (estimator->count == 0) {
+        discipline->first = *sample;
+        return middle(sample, fixed_from_ns(1));
+    }
+    struct fixed period = rough_period(&discipline->first, sample);
+    estimator->points[0].width_ns = width_ns(&discipline->first, period);
+    estimator->best_width_ns = estimator->points[0].width_ns;
+    return middle(sample, period);
 }
 
 static unsigned compare(struct discipline *discipline, const struct discipline_sample *sample)
@@ -57,7 +87,7 @@ static unsigned translate(enum estimator_event event)
 
 unsigned discipline_observe(struct discipline *discipline, const struct discipline_sample *sample)
 {
-    struct estimator_point point = middle(sample, usual_period(discipline));
+    struct estimator_point point = point_of(discipline, sample);
     unsigned events = compare(discipline, sample);
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (events & DISCIPLINE_DISRUPTED)
@@ -183,4 +213,11 @@ void discipline_adopt(struct discipline *discipline, const struct timebase_lines
     discipline->plan.slew = adopted(&lines->slew);
     discipline->plan.after = adopted(&lines->after);
     discipline->has_plan = true;
+    /* The rate was good a moment ago, as good as the lines say; where the reference is, the next
+     * sample tells. */
+    discipline->estimator.ready = true;
+    discipline->estimator.period = discipline->plan.after.period;
+    discipline->estimator.period_error_frac = (uint64_t)lines->after.drift_rate << 32;
+    discipline->estimator.newest.ticks = lines->before.start_ticks;
+    discipline->estimator.value = discipline->plan.before.value;
 }

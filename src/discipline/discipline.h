@@ -59,6 +59,7 @@ struct discipline {
     struct plan plan;
     bool has_plan;
     bool has_sample;
+    struct discipline_sample first;  /* kept until the length of a tick is known */
     struct discipline_sample sample; /* the newest */
     unsigned events;                 /* of the newest sample */
     int64_t utc_step_ns;             /* size of the newest step, new - old */
@@ -87,7 +88,7 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
 /* The output has been published: the next plan starts from it. */
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output);
 
-/* Take up published lines whose exact state was lost (after fork); the slope is measured anew. */
+/* Take up published lines whose exact state was lost (after fork). */
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
 
 /* The status that readers are told. */
