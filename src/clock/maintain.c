@@ -74,7 +74,9 @@ static uint64_t followed_until(struct clock_cell *cell, const struct schedule *s
 static void plan_and_publish(struct clock_cell *cell)
 {
     struct timebase_page *page = cell_lines_page(cell);
-    bool had_plan = cell->discipline.has_plan;
+    bool is_ahead =
+        cell->discipline.has_plan && !(cell->discipline.events & DISCIPLINE_DISRUPTED);
+    uint64_t deadline = 0;
     struct discipline_output output;
     struct cadence cadence = cadence_of(cell);
     bool is_urgent = cell->discipline.events & (DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED);
@@ -82,14 +84,13 @@ static void plan_and_publish(struct clock_cell *cell)
         struct schedule schedule =
             cadence_schedule(&cadence, timebase_ticks_ordered(), is_urgent, attempt);
         output = discipline_plan(&cell->discipline, &schedule, followed_until(cell, &schedule));
-        uint64_t latest = output.plan.slew.start_ticks;
-        uint64_t margin = (latest - schedule.now_ticks) / 4;
-        if (!had_plan || (int64_t)(latest - margin - timebase_ticks_ordered()) > 0)
+        deadline = plan_deadline(&cell->discipline.plan, &output.plan, schedule.now_ticks);
+        uint64_t margin = (deadline - schedule.now_ticks) / 4;
+        if (!is_ahead || (int64_t)(deadline - margin - timebase_ticks_ordered()) > 0)
             break;
     }
     publish_lines(page, &output.lines, output.refresh_ticks);
-    if (had_plan && !(cell->discipline.events & DISCIPLINE_BACKWARDS) &&
-        (int64_t)(timebase_ticks_ordered() - output.plan.slew.start_ticks) > 0) {
+    if (is_ahead && (int64_t)(timebase_ticks_ordered() - deadline) > 0) {
         cell->statistics.late_publications++;
         publish_count(&page->late_count);
     }

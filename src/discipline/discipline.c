@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "discipline.h"
 
+#include "assumptions.h"
 #include "bound.h"
 
 /* Samples after a disruption during which readers are told UNRELIABLE. */
@@ -10,11 +11,15 @@
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
 
-/* Half the bracket, and the tick that may have been under way at either end. */
+/*
+ * Half the bracket, and the tick that may have been under way at either end. The first period is
+ * good to a part in 500 (estimator.c), so that much is added.
+ */
 static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
 {
     uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    return (uint64_t)fixed_times(period, (bracket + 2) / 2).ns + 1;
+    uint64_t half_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2 + 1).ns;
+    return half_ns + half_ns / 256 + 1;
 }
 
 static struct estimator_point middle(const struct discipline_sample *sample, struct fixed period)
@@ -51,9 +56,11 @@ static struct estimator_point point_of(struct discipline *discipline,
         return middle(sample, fixed_from_ns(1));
     }
     struct fixed period = rough_period(&discipline->first, sample);
+    struct estimator_point point = middle(sample, period);
     estimator->points[0].width_ns = width_ns(&discipline->first, period);
-    estimator->best_width_ns = estimator->points[0].width_ns;
-    return middle(sample, period);
+    if (point.width_ns * 2 < estimator->points[0].width_ns)
+        discipline->first = *sample; /* the estimator will begin with it, too */
+    return point;
 }
 
 static unsigned compare(struct discipline *discipline, const struct discipline_sample *sample)
@@ -94,6 +101,7 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
         discipline->unreliable = UNRELIABLE_SAMPLES;
     else if (discipline->unreliable > 0)
         discipline->unreliable--;
+    discipline->previous_ns = discipline->sample.mono_ns;
     discipline->sample = *sample;
     discipline->has_sample = true;
     discipline->events = events;
@@ -140,29 +148,82 @@ static struct timebase_line line(const struct discipline *discipline, const stru
     out.maxerror_ns =
         bound_at(discipline, off, segment->start_ticks) + utc_stepped_ns(discipline, segment);
     out.drift_rate = bound_drift_rate(discipline);
-    out.slew_rate = bound_rate(discipline->estimator.period, DISCIPLINE_SLEW_PPM);
+    out.slew_rate = bound_rate(discipline->estimator.period, ASSUME_SLEW_PPM);
     out.utc_maxerror_ns = (uint64_t)sample->maxerror_ns;
     return out;
+}
+
+/*
+ * A line that begins with the newest sample, in no reader's way: nobody follows an older one. It
+ * takes the reference's reading for the tick before it, and so runs ahead by part of the
+ * bracket: readers who got the time from the reference itself a moment earlier are behind it.
+ */
+static struct plan plan_afresh(const struct discipline *discipline, struct fixed floor)
+{
+    const struct discipline_sample *sample = &discipline->sample;
+    struct fixed reference = fixed_from_ns(sample->mono_ns);
+    struct fixed value = fixed_less(reference, floor) ? floor : reference;
+    struct plan plan = plan_begin(&discipline->estimator, sample->ticks_before, value,
+                                  sample->utc_offset_ns);
+    uint64_t ahead = sample->ticks_after - sample->ticks_before;
+    plan.error = fixed_subtract(fixed_subtract(reference, value),
+                                fixed_times(discipline->estimator.period, ahead));
+    plan.before_error = plan.error;
+    plan.left_error = plan.error;
+    return plan;
+}
+
+/* As much as any reading before the disruption can have been ahead of the reference. */
+static struct fixed reference_and_error(const struct discipline *discipline)
+{
+    uint64_t ahead_ns = (uint64_t)fixed_abs(discipline->plan.error).ns +
+                        discipline->estimator.error_ns + ASSUME_ROUNDING_NS;
+    return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
+}
+
+/*
+ * Can anybody have followed the old lines after the counter ran away? Not if it jumped, in one
+ * leap, over all that was left of them since the sample before.
+ */
+static bool jumped_over_lines(const struct discipline *discipline, uint64_t followed_ticks)
+{
+    const struct plan *plan = &discipline->plan;
+    uint64_t now = discipline->sample.ticks_before;
+    int64_t leap_ns = segment_at(plan_segment(plan, now), now).ns - discipline->sample.mono_ns;
+    int64_t left_ns = segment_at(plan_segment(plan, followed_ticks), followed_ticks).ns -
+                      discipline->previous_ns;
+    return leap_ns >= left_ns;
+}
+
+/*
+ * The counter and the reference have parted. The new line begins with the sample if all readers
+ * have come to the end of the old lines, and else ahead of them like any other; never below
+ * what somebody has been told.
+ */
+static struct plan plan_after_jump(const struct discipline *discipline,
+                                   const struct schedule *schedule, uint64_t followed_ticks)
+{
+    const struct plan *present = &discipline->plan;
+    struct fixed floor = segment_at(plan_segment(present, followed_ticks), followed_ticks);
+    if ((int64_t)(discipline->sample.ticks_before - followed_ticks) < 0)
+        return plan_restart(present, &discipline->estimator, schedule, floor);
+    if (jumped_over_lines(discipline, followed_ticks))
+        floor = reference_and_error(discipline);
+    struct plan plan = plan_afresh(discipline, floor);
+    plan.before = *plan_segment(present, followed_ticks);
+    return plan;
 }
 
 static struct plan first_or_next(const struct discipline *discipline,
                                  const struct schedule *schedule, uint64_t followed_ticks)
 {
-    const struct estimator *estimator = &discipline->estimator;
-    const struct discipline_sample *sample = &discipline->sample;
-    /*
-     * The first line takes the reference's reading for the tick before it, and so runs ahead
-     * by part of the bracket: readers who got the time from the reference itself a moment
-     * earlier are behind it.
-     */
-    if (!discipline->has_plan || (discipline->events & DISCIPLINE_BACKWARDS))
-        return plan_begin(estimator, sample->ticks_before, fixed_from_ns(sample->mono_ns),
-                          sample->utc_offset_ns);
-    if (!(discipline->events & DISCIPLINE_JUMPED))
-        return plan_next(&discipline->plan, estimator, schedule);
-    struct fixed floor =
-        segment_at(plan_segment(&discipline->plan, followed_ticks), followed_ticks);
-    return plan_restart(&discipline->plan, estimator, schedule, floor);
+    if (!discipline->has_plan)
+        return plan_afresh(discipline, fixed_from_ns(INT64_MIN));
+    if (discipline->events & DISCIPLINE_BACKWARDS)
+        return plan_afresh(discipline, reference_and_error(discipline));
+    if (discipline->events & DISCIPLINE_JUMPED)
+        return plan_after_jump(discipline, schedule, followed_ticks);
+    return plan_next(&discipline->plan, &discipline->estimator, schedule);
 }
 
 static uint64_t refresh_ticks(const struct discipline *discipline, const struct plan *plan,
@@ -181,7 +242,7 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
     struct discipline_output out;
     timed.utc_offset_ns = discipline->sample.utc_offset_ns;
     out.plan = first_or_next(discipline, &timed, followed_ticks);
-    out.lines.before = line(discipline, &out.plan.before, out.plan.error);
+    out.lines.before = line(discipline, &out.plan.before, out.plan.before_error);
     out.lines.slew = line(discipline, &out.plan.slew, out.plan.error);
     out.lines.after = line(discipline, &out.plan.after, out.plan.left_error);
     out.refresh_ticks = refresh_ticks(discipline, &out.plan, &timed);

@@ -25,13 +25,6 @@
 #include "estimator.h"
 #include "plan.h"
 
-/* How far an oscillator may be carried away by temperature between two samples. */
-#define DISCIPLINE_DRIFT_PPM 50
-/* How fast the kernel's clock may be slewed without notice (adjtime, NTP's MAXFREQ). */
-#define DISCIPLINE_SLEW_PPM 500
-/* Rounding: of the sample, of the line's start, of the conversion, of the growth. */
-#define DISCIPLINE_ROUNDING_NS 4
-
 /* One look at the reference. ns since boot or the epoch; ticks of the page's counter. */
 struct discipline_sample {
     uint64_t ticks_before;  /* read before the reference */
@@ -61,6 +54,7 @@ struct discipline {
     bool has_sample;
     struct discipline_sample first;  /* kept until the length of a tick is known */
     struct discipline_sample sample; /* the newest */
+    int64_t previous_ns;             /* monotonic time of the sample before */
     unsigned events;                 /* of the newest sample */
     int64_t utc_step_ns;             /* size of the newest step, new - old */
     unsigned unreliable;             /* samples to go before the counter is trusted again */

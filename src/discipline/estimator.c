@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator.h"
 
+#include "assumptions.h"
+
 /* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves some 100 ppm, honestly told. */
 #define BASELINE_MIN_NS 500000
 /* Points further apart than this are all kept; the run then spans some 1.6 s. */
@@ -34,7 +36,7 @@ uint64_t estimator_ticks(struct fixed period, uint64_t ns)
     return (ns << 32) / length;
 }
 
-/* The slope between two points, and how wrong their widths let it be. */
+/* The slope between two points, and how wrong their widths let it be; UINT64_MAX: 1 ns or more. */
 static struct fixed slope(const struct estimator_point *a, const struct estimator_point *b,
                           uint64_t *error_frac)
 {
@@ -117,10 +119,13 @@ static void keep(struct estimator *estimator, const struct estimator_point *poin
 static void adopt_slope(struct estimator *estimator, const struct estimator_point *newest)
 {
     uint64_t error_frac;
+    if (estimator->count == 0) /* a slope taken over from elsewhere, and no point kept yet */
+        return;
     struct fixed period = slope(&estimator->points[0], newest, &error_frac);
     struct fixed change = fixed_abs(fixed_subtract(period, estimator->period));
     bool is_compatible = change.ns == 0 && change.frac <= error_frac;
-    if (estimator->ready && is_compatible && error_frac > estimator->period_error_frac)
+    bool is_worse = is_compatible && error_frac > estimator->period_error_frac;
+    if (estimator->ready && (is_worse || error_frac == UINT64_MAX))
         return;
     estimator->period = period;
     estimator->period_error_frac = error_frac;
@@ -148,22 +153,39 @@ static void restart(struct estimator *estimator, const struct estimator_point *p
         estimator->period_error_frac = (uint64_t)estimator->period.ns * (UINT64_MAX / 2000);
 }
 
+/* A first slope must be good to a part in 500, or more baseline is waited for. */
+static bool has_good_slope(const struct estimator_point *a, const struct estimator_point *b)
+{
+    uint64_t error_frac;
+    struct fixed period = slope(a, b, &error_frac);
+    struct fixed limit = fixed_over(period, 500);
+    return error_frac < UINT64_MAX && (limit.ns > 0 || error_frac <= limit.frac);
+}
+
+/* Begin the baseline here if this point is much better than the one it began with. */
+static void maybe_begin_here(struct estimator *estimator, const struct estimator_point *point)
+{
+    if (estimator->count > 0 && point->width_ns * 2 >= estimator->points[0].width_ns)
+        return;
+    estimator->count = 0;
+    keep(estimator, point);
+}
+
 static enum estimator_event begin(struct estimator *estimator, const struct estimator_point *point)
 {
-    if (estimator->count > 0 && point->ns - estimator->points[0].ns >= BASELINE_MIN_NS) {
+    const struct estimator_point *first = &estimator->points[0];
+    bool is_long = estimator->count > 0 && point->ns - first->ns >= BASELINE_MIN_NS;
+    if (is_long && has_good_slope(first, point)) {
         adopt_slope(estimator, point);
         keep(estimator, point);
         estimator->value = fixed_from_ns(point->ns);
         estimator->error_ns = point->width_ns + 1;
-        estimator->newest = *point;
         estimator->ready = true;
-        return ESTIMATOR_FOLLOWED;
+    } else {
+        maybe_begin_here(estimator, point);
     }
-    if (estimator->count == 0) {
-        keep(estimator, point);
-        estimator->newest = *point;
-    }
-    return ESTIMATOR_WAIT;
+    estimator->newest = *point;
+    return estimator->ready ? ESTIMATOR_FOLLOWED : ESTIMATOR_WAIT;
 }
 
 /*
@@ -184,6 +206,23 @@ static struct fixed corrected(const struct estimator *estimator, struct fixed pr
     return fixed_subtract(fixed_from_ns(point->ns), unusual);
 }
 
+/*
+ * The estimate is wrong by no more than the point's width and its distance from the point's middle;
+ * nor by more than it was before, with what may have happened since.
+ */
+static uint64_t error_ns(const struct estimator *estimator, const struct estimator_point *point,
+                         int64_t elapsed_ns)
+{
+    uint64_t by_point =
+        distance(fixed_round(estimator->value), point->ns) + point->width_ns + 2;
+    uint64_t slope_ns =
+        timebase_multiply_high(point->ticks - estimator->newest.ticks, estimator->period_error_frac);
+    uint64_t drift_ns = (uint64_t)elapsed_ns / 1000000 * (ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM);
+    uint64_t by_past =
+        estimator->error_ns + slope_ns + drift_ns + ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM;
+    return by_point < by_past ? by_point : by_past;
+}
+
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point)
 {
@@ -202,7 +241,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
         return ESTIMATOR_JUMPED;
     }
     estimator->value = corrected(estimator, predicted, point);
-    estimator->error_ns = point->width_ns + 1;
+    estimator->error_ns = error_ns(estimator, point, elapsed_ns);
     bool was_cut = cut(estimator, point);
     adopt_slope(estimator, point);
     keep(estimator, point);

@@ -23,7 +23,7 @@ struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, 
 {
     struct segment only = {start_ticks, value, estimator->period, utc_offset_ns};
     struct fixed nothing = {0, 0};
-    struct plan plan = {only, only, only, nothing, nothing};
+    struct plan plan = {only, only, only, nothing, nothing, nothing};
     return plan;
 }
 
@@ -53,18 +53,31 @@ static struct fixed slewing_period(struct fixed period, struct fixed part, uint6
     return fixed_is_negative(part) ? fixed_subtract(period, change) : fixed_add(period, change);
 }
 
+static struct fixed error_at(const struct segment *segment, const struct estimator *estimator,
+                             uint64_t ticks)
+{
+    return fixed_subtract(estimator_at(estimator, ticks), segment_at(segment, ticks));
+}
+
+static struct fixed larger(struct fixed a, struct fixed b)
+{
+    a = fixed_abs(a);
+    b = fixed_abs(b);
+    return fixed_less(a, b) ? b : a;
+}
+
 struct plan plan_next(const struct plan *plan, const struct estimator *estimator,
                       const struct schedule *schedule)
 {
     struct plan next;
-    uint64_t lead = estimator_ticks(estimator->period, schedule->lead_ns);
-    uint64_t start = schedule->now_ticks + lead;
+    uint64_t start = schedule->now_ticks + estimator_ticks(estimator->period, schedule->lead_ns);
 
-    next.before = *plan_segment(plan, start);
+    next.before = *plan_segment(plan, schedule->now_ticks);
     next.slew.start_ticks = start;
     next.slew.value = segment_at(&next.before, start);
     next.slew.utc_offset_ns = schedule->utc_offset_ns;
     next.error = fixed_subtract(estimator_at(estimator, start), next.slew.value);
+    next.before_error = larger(next.error, error_at(&next.before, estimator, schedule->now_ticks));
 
     uint64_t duration_ns = slew_duration_ns(next.error, schedule);
     uint64_t duration = estimator_ticks(estimator->period, duration_ns);
@@ -86,8 +99,18 @@ struct plan plan_restart(const struct plan *plan, const struct estimator *estima
     struct fixed reference = estimator_at(estimator, start);
     struct fixed value = fixed_less(reference, floor) ? floor : reference;
     struct plan next = plan_begin(estimator, start, value, schedule->utc_offset_ns);
-    next.before = *plan_segment(plan, start);
+    next.before = *plan_segment(plan, schedule->now_ticks);
     next.error = fixed_subtract(reference, value);
+    next.before_error = larger(error_at(&next.before, estimator, schedule->now_ticks),
+                               error_at(&next.before, estimator, start));
     next.left_error = next.error;
     return next;
+}
+
+uint64_t plan_deadline(const struct plan *plan, const struct plan *next, uint64_t now_ticks)
+{
+    uint64_t start = next->slew.start_ticks;
+    uint64_t hand_over = plan->after.start_ticks;
+    bool is_between = (int64_t)(hand_over - now_ticks) > 0 && (int64_t)(start - hand_over) > 0;
+    return is_between ? hand_over : start;
 }

@@ -28,8 +28,9 @@ struct segment {
 
 struct plan {
     struct segment before, slew, after;
-    struct fixed error;      /* reference - plan at slew.start_ticks */
-    struct fixed left_error; /* what of it remains from after.start_ticks on */
+    struct fixed before_error; /* the largest |reference - before| from now to the hand-over */
+    struct fixed error;        /* reference - plan at slew.start_ticks */
+    struct fixed left_error;   /* what of it remains from after.start_ticks on */
 };
 
 /* When things happen, relative to now_ticks. All below 4 s. */
@@ -51,9 +52,15 @@ const struct segment *plan_segment(const struct plan *plan, uint64_t ticks);
 struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, struct fixed value,
                        int64_t utc_offset_ns);
 
-/* The next lines after `plan`: towards the estimate, without a gap. */
+/*
+ * The next lines after `plan`: towards the estimate, without a gap. `before` is the line in force
+ * now, led on to the start of the slew even if it was to end earlier.
+ */
 struct plan plan_next(const struct plan *plan, const struct estimator *estimator,
                       const struct schedule *schedule);
+
+/* The tick before which `next` must be published, lest readers are led by `plan` past it. */
+uint64_t plan_deadline(const struct plan *plan, const struct plan *next, uint64_t now_ticks);
 
 /*
  * The next lines after a disruption: what readers follow now ends at now + lead, and the

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The counter jumps or goes back: told, and no tight bound around a wrong time. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "watch.h"
+
+#define SECOND 1e9
+#define MILLISECOND 1e6
+
+static struct watch watch;
+
+static struct world running(uint64_t seed)
+{
+    struct world world = world_make(seed);
+    struct watch fresh = {0};
+    watch = fresh;
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    return world;
+}
+
+/* After the next sample the clock is right again, and says UNRELIABLE for a while. */
+static void expect_recovery(struct world *world, unsigned event)
+{
+    struct reading reading = watch_read(&watch, world);
+    assert_int_equal(world->events & event, event);
+    assert_int_equal(reading.instant.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_UNRELIABLE);
+    watch_run(&watch, world, 5 * SECOND, MILLISECOND);
+    watch_reset_errors(&watch);
+    watch_run(&watch, world, 2 * SECOND, MILLISECOND);
+    watch_expect_sound(&watch, world->seed);
+    assert_true(watch_percentile(&watch, 0.999) <= 50);
+    reading = watch_read(&watch, world);
+    assert_int_equal(reading.instant.flags & TIMEBASE_LINE_STATUS_MASK,
+                     TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void a_counter_that_jumps_ahead_is_noticed(void **state)
+{
+    struct world world = running(8);
+    (void)state;
+    world.counter_origin += 26000000000; /* 10 s */
+    expect_recovery(&world, DISCIPLINE_JUMPED);
+}
+
+static void a_counter_that_starts_again_from_zero_is_noticed(void **state)
+{
+    struct world world = running(9);
+    (void)state;
+    world.counter_origin = 0;
+    world.ticks = 0;
+    expect_recovery(&world, DISCIPLINE_BACKWARDS);
+}
+
+static void a_counter_that_goes_back_an_hour_is_noticed(void **state)
+{
+    struct world world = running(10);
+    (void)state;
+    world.counter_origin -= (uint64_t)3600 * 2600000000;
+    expect_recovery(&world, DISCIPLINE_BACKWARDS);
+}
+
+static void a_counter_that_wraps_is_no_fault(void **state)
+{
+    struct world world = world_make(11);
+    struct watch fresh = {0};
+    (void)state;
+    watch = fresh;
+    world.counter_origin = -(uint64_t)(5 * 2600000000u);
+    watch_run(&watch, &world, SECOND, MILLISECOND);
+    watch_reset_errors(&watch);
+    watch_run(&watch, &world, 10 * SECOND, MILLISECOND);
+    watch_expect_sound(&watch, world.seed);
+    assert_int_equal(world.events, 0);
+    assert_true(watch_percentile(&watch, 1) <= 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_counter_that_jumps_ahead_is_noticed),
+        cmocka_unit_test(a_counter_that_starts_again_from_zero_is_noticed),
+        cmocka_unit_test(a_counter_that_goes_back_an_hour_is_noticed),
+        cmocka_unit_test(a_counter_that_wraps_is_no_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine sleeps: the reference stands still, the counter may not. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "watch.h"
+
+#define SECOND 1e9
+#define MILLISECOND 1e6
+
+static struct watch watch;
+
+static void sleep_for(double ns, bool counter_is_reset)
+{
+    struct world world = world_make(12);
+    struct watch fresh = {0};
+    watch = fresh;
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    world_suspend(&world, ns);
+    if (counter_is_reset) {
+        world.counter_origin = 77;
+        world.ticks = 0;
+    }
+    watch_read(&watch, &world);
+    assert_true(world.events & DISCIPLINE_SUSPENDED);
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    watch_reset_errors(&watch);
+    watch_run(&watch, &world, SECOND, MILLISECOND);
+    watch_expect_sound(&watch, world.seed);
+    assert_true(watch_percentile(&watch, 0.999) <= 50);
+}
+
+static void a_night_asleep_with_a_running_counter(void **state)
+{
+    (void)state;
+    sleep_for(8 * 3600 * SECOND, false);
+}
+
+static void a_second_asleep_with_a_running_counter(void **state)
+{
+    (void)state;
+    sleep_for(SECOND, false);
+}
+
+static void a_night_asleep_with_a_counter_reset(void **state)
+{
+    (void)state;
+    sleep_for(8 * 3600 * SECOND, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_night_asleep_with_a_running_counter),
+        cmocka_unit_test(a_second_asleep_with_a_running_counter),
+        cmocka_unit_test(a_night_asleep_with_a_counter_reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "world.h"
+
+#include <math.h>
+
+#include "publish/publish.h"
+
+/* What the slow path itself takes, from the sample to the publication. */
+#define WORK_NS 800
+
+double world_random(struct world *world)
+{
+    /* splitmix64 (Vigna): every seed is a good one. */
+    uint64_t z = world->seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+struct world world_make(uint64_t seed)
+{
+    struct world world = {0};
+    world.counter_origin = 1000000007;
+    world.counter_hz = 2600007800.0;
+    world.reference_ns = 5e9;
+    world.reference_rate = 1.0;
+    world.utc_offset_ns = 1790000000000000000;
+    world.bracket_ns = 40;
+    world.seed = seed;
+    world.page.magic = TIMEBASE_PAGE_MAGIC;
+    world.page.size = TIMEBASE_PAGE_SIZE;
+    world.page.version = TIMEBASE_PAGE_VERSION;
+    return world;
+}
+
+static void wander(struct world *world, double ns)
+{
+    if (world->wander_ppm == 0)
+        return;
+    double step_ppm = (world_random(world) * 2 - 1) * world->wander_ppm * sqrt(ns * 1e-9);
+    world->counter_hz *= 1 + step_ppm * 1e-6;
+}
+
+void world_advance(struct world *world, double ns)
+{
+    wander(world, ns);
+    world->now_ns += ns;
+    world->ticks += ns * world->counter_hz * 1e-9;
+    world->reference_ns += ns * world->reference_rate;
+}
+
+void world_suspend(struct world *world, double ns)
+{
+    world->now_ns += ns;
+    world->ticks += ns * world->counter_hz * 1e-9;
+    world->suspended_ns += (int64_t)ns;
+}
+
+uint64_t world_ticks(const struct world *world)
+{
+    return world->counter_origin + (uint64_t)(int64_t)floor(world->ticks);
+}
+
+/* The reference is read somewhere in the bracket; an interruption makes one side of it long. */
+static bool take_sample(struct world *world, struct discipline_sample *sample)
+{
+    double first = world->bracket_ns * (0.45 + 0.1 * world_random(world));
+    double second = world->bracket_ns - first;
+    if (world_random(world) < world->disturbed_share) {
+        double extra = world->disturbance_ns * world_random(world);
+        if (world_random(world) < 0.5)
+            first += extra;
+        else
+            second += extra;
+    }
+    sample->ticks_before = world_ticks(world);
+    world_advance(world, first);
+    sample->mono_ns = (int64_t)floor(world->reference_ns);
+    world_advance(world, second);
+    sample->ticks_after = world_ticks(world);
+    sample->utc_offset_ns = world->utc_offset_ns;
+    sample->suspended_ns = world->suspended_ns;
+    sample->maxerror_ns = 1000000;
+    sample->flags = 0;
+    sample->is_synchronized = true;
+    return world_random(world) >= world->lost_share;
+}
+
+static void count_events(struct world *world, unsigned events)
+{
+    world->events |= events;
+    for (int bit = 0; bit < 32; bit++)
+        world->event_count[bit] += events >> bit & 1;
+}
+
+static uint64_t followed_ticks(const struct world *world, const struct schedule *schedule)
+{
+    const struct timebase_lines *lines = &world->page.copy[world->page.seq & 1];
+    uint64_t followed = lines->after.start_ticks + 2 * world->page.refresh_ticks;
+    uint64_t soon = schedule->now_ticks +
+                    estimator_ticks(world->discipline.estimator.period, schedule->lead_ns);
+    return (int64_t)(soon - followed) < 0 ? soon : followed;
+}
+
+static void publish(struct world *world)
+{
+    unsigned urgent = DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED;
+    struct schedule schedule = cadence_schedule(&world->cadence, world_ticks(world),
+                                                world->discipline.events & urgent, 0);
+    struct discipline_output output =
+        discipline_plan(&world->discipline, &schedule, followed_ticks(world, &schedule));
+    publish_lines(&world->page, &output.lines, output.refresh_ticks);
+    discipline_commit(&world->discipline, &output);
+}
+
+static void maintain(struct world *world)
+{
+    struct discipline_sample sample;
+    if (!take_sample(world, &sample))
+        return;
+    count_events(world, discipline_observe(&world->discipline, &sample));
+    world_advance(world, WORK_NS);
+    if (discipline_is_ready(&world->discipline)) {
+        world->cadence.interval_ns = cadence_next_ns(
+            &world->cadence, (uint64_t)(sample.mono_ns - world->sampled_ns));
+        publish(world);
+    }
+    world->sampled_ns = sample.mono_ns;
+}
+
+static bool has_current_line(const struct world *world)
+{
+    const struct timebase_lines *lines = &world->page.copy[world->page.seq & 1];
+    uint64_t d;
+    return world->page.seq != 0 && timebase_page_line_now(lines, world_ticks(world),
+                                                          world->page.refresh_ticks, &d) != NULL;
+}
+
+/* The instant between ticks that the counter has rounded down, and its worth in reference time. */
+static double reference_at_tick(const struct world *world)
+{
+    double part = world->ticks - floor(world->ticks);
+    return world->reference_ns - part / world->counter_hz * 1e9 * world->reference_rate;
+}
+
+struct reading world_read(struct world *world)
+{
+    struct reading reading;
+    for (int i = 0; i < 1000 && !has_current_line(world); i++) {
+        maintain(world);
+        if (world->page.seq == 0)
+            world_advance(world, 600000);
+    }
+    double reference = reference_at_tick(world);
+    timebase_page_convert(&world->page, world_ticks(world), &reading.instant);
+    reading.mono_error_ns = (double)reading.instant.mono_ns - reference;
+    reading.utc_error_ns =
+        reading.mono_error_ns +
+        (double)(reading.instant.utc_ns - reading.instant.mono_ns - world->utc_offset_ns);
+    return reading;
+}
