@@ -21,8 +21,8 @@
 #define TIMEBASE_API __attribute__((visibility("default")))
 #define TIMEBASE_COLD __attribute__((cold, noinline))
 
-#define TIMEBASE_LIKELY(x) __builtin_expect(!!(x), 1)
-#define TIMEBASE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define TIMEBASE_LIKELY(x) ((int)__builtin_expect(!!(x), 1))
+#define TIMEBASE_UNLIKELY(x) ((int)__builtin_expect(!!(x), 0))
 
 #ifdef __cplusplus
 #define TIMEBASE_STATIC_ASSERT(condition, text) static_assert(condition, text)

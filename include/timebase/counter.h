@@ -116,7 +116,7 @@ enum timebase_frequency_source {
 
 /* Why the quality is what it is: bits of timebase_counter.reasons, worst first. */
 enum timebase_counter_reason_bit {
-    TIMEBASE_REASON_UNREADABLE = 1u << 0,        /* no processor counter: the OS clock serves */
+    TIMEBASE_REASON_UNREADABLE = 1u << 0,        /* the OS clock serves, by need or choice */
     TIMEBASE_REASON_WENT_BACKWARDS = 1u << 1,    /* seen while probing */
     TIMEBASE_REASON_KERNEL_DISTRUSTS = 1u << 2,  /* the kernel knows the counter and uses another */
     TIMEBASE_REASON_VARIABLE_RATE = 1u << 3,     /* class NONE */
@@ -133,12 +133,12 @@ struct timebase_counter {
     int32_t id;                  /* enum timebase_counter_id */
     int32_t counter_class;       /* enum timebase_counter_class */
     uint64_t frequency_hz;       /* the measured or confirmed frequency; never 0 */
-    uint64_t frequency_error_hz; /* frequency_hz is wrong by no more than this */
+    uint64_t frequency_error_hz; /* wrong by no more than this; UINT64_MAX: the OS clock stood still */
     int32_t frequency_source;    /* enum timebase_frequency_source of frequency_hz */
     int32_t claimed_source;      /* the source of claimed_hz; MEASURED if none claims */
     uint64_t claimed_hz;         /* what that source says, believed or not; 0 if none */
-    uint64_t granularity_ticks;  /* greatest common divisor of the steps seen; at least 1 */
-    uint64_t smallest_step_ticks;/* smallest non-zero step between two reads */
+    uint64_t granularity_ticks;  /* what nearly all steps are multiples of; at least 1 */
+    uint64_t smallest_step_ticks; /* smallest non-zero step seen; may be less */
     uint32_t cost_ps;            /* timebase_ticks(), median of batches, picoseconds */
     uint32_t cost_ordered_ps;    /* timebase_ticks_ordered(), likewise */
     int32_t quality;             /* 0 unusable … 100 nothing to complain of */

@@ -311,8 +311,10 @@ TIMEBASE_API bool timebase_page_convert(const struct timebase_page *page, uint64
 
 /*
  * The inverse: the first tick at which the page's monotonic time, or UTC, is target_ns or later.
- * Targets the page cannot reach give the first or last tick of its range, 2^62 ns (of ticks below
- * 1 ns: 2^62 ticks) either side of `after`. False as above.
+ * Targets the page cannot reach give the first or last tick of its range, either side of `after`:
+ * 2^62 ticks below 1 ns (29 years at 5 GHz), 2^61 to 2^62 ns of longer ones (at least 73 years).
+ * Of a UTC that was shown twice, because it was stepped back, either tick may be meant. False as
+ * above.
  */
 TIMEBASE_API bool timebase_page_ticks_at_mono(const struct timebase_page *page, int64_t target_ns,
                                               uint64_t *ticks);

@@ -12,6 +12,9 @@
 
 /* Two samples so far apart give a slope; see BASELINE_MIN_NS of the estimator. */
 #define WAIT_NS 600000
+/* Usually one wait is enough; interrupted samples need more. */
+#define WAITS 20
+#define LOCKED_OUT_MAX 2
 /* A bound on the wait in case the reference stands still. */
 #define WAIT_ROUNDS 1000000
 
@@ -33,27 +36,31 @@ static bool has_lines(struct clock_cell *cell)
     return timebase_page_seq(cell_lines_page(cell), __ATOMIC_ACQUIRE) != 0;
 }
 
-static void try_maintain(struct clock_cell *cell)
+static bool try_maintain(struct clock_cell *cell)
 {
     if (!cell_try_lock(cell))
-        return;
+        return false;
     cell_maintain(cell);
     cell_unlock(cell);
+    return true;
 }
 
-/* The page to convert by; with lines unless a signal handler interrupted the first maintenance. */
+/*
+ * The page to convert by; with lines unless the thread that maintains the clock does not get on with
+ * it, perhaps because we are a signal handler in its midst.
+ */
 static struct timebase_page *page_with_lines(struct clock_cell *cell)
 {
-    if (!has_lines(cell))
-        try_maintain(cell);
-    if (!has_lines(cell)) {
-        wait_by_reference(cell);
-        try_maintain(cell);
+    int locked_out = 0;
+    for (int round = 0; round < WAITS && locked_out < LOCKED_OUT_MAX && !has_lines(cell); round++) {
+        if (round > 0)
+            wait_by_reference(cell);
+        locked_out += !try_maintain(cell);
     }
     return cell_lines_page(cell);
 }
 
-/* A page for one call: two samples of the reference, private to it. */
+/* A page for one call: samples of the reference, private to it. */
 static void draw(struct clock_cell *cell, struct timebase_page *page)
 {
     struct discipline discipline = {0};
@@ -62,14 +69,15 @@ static void draw(struct clock_cell *cell, struct timebase_page *page)
     /* The shared driver context may be in use by the thread we interrupted: a copy of its own. */
     struct reference_kernel own = {0};
     void *context = cell->reference == &reference_kernel ? (void *)&own : cell->reference_context;
-    for (int i = 0; i < 2 && !discipline_is_ready(&discipline); i++) {
-        if (i > 0)
+    for (int round = 0; round < WAITS && !discipline_is_ready(&discipline); round++) {
+        if (round > 0)
             wait_by_reference(cell);
         if (cell->reference->sample(context, &sample) == TIMEBASE_OK)
             discipline_observe(&discipline, &sample);
     }
     if (!discipline_is_ready(&discipline))
         return;
+    publish_begin(page, timebase_counter_id());
     schedule.now_ticks = timebase_ticks_ordered();
     struct discipline_output output = discipline_plan(&discipline, &schedule, schedule.now_ticks);
     publish_lines(page, &output.lines, output.refresh_ticks);

@@ -2,6 +2,7 @@
 /* default: the process' own clock, and what may be asked of any clock. */
 #include <stddef.h>
 
+#include "../publish/publish.h"
 #include "cell.h"
 
 #include <timebase/error.h>
@@ -56,8 +57,8 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
     struct clock_cell *cell = cell_of(clock);
     if (!cell_try_lock(cell))
         return TIMEBASE_E_BUSY;
-    timebase_page_set_seq(&cell->page, 0);
-    timebase_page_set_seq(&cell->shadow, 0);
+    publish_clear(&cell->page);
+    publish_clear(&cell->shadow);
     cell->discipline = fresh;
     cell->interval_ns = 0;
     cell_unlock(cell);
@@ -78,10 +79,9 @@ TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
     out->counter_id = timebase_counter_id();
     out->status = (int32_t)discipline_status(&cell->discipline);
     if (estimator->ready) {
-        struct fixed hz = fixed_over(fixed_from_ns(1000000000), 1);
         uint64_t length = ((uint64_t)estimator->period.ns << 32) | (estimator->period.frac >> 32);
         struct fixed error = {0, estimator->period_error_frac};
-        out->frequency_hz = ((uint64_t)hz.ns << 32) / length;
+        out->frequency_hz = ((uint64_t)1000000000 << 32) / length;
         out->frequency_error_ppb =
             (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
     }

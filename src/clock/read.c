@@ -19,12 +19,15 @@
 
 enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
 
-/* Read the counter and convert by the lines; overdue lines are good for as long as they are followed. */
+/*
+ * Read the counter and convert by the lines; overdue lines are good for as long as they are
+ * followed. The number first: a tick older than the lines it is held against looks lost.
+ */
 static enum outcome read_lines(struct clock_cell *cell, bool follow, struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
-    uint64_t ticks = timebase_ticks_ordered();
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    uint64_t ticks = timebase_ticks_ordered();
     if (seq == 0)
         return READ_NO_LINES;
     const struct timebase_lines *lines = &page->copy[seq & 1];
@@ -72,47 +75,82 @@ static void unknown(struct timebase_instant *out)
     out->flags = TIMEBASE_STATUS_UNKNOWN;
 }
 
+/* The reference's moment, and the counter before and after it. */
+struct look {
+    bool is_known;
+    struct reference_moment moment;
+    uint64_t before, after;
+};
+
+static struct look look_at_reference(struct clock_cell *cell)
+{
+    struct look look;
+    look.before = timebase_ticks_ordered();
+    look.is_known = cell->reference->moment(cell->reference_context, &look.moment) == TIMEBASE_OK;
+    look.after = timebase_ticks_ordered();
+    return look;
+}
+
+/* Do the lines disagree with the reference by more than slewing explains? */
+static bool is_disrupted(const struct timebase_page *page, const struct look *look,
+                         const struct timebase_instant *followed)
+{
+    struct timebase_instant before, after;
+    if (!look->is_known || !timebase_page_convert(page, look->before, &before) ||
+        !timebase_page_convert(page, look->after, &after))
+        return false;
+    int64_t mono_ns = look->moment.mono_ns;
+    int64_t elapsed_ns = mono_ns > followed->mono_ns ? mono_ns - followed->mono_ns : 0;
+    if (mono_ns < before.mono_ns)
+        return estimator_is_jump(before.mono_ns - mono_ns, elapsed_ns);
+    return mono_ns > after.mono_ns && estimator_is_jump(mono_ns - after.mono_ns, elapsed_ns);
+}
+
+/* Lift an instant to a floor of monotonic time, and say how far. */
+static void lift(struct timebase_instant *instant, int64_t floor_ns)
+{
+    int64_t lift_ns = floor_ns - instant->mono_ns;
+    if (lift_ns <= 0)
+        return;
+    instant->mono_ns += lift_ns;
+    instant->utc_ns += lift_ns;
+    instant->maxerror_ns += (uint64_t)lift_ns;
+    instant->utc_maxerror_ns += (uint64_t)lift_ns;
+}
+
 /*
  * Lines, but nobody has renewed them for long, and whoever is at it takes its time. Unless the
  * reference shows that something worse has happened, they still hold, with the bound they have
  * grown. After a disruption the renewer will start new lines at the reference; its time, but
  * never less than the old lines have given, fits before them.
  */
-static bool read_overdue(struct clock_cell *cell, const struct reference_moment *moment,
+static bool read_overdue(struct clock_cell *cell, const struct look *look,
                          struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
     struct timebase_instant followed;
-    uint64_t ticks = timebase_ticks_ordered();
-    if (!timebase_page_convert(page, ticks, out) ||
+    if (!timebase_page_convert(page, timebase_ticks_ordered(), out) ||
         !timebase_page_convert(page, cell_followed_ticks(cell), &followed))
         return false;
-    if (moment == NULL)
+    if (!is_disrupted(page, look, &followed))
         return true;
-    int64_t elapsed_ns = moment->mono_ns - followed.mono_ns;
-    if (!estimator_is_jump(out->mono_ns - moment->mono_ns, elapsed_ns > 0 ? elapsed_ns : 0))
-        return true;
-    from_moment(moment, ticks, out);
-    if (out->mono_ns < followed.mono_ns)
-        out->mono_ns = followed.mono_ns;
+    from_moment(&look->moment, look->before, out);
+    lift(out, followed.mono_ns);
     return true;
 }
 
 /* Neither current lines nor the right to renew them. */
 static void read_without_lines(struct clock_cell *cell, struct timebase_instant *out)
 {
-    struct reference_moment moment;
-    uint64_t ticks = timebase_ticks_ordered();
-    bool has_moment =
-        cell->reference->moment(cell->reference_context, &moment) == TIMEBASE_OK;
+    struct look look = look_at_reference(cell);
     /* Lines that came while the reference was read are to be preferred: they may be ahead. */
     enum outcome outcome = read_lines(cell, true, out);
     if (outcome == READ_DONE)
         return;
-    if (outcome == READ_OVERDUE && read_overdue(cell, has_moment ? &moment : NULL, out))
+    if (outcome == READ_OVERDUE && read_overdue(cell, &look, out))
         return;
-    if (has_moment)
-        from_moment(&moment, ticks, out);
+    if (look.is_known)
+        from_moment(&look.moment, look.before, out);
     else
         unknown(out);
 }

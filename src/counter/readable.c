@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which counter this process reads, found out without touching it: on x86 the kernel is asked
- * (PR_GET_TSC) whether RDTSC would raise a signal, and the processor whether it has RDTSCP.
+ * Which counter this process reads, found out without touching it: the kernel is asked (PR_GET_TSC)
+ * whether that would raise a signal, and an x86 whether it has RDTSCP.
  * Strict seccomp switches the TSC off together with prctl(), but a process in it cannot
  * start anew: whoever enters it selects TIMEBASE_COUNTER_OS before.
  */
@@ -27,39 +27,55 @@ enum source {
 TIMEBASE_API int timebase_counter_readable;
 static int source;
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 
-#include <cpuid.h>
-
-static int has_rdtscp(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 27 & 1);
-}
-
-/* A kernel or sandbox that does not know PR_GET_TSC cannot have switched the TSC off by it. */
-static int tsc_is_off(void)
+/*
+ * Would reading the counter raise SIGSEGV? EINVAL is the answer of a kernel without this switch
+ * (arm64 before Linux 6.12). Any other refusal comes from a sandbox, and then nobody knows.
+ */
+static int counter_is_off(void)
 {
     int mode = PR_TSC_ENABLE;
-    return prctl(PR_GET_TSC, &mode) == 0 && mode == PR_TSC_SIGSEGV;
-}
-
-static enum source probe(void)
-{
-    if (tsc_is_off())
-        return SOURCE_OS_SYSCALL;
-    return has_rdtscp() ? SOURCE_PROCESSOR : SOURCE_OS;
+    if (prctl(PR_GET_TSC, &mode) != 0)
+        return errno != EINVAL;
+    return mode == PR_TSC_SIGSEGV;
 }
 
 #else
 
 /* The counters of the other processors are part of the user-mode architecture. */
-static enum source probe(void)
+static int counter_is_off(void)
 {
-    return SOURCE_PROCESSOR;
+    return 0;
 }
 
 #endif
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#include <cpuid.h>
+
+static int has_ordered_read(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 27 & 1);
+}
+
+#else
+
+static int has_ordered_read(void)
+{
+    return 1;
+}
+
+#endif
+
+static enum source probe(void)
+{
+    if (counter_is_off())
+        return SOURCE_OS_SYSCALL;
+    return has_ordered_read() ? SOURCE_PROCESSOR : SOURCE_OS;
+}
 
 static void set_source(enum source found)
 {

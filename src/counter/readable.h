@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readable: may this process read the processor's counter, and the kernel's clocks through the vDSO? */
+/* readable: may this process read the processor's counter, and clocks through the vDSO? */
 #ifndef COUNTER_READABLE_H
 #define COUNTER_READABLE_H
 

@@ -12,13 +12,15 @@
 #define SUSPEND_MIN_NS 1000000
 
 /*
- * Half the bracket, and the tick that may have been under way at either end. The first period is
- * good to a part in 500 (estimator.c), so that much is added.
+ * Half the bracket, and the counter's step: what is shown may be a step old, at the sample and
+ * again at the reading. The first period is good to a part in 500 (estimator.c), so that much
+ * is added.
  */
 static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
 {
     uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    uint64_t half_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2 + 1).ns;
+    uint64_t step = sample->step_ticks > 1 ? sample->step_ticks : 1;
+    uint64_t half_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2 + step).ns;
     return half_ns + half_ns / 256 + 1;
 }
 
@@ -134,20 +136,29 @@ static uint64_t utc_stepped_ns(const struct discipline *discipline, const struct
     return (uint64_t)fixed_abs(step).ns;
 }
 
-static struct timebase_line line(const struct discipline *discipline, const struct segment *segment,
+/*
+ * A segment that is off by at most `off` as line. One published before keeps the bound that it was
+ * published with, if that is wider: it is still true for the older of its ticks.
+ */
+static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
                                  struct fixed off)
 {
     const struct discipline_sample *sample = &discipline->sample;
+    uint64_t maxerror_ns = bound_at(discipline, off, segment->start_ticks);
+    uint32_t drift_rate = bound_drift_rate(discipline);
     struct timebase_line out;
+    if (maxerror_ns > segment->maxerror_ns)
+        segment->maxerror_ns = maxerror_ns;
+    if (drift_rate > segment->drift_rate)
+        segment->drift_rate = drift_rate;
     out.start_ticks = segment->start_ticks;
     out.mono_ns = (uint64_t)segment->value.ns;
     out.utc_offset_ns = (uint64_t)segment->utc_offset_ns;
     out.period_frac = segment->period.frac;
     out.period_ns = (uint32_t)segment->period.ns;
     out.flags = sample->flags | (uint32_t)discipline_status(discipline);
-    out.maxerror_ns =
-        bound_at(discipline, off, segment->start_ticks) + utc_stepped_ns(discipline, segment);
-    out.drift_rate = bound_drift_rate(discipline);
+    out.maxerror_ns = segment->maxerror_ns + utc_stepped_ns(discipline, segment);
+    out.drift_rate = (uint32_t)segment->drift_rate;
     out.slew_rate = bound_rate(discipline->estimator.period, ASSUME_SLEW_PPM);
     out.utc_maxerror_ns = (uint64_t)sample->maxerror_ns;
     return out;
@@ -263,6 +274,8 @@ static struct segment adopted(const struct timebase_line *line)
     segment.period.ns = line->period_ns;
     segment.period.frac = line->period_frac;
     segment.utc_offset_ns = (int64_t)line->utc_offset_ns;
+    segment.maxerror_ns = line->maxerror_ns;
+    segment.drift_rate = line->drift_rate;
     return segment;
 }
 

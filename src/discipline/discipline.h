@@ -29,6 +29,7 @@
 struct discipline_sample {
     uint64_t ticks_before;  /* read before the reference */
     uint64_t ticks_after;   /* read after it */
+    uint64_t step_ticks;    /* the counter shows no finer differences; 0 counts as 1 */
     int64_t mono_ns;        /* the reference's monotonic time, between the two */
     int64_t utc_offset_ns;  /* UTC - monotonic, exact */
     int64_t suspended_ns;   /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */

@@ -148,9 +148,7 @@ static void restart(struct estimator *estimator, const struct estimator_point *p
     estimator->newest = *point;
     estimator->value = fixed_from_ns(point->ns);
     estimator->error_ns = point->width_ns + 1;
-    estimator->period_error_frac = estimator->period.frac / 2000;
-    if (estimator->period.ns > 0)
-        estimator->period_error_frac = (uint64_t)estimator->period.ns * (UINT64_MAX / 2000);
+    estimator->period_error_frac = fixed_over(estimator->period, 2000).frac + 1;
 }
 
 /* A first slope must be good to a part in 500, or more baseline is waited for. */

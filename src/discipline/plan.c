@@ -21,7 +21,7 @@ const struct segment *plan_segment(const struct plan *plan, uint64_t ticks)
 struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, struct fixed value,
                        int64_t utc_offset_ns)
 {
-    struct segment only = {start_ticks, value, estimator->period, utc_offset_ns};
+    struct segment only = {start_ticks, value, estimator->period, utc_offset_ns, 0, 0};
     struct fixed nothing = {0, 0};
     struct plan plan = {only, only, only, nothing, nothing, nothing};
     return plan;
@@ -69,7 +69,8 @@ static struct fixed larger(struct fixed a, struct fixed b)
 struct plan plan_next(const struct plan *plan, const struct estimator *estimator,
                       const struct schedule *schedule)
 {
-    struct plan next;
+    static const struct plan empty;
+    struct plan next = empty;
     uint64_t start = schedule->now_ticks + estimator_ticks(estimator->period, schedule->lead_ns);
 
     next.before = *plan_segment(plan, schedule->now_ticks);

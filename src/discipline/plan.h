@@ -24,6 +24,8 @@ struct segment {
     struct fixed value; /* monotonic time at start_ticks */
     struct fixed period;
     int64_t utc_offset_ns; /* UTC - monotonic */
+    uint64_t maxerror_ns;  /* the bound it was published with, at start_ticks */
+    uint64_t drift_rate;   /* and its growth, as in struct timebase_line */
 };
 
 struct plan {

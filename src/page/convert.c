@@ -5,8 +5,8 @@
 /* A publication takes longer than a conversion: even a few attempts in a row never fail. */
 #define ATTEMPTS_MAX 1000
 /*
- * The range of the inverse, either side of the start of `after`: 2^62 ns, within which neither
- * monotonic time nor UTC overflows. 146 years of ticks of 1 ns or longer, 29 at 5 GHz.
+ * The range of the inverse, either side of the start of `after`: at most 2^62 ns, within which
+ * neither monotonic time nor UTC overflows.
  */
 #define REACH_BITS 62
 

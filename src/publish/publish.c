@@ -4,7 +4,7 @@
 /* refresh_ticks must leave room for a tick before `after` to look huge. */
 #define REFRESH_MAX ((uint64_t)1 << 62)
 
-void publish_begin(struct timebase_page *page, enum timebase_counter_id counter_id)
+void publish_begin(struct timebase_page *page, int counter_id)
 {
     page->magic = TIMEBASE_PAGE_MAGIC;
     page->size = TIMEBASE_PAGE_SIZE;
@@ -45,6 +45,15 @@ void publish_lines(struct timebase_page *page, const struct timebase_lines *line
     timebase_page_set_word(&page->refresh_ticks,
                            refresh_ticks < REFRESH_MAX ? refresh_ticks : REFRESH_MAX);
     timebase_page_set_seq(page, seq); /* (D) */
+
+    /* 32-bit readers take the lower half alone; 0 there says "no lines": go past it at once. */
+    if ((uint32_t)seq == 0)
+        publish_lines(page, lines, refresh_ticks);
+}
+
+void publish_clear(struct timebase_page *page)
+{
+    timebase_page_set_seq(page, 0);
 }
 
 static void get_line(struct timebase_line *to, const struct timebase_line *from)

@@ -5,12 +5,15 @@
 
 #include <timebase/page.h>
 
-/* The words that stay, and no lines yet: seq is 0. */
-void publish_begin(struct timebase_page *page, enum timebase_counter_id counter_id);
+/* The words that stay, in a zeroed page: no lines yet, seq is 0. */
+void publish_begin(struct timebase_page *page, int counter_id);
 
 /* Make the lines the ones that readers follow; see the protocol in page.h. */
 void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                    uint64_t refresh_ticks);
+
+/* No lines any more: readers take the slow path. Not while they read: see timebase_clock_restart. */
+void publish_clear(struct timebase_page *page);
 
 /* A consistent copy of the lines for the writer itself; false if there are none yet. */
 bool publish_read_back(const struct timebase_page *page, struct timebase_lines *lines);

@@ -16,6 +16,9 @@
 
 /* The narrowest of so many brackets is the sample. */
 #define BRACKETS 5
+/* So many steps of the counter are looked at, in at most so many reads. */
+#define STEPS 9
+#define STEP_READS 5000
 /* Ticks of the kernel between two coarse reads: a few attempts always suffice. */
 #define COARSE_ATTEMPTS 100
 /* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
@@ -43,6 +46,29 @@ static int read_utc_offset(int64_t *offset_ns)
         }
     }
     return TIMEBASE_E_REFERENCE;
+}
+
+/*
+ * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes longer
+ * than a step this is the read, and no harm is done. A median, lest an interruption decide.
+ */
+static uint64_t measure_step(void)
+{
+    uint64_t steps[STEPS];
+    int count = 0;
+    uint64_t last = timebase_ticks_ordered();
+    for (int i = 0; i < STEP_READS && count < STEPS; i++) {
+        uint64_t now = timebase_ticks_ordered();
+        uint64_t step = now - last;
+        last = now;
+        if ((int64_t)step <= 0)
+            continue;
+        int place = count++;
+        for (; place > 0 && steps[place - 1] > step; place--)
+            steps[place] = steps[place - 1];
+        steps[place] = step;
+    }
+    return count > 0 ? steps[count / 2] : 1;
 }
 
 static int read_brackets(struct discipline_sample *sample)
@@ -118,6 +144,9 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
     struct reference_kernel *kernel = (struct reference_kernel *)context;
     int saved_errno = errno;
     int error = read_utc_offset(&sample->utc_offset_ns);
+    if (kernel->step_ticks == 0)
+        kernel->step_ticks = measure_step();
+    sample->step_ticks = kernel->step_ticks;
     if (error == TIMEBASE_OK)
         error = read_brackets(sample);
     if (error == TIMEBASE_OK) {

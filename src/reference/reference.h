@@ -34,6 +34,7 @@ struct reference {
 
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
+    uint64_t step_ticks;  /* what back-to-back reads of the counter differ by; 0 not measured */
     int64_t asked_ns;     /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns;/* then */
     int64_t maxerror_ns;
