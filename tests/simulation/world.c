@@ -73,6 +73,7 @@ static bool take_sample(struct world *world, struct discipline_sample *sample)
         else
             second += extra;
     }
+    sample->step_ticks = 1;
     sample->ticks_before = world_ticks(world);
     world_advance(world, first);
     sample->mono_ns = (int64_t)floor(world->reference_ns);

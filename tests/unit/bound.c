@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "discipline/assumptions.h"
+#include "discipline/bound.h"
+
+#define HALF ((uint64_t)1 << 63)
+
+static struct fixed fixed_of(int64_t ns, uint64_t frac)
+{
+    struct fixed value = {ns, frac};
+    return value;
+}
+
+/* 1 ns a tick; the newest sample 20 ns wide, at tick 1,000,000. */
+static struct discipline known_discipline(void)
+{
+    struct discipline discipline = {0};
+    discipline.estimator.ready = true;
+    discipline.estimator.period = fixed_from_ns(1);
+    discipline.estimator.error_ns = 20;
+    discipline.estimator.newest.ticks = 1000000;
+    return discipline;
+}
+
+static void a_rate_is_parts_in_a_million_of_a_tick_rounded_up(void **state)
+{
+    (void)state;
+    assert_int_equal(bound_rate(fixed_from_ns(1), 500), 4294967296u / 2000 + 1);
+    assert_int_equal(bound_rate(fixed_of(0, HALF), 500), 4294967296u / 4000 + 1);
+    assert_int_equal(bound_rate(fixed_from_ns(41), 1), 176093 + 1);
+    assert_int_equal(bound_rate(fixed_of(0, HALF), 0), 1);
+}
+
+static void a_rate_too_large_for_its_field_is_the_largest(void **state)
+{
+    (void)state;
+    assert_int_equal(bound_rate(fixed_from_ns(3000), 500), UINT32_MAX);
+}
+
+static void the_drift_is_the_oscillator_s_and_the_slope_s(void **state)
+{
+    struct discipline discipline = known_discipline();
+    uint32_t oscillator = bound_rate(fixed_from_ns(1), ASSUME_DRIFT_PPM);
+    (void)state;
+    assert_in_range(bound_drift_rate(&discipline), oscillator, oscillator + 1);
+    discipline.estimator.period_error_frac = (uint64_t)1000 << 32;
+    assert_in_range(bound_drift_rate(&discipline), oscillator + 1000, oscillator + 1001);
+    discipline.estimator.period_error_frac = UINT64_MAX;
+    assert_int_equal(bound_drift_rate(&discipline), UINT32_MAX);
+}
+
+static void at_the_sample_the_bound_is_what_it_did_not_know(void **state)
+{
+    struct discipline discipline = known_discipline();
+    (void)state;
+    uint64_t nothing_off = bound_at(&discipline, fixed_from_ns(0), 1000000);
+    assert_in_range(nothing_off, 20 + 1, 20 + 1 + ASSUME_ROUNDING_NS);
+    assert_true(bound_at(&discipline, fixed_from_ns(300), 1000000) == nothing_off + 300);
+    assert_true(bound_at(&discipline, fixed_from_ns(-300), 1000000) == nothing_off + 300);
+    assert_true(bound_at(&discipline, fixed_of(-300, HALF), 1000000) >= nothing_off + 299);
+}
+
+static void the_bound_grows_with_the_sample_s_age(void **state)
+{
+    struct discipline discipline = known_discipline();
+    uint64_t fresh = bound_at(&discipline, fixed_from_ns(0), 1000000);
+    uint64_t aged = bound_at(&discipline, fixed_from_ns(0), 101000000); /* 100 ms: 550 ppm */
+    (void)state;
+    assert_in_range(aged - fresh, 55000, 55100);
+}
+
+static void a_line_from_before_the_sample_is_known_no_better_than_the_sample(void **state)
+{
+    struct discipline discipline = known_discipline();
+    (void)state;
+    assert_true(bound_at(&discipline, fixed_from_ns(0), 900000) >=
+        bound_at(&discipline, fixed_from_ns(0), 1000000));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rate_is_parts_in_a_million_of_a_tick_rounded_up),
+        cmocka_unit_test(a_rate_too_large_for_its_field_is_the_largest),
+        cmocka_unit_test(the_drift_is_the_oscillator_s_and_the_slope_s),
+        cmocka_unit_test(at_the_sample_the_bound_is_what_it_did_not_know),
+        cmocka_unit_test(the_bound_grows_with_the_sample_s_age),
+        cmocka_unit_test(a_line_from_before_the_sample_is_known_no_better_than_the_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines after a disruption: what readers may have been told, and how wrong it was. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "discipline/cadence.h"
+#include "simulated_line.h"
+
+#define MS 1000000
+
+struct scene {
+    struct simulated_line line;
+    struct discipline discipline;
+    uint64_t followed; /* as far as readers may follow the present lines */
+};
+
+static unsigned observe(struct scene *scene)
+{
+    struct discipline_sample sample = simulated_sample(&scene->line, 40, 20);
+    return discipline_observe(&scene->discipline, &sample);
+}
+
+static struct discipline_output plan(struct scene *scene)
+{
+    struct cadence cadence = {100 * MS, false};
+    struct schedule schedule = cadence_schedule(&cadence, scene->line.now_ticks, true, 0);
+    struct discipline_output output =
+        discipline_plan(&scene->discipline, &schedule, scene->followed);
+    discipline_commit(&scene->discipline, &output);
+    scene->followed = output.lines.after.start_ticks + 2 * output.refresh_ticks;
+    return output;
+}
+
+/* 2 seconds of quiet life at 1 ns a tick; the last lines have just been published. */
+static struct scene quiet_scene(void)
+{
+    struct scene scene = {.line = simulated_new(1, 0)};
+    for (int i = 0; i < 20; i++) {
+        simulated_wait(&scene.line, 100 * MS);
+        assert_int_equal(observe(&scene), 0);
+        if (discipline_is_ready(&scene.discipline))
+            plan(&scene);
+    }
+    return scene;
+}
+
+/* The counter leaps ahead by so much, or, negative, back. */
+static void leap(struct scene *scene, int64_t ns)
+{
+    scene->line.now_ticks += (uint64_t)ns;
+    scene->line.origin_ticks += (uint64_t)ns;
+}
+
+/* Less than the lines had left: readers were told the leap's times until the lines ended. */
+static void after_a_leap_within_the_lines_nothing_told_is_taken_back(void **state)
+{
+    struct scene scene = quiet_scene();
+    const struct segment *after = &scene.discipline.plan.after;
+    int64_t told_ns = segment_at(after, scene.followed).ns;
+    (void)state;
+    simulated_wait(&scene.line, 100 * MS);
+    leap(&scene, 150 * MS);
+    assert_int_equal(observe(&scene), DISCIPLINE_JUMPED);
+    assert_true((int64_t)(scene.line.now_ticks - scene.followed) > 0);
+    struct discipline_output output = plan(&scene);
+    assert_true((int64_t)output.lines.after.mono_ns >= told_ns);
+    assert_true(output.lines.after.maxerror_ns >= 40 * MS);
+}
+
+/* Readers are on the old line for another moment: it knows by now how far off it is. */
+static void the_line_still_followed_after_a_leap_admits_its_error(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    simulated_wait(&scene.line, 10 * MS);
+    leap(&scene, 50 * MS);
+    assert_int_equal(observe(&scene), DISCIPLINE_JUMPED);
+    assert_true((int64_t)(scene.line.now_ticks - scene.followed) < 0);
+    struct discipline_output output = plan(&scene);
+    assert_true((int64_t)(output.lines.after.start_ticks - scene.line.now_ticks) > 0);
+    assert_true(output.lines.before.maxerror_ns >= 49 * MS);
+}
+
+/* A clock that was ahead of its reference when the counter went back has told that. */
+static void a_counter_that_went_back_takes_nothing_back(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    scene.line.origin.ns -= 5 * MS; /* less than a jump: it will be slewed */
+    simulated_wait(&scene.line, 100 * MS);
+    assert_int_equal(observe(&scene) & DISCIPLINE_DISRUPTED, 0);
+    plan(&scene);
+    const struct plan *present = &scene.discipline.plan;
+    uint64_t now = scene.line.now_ticks;
+    int64_t told_ns = segment_at(plan_segment(present, now), now).ns;
+    leap(&scene, -3600000LL * MS);
+    assert_int_equal(observe(&scene) & DISCIPLINE_DISRUPTED, DISCIPLINE_BACKWARDS);
+    struct discipline_output output = plan(&scene);
+    assert_true((int64_t)output.lines.after.mono_ns >= told_ns);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(after_a_leap_within_the_lines_nothing_told_is_taken_back),
+        cmocka_unit_test(the_line_still_followed_after_a_leap_admits_its_error),
+        cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

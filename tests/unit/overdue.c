@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines that nobody renews, because the thread that is at it takes its time: they hold, unless
+ * the reference shows that the counter cannot be believed any more.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include <timebase/clock.h>
+
+#include "moved_reference.h"
+
+#define MS 1000000
+#define SECOND 1000000000LL
+
+/* The last time that the present lines can have given. */
+static int64_t followed_ns(struct clock_cell *cell)
+{
+    struct timebase_instant followed;
+    timebase_page_convert(cell_lines_page(cell), cell_followed_ticks(cell), &followed);
+    return followed.mono_ns;
+}
+
+/* A clock whose lines have come to their end, and whose renewer does not. */
+static struct clock_cell overdue_cell(void)
+{
+    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&moved_reference, NULL);
+    moved_ns = 0;
+    draw_first_lines(&cell);
+    cell.owner_pid = (int32_t)getpid();
+    wait_until(followed_ns(&cell) + 20 * MS);
+    return cell;
+}
+
+static void overdue_lines_hold(void **state)
+{
+    struct clock_cell cell = overdue_cell();
+    struct timebase_instant now;
+    (void)state;
+    int64_t before = kernel_now(CLOCK_MONOTONIC);
+    timebase_now(cell_handle(&cell), &now);
+    int64_t after = kernel_now(CLOCK_MONOTONIC), error = (int64_t)now.maxerror_ns;
+    assert_true(before - error <= now.mono_ns && now.mono_ns <= after + error);
+    assert_true(error < 5 * MS);
+}
+
+static void a_reference_that_went_ahead_is_believed(void **state)
+{
+    struct clock_cell cell = overdue_cell();
+    (void)state;
+    moved_ns = 10 * SECOND;
+    int64_t before = kernel_now(CLOCK_MONOTONIC) + moved_ns;
+    int64_t now = timebase_mono_ns(cell_handle(&cell));
+    assert_true(before <= now && now <= kernel_now(CLOCK_MONOTONIC) + moved_ns);
+}
+
+/* And else the time stands still where the lines ended; the error tells. */
+static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(void **state)
+{
+    struct clock_cell cell = overdue_cell();
+    struct timebase_instant now;
+    (void)state;
+    moved_ns = -10 * SECOND;
+    timebase_now(cell_handle(&cell), &now);
+    assert_true(now.mono_ns == followed_ns(&cell));
+    assert_true(now.maxerror_ns >= 9 * SECOND && now.utc_maxerror_ns >= 9 * SECOND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(overdue_lines_hold),
+        cmocka_unit_test(a_reference_that_went_ahead_is_believed),
+        cmocka_unit_test(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

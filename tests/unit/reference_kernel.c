@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's clocks as a reference: every field against the kernel itself. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/timex.h>
+
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+#include "kernel_now.h"
+#include "reference/reference.h"
+
+#define SAMPLES 300
+#define MS 1000000
+
+static struct discipline_sample sample_now(struct reference_kernel *kernel)
+{
+    struct discipline_sample sample;
+    assert_int_equal(reference_kernel.sample(kernel, &sample), TIMEBASE_OK);
+    return sample;
+}
+
+static void a_sample_lies_between_the_ticks_that_bracket_it(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    for (int i = 0; i < SAMPLES; i++) {
+        uint64_t first = timebase_ticks_ordered();
+        int64_t before = kernel_now(CLOCK_MONOTONIC);
+        struct discipline_sample sample = sample_now(&kernel);
+        int64_t after = kernel_now(CLOCK_MONOTONIC);
+        uint64_t last = timebase_ticks_ordered();
+        assert_true(before <= sample.mono_ns && sample.mono_ns <= after);
+        assert_true((int64_t)(sample.ticks_before - first) >= 0);
+        assert_true((int64_t)(sample.ticks_after - sample.ticks_before) >= 0);
+        assert_true((int64_t)(last - sample.ticks_after) >= 0);
+    }
+}
+
+static void the_offset_of_utc_is_within_every_bracket_of_the_clocks(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    for (int i = 0; i < SAMPLES; i++) {
+        struct discipline_sample sample = sample_now(&kernel);
+        int64_t before = kernel_now(CLOCK_MONOTONIC);
+        int64_t utc = kernel_now(CLOCK_REALTIME);
+        int64_t after = kernel_now(CLOCK_MONOTONIC);
+        assert_true(utc - after <= sample.utc_offset_ns && sample.utc_offset_ns <= utc - before);
+    }
+}
+
+/* Slewing moves both clocks alike; only a step changes their distance. */
+static void the_offset_of_utc_is_the_same_to_the_nanosecond_each_time(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct discipline_sample first = sample_now(&kernel);
+    (void)state;
+    for (int i = 0; i < SAMPLES; i++)
+        assert_true(sample_now(&kernel).utc_offset_ns == first.utc_offset_ns);
+}
+
+static void time_asleep_is_boot_time_less_monotonic_time(void **state)
+{
+    struct reference_kernel kernel = {0};
+    int64_t mono = kernel_now(CLOCK_MONOTONIC);
+    int64_t boot = kernel_now(CLOCK_BOOTTIME);
+    struct discipline_sample sample = sample_now(&kernel);
+    int64_t boot_later = kernel_now(CLOCK_BOOTTIME);
+    (void)state;
+    assert_true(sample.suspended_ns >= boot - kernel_now(CLOCK_MONOTONIC));
+    assert_true(sample.suspended_ns <= boot_later - mono);
+}
+
+static void the_error_is_not_less_than_the_kernel_s_own(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct timex timex = {0};
+    (void)state;
+    int kernel_state = adjtimex(&timex);
+    struct discipline_sample sample = sample_now(&kernel);
+    assert_true(kernel_state < 0 || sample.maxerror_ns >= (int64_t)timex.maxerror * 1000);
+    if (kernel_state == TIME_ERROR || (timex.status & STA_UNSYNC))
+        assert_false(sample.is_synchronized);
+    if (kernel_state >= 0 && kernel_state != TIME_ERROR && !(timex.status & STA_UNSYNC))
+        assert_true(sample.is_synchronized);
+}
+
+static void tai_is_in_the_flags_as_the_kernel_has_it(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct timex timex = {0};
+    (void)state;
+    adjtimex(&timex);
+    uint32_t flags = sample_now(&kernel).flags;
+    assert_int_equal((int16_t)(flags >> TIMEBASE_LINE_TAI_SHIFT), timex.tai);
+    assert_int_equal(!!(flags & TIMEBASE_LINE_TAI_VALID), timex.tai != 0);
+    assert_int_equal(flags & TIMEBASE_LINE_STATUS_MASK, 0);
+}
+
+static void the_kernel_is_asked_about_itself_once_a_second_or_after_a_step(void **state)
+{
+    struct reference_kernel kernel = {0};
+    int64_t asked = sample_now(&kernel).mono_ns;
+    struct discipline_sample next = sample_now(&kernel);
+    (void)state;
+    if (next.mono_ns - asked < 1000 * MS)
+        assert_true(kernel.asked_ns == asked);
+    kernel.utc_offset_ns++;
+    next = sample_now(&kernel);
+    assert_true(kernel.asked_ns == next.mono_ns);
+    kernel.asked_ns -= 1001 * (int64_t)MS;
+    next = sample_now(&kernel);
+    assert_true(kernel.asked_ns == next.mono_ns);
+}
+
+static void a_moment_agrees_with_the_clocks_and_with_a_sample(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct reference_moment moment;
+    struct discipline_sample sample = sample_now(&kernel);
+    (void)state;
+    int64_t before = kernel_now(CLOCK_MONOTONIC);
+    assert_int_equal(reference_kernel.moment(&kernel, &moment), TIMEBASE_OK);
+    int64_t after = kernel_now(CLOCK_MONOTONIC);
+    assert_true(before <= moment.mono_ns && moment.mono_ns <= after);
+    assert_true(moment.error_ns >= 1 && moment.error_ns <= (uint64_t)(after - before) + 1);
+    assert_true(moment.utc_offset_ns == sample.utc_offset_ns);
+    assert_int_equal(moment.flags, sample.flags);
+}
+
+static void errno_is_left_alone(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct reference_moment moment;
+    (void)state;
+    errno = 12345;
+    sample_now(&kernel);
+    assert_int_equal(errno, 12345);
+    reference_kernel.moment(&kernel, &moment);
+    assert_int_equal(errno, 12345);
+}
+
+static void the_driver_has_a_name_and_can_be_closed(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    assert_string_equal(reference_kernel.name, "kernel");
+    reference_kernel.close(&kernel);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_lies_between_the_ticks_that_bracket_it),
+        cmocka_unit_test(the_offset_of_utc_is_within_every_bracket_of_the_clocks),
+        cmocka_unit_test(the_offset_of_utc_is_the_same_to_the_nanosecond_each_time),
+        cmocka_unit_test(time_asleep_is_boot_time_less_monotonic_time),
+        cmocka_unit_test(the_error_is_not_less_than_the_kernel_s_own),
+        cmocka_unit_test(tai_is_in_the_flags_as_the_kernel_has_it),
+        cmocka_unit_test(the_kernel_is_asked_about_itself_once_a_second_or_after_a_step),
+        cmocka_unit_test(a_moment_agrees_with_the_clocks_and_with_a_sample),
+        cmocka_unit_test(errno_is_left_alone),
+        cmocka_unit_test(the_driver_has_a_name_and_can_be_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
