@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""now: what time is it, and how sure is that? The same as now.c, in Python."""
+
+import timebase
+
+clock = timebase.default_clock()
+
+# The short way: a number.
+print(f"ns since 1970-01-01: {clock.utc_ns()}\n")
+
+# The long way: one tick of the counter, and everything it says.
+now = clock.now()
+print(f"UTC        {now.utc_ns} ns")
+print(f"           +/- {now.maxerror_ns} ns from the system clock")
+print(f"           +/- {now.utc_maxerror_ns} ns from true UTC, as the system clock says of itself")
+print(f"monotonic  {now.mono_ns} ns since boot")
+print(f"TAI        {'unknown' if now.tai_offset_sec is None else f'{now.tai_ns} ns'}")
+print(f"tick       {now.ticks}")
+print(f"status     {now.status.name}")
+
+# Only this status makes the second bound a promise.
+interval = clock.interval()
+if interval.status == timebase.Status.SYNCHRONIZED:
+    print(f"true UTC lies within {interval.width_ns} ns")
