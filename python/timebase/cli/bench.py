@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""timebase bench: what each way to read the time costs, here."""
+
+from __future__ import annotations
+
+import typer
+
+from timebase.cli.output import JSON_OPTION, print_json, progress_bars
+
+
+def bench(
+    json: bool = JSON_OPTION,
+    rounds: int = typer.Option(200, min=3, max=100_000, help="Batches of each row."),
+    calls: int = typer.Option(1000, min=10, max=1_000_000, help="Calls in a batch."),
+) -> None:
+    """Cost per call of timebase, the kernel's clocks and the article's of 2007."""
+    document = measure(rounds, calls)
+    if json:
+        print_json(document)
+    else:
+        _print_table(document)
+
+
+def measure(rounds: int, calls: int) -> dict:
+    """What `bench --json` prints."""
+    from timebase.counter import probe
+    from timebase.experiments import cost
+    from timebase.machine import describe
+
+    with progress_bars(total=1) as start:
+        found = cost.run(rounds, calls, start("cost per call", 1))
+    return {"machine": describe(probe()), **found}
+
+
+def _print_table(document: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    machine = document["machine"]
+    table = Table(
+        title="Cost of one call, ns",
+        caption=f"{document['rounds']} interleaved batches of {document['calls_per_batch']} calls "
+        f"on CPU {document['cpu']}; ratio of medians. "
+        f"{machine['processor']}, {machine['counter']} {machine['frequency_hz'] / 1e6:,.0f} MHz.",
+    )
+    table.add_column("call")
+    for title in ("min", "median", "p90", "counter = 1"):
+        table.add_column(title, justify="right")
+    for row in document["rows"]:
+        numbers = [f"{row[key]:,.2f}" for key in ("min_ns", "median_ns", "p90_ns")]
+        table.add_row(row["name"], *numbers, f"{row['ratio_to_counter']:,.2f}")
+    Console(highlight=False).print(table)

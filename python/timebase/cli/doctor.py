@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""timebase doctor: is this machine ready, and what to do about what is not."""
+
+from __future__ import annotations
+
+import typer
+
+from timebase.cli.output import JSON_OPTION, print_json
+
+STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "ok": "green"}
+NOT_READY = 1
+
+
+def doctor(json: bool = JSON_OPTION) -> None:
+    """Can the clock be trusted here? Exit code 0: ready; 1: not ready."""
+    from timebase.doctor import examine
+
+    document = examine()
+    if json:
+        print_json(document)
+    else:
+        _print_tables(document)
+    raise typer.Exit(0 if document["ready"] else NOT_READY)
+
+
+def _print_tables(document: dict) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(_facts_table(document))
+    console.print()
+    console.print(_findings_table(document["findings"]))
+    ready = document["ready"]
+    console.print("\n[bold green]Ready.[/]" if ready else "\n[bold red]Not ready.[/]")
+
+
+def _facts_table(document: dict):
+    from rich.table import Table
+
+    counter, machine = document["counter"], document["machine"]
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    rows = {
+        "machine": f"{machine['processor'] or machine['architecture']}, {machine['cpus']} CPUs, "
+        f"Linux {machine['kernel']}",
+        "counter": f"{counter['name']}, {counter['counter_class']}, "
+        f"{counter['frequency_hz'] / 1e6:,.6f} MHz ({counter['frequency_source']})",
+        "a read": f"{counter['cost_ns']:.1f} ns, ordered {counter['cost_ordered_ns']:.1f} ns; "
+        f"steps of {counter['granularity_ticks']} ticks",
+        "kernel": f"clocksource {counter['kernel_clocksource'] or 'unknown'}; hypervisor "
+        f"{machine['hypervisor'] or 'none seen'}",
+        "quality": f"{counter['quality']} of 100",
+    }
+    for name, value in rows.items():
+        table.add_row(f"[dim]{name}[/]", value)
+    return table
+
+
+def _findings_table(findings: list):
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for finding in findings:
+        style, severity = STYLES[finding["severity"]], finding["severity"]
+        table.add_row(f"[{style}]{severity}[/]", escape(finding["text"]))
+        if finding["advice"]:
+            table.add_row("", f"[dim]→ {escape(finding['advice'])}[/]")
+    return table

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""timebase now: the time, and how far it can be believed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from timebase.cli.output import JSON_OPTION, print_json
+
+NOBODY_KNOWS_NS = 16_000_000_000  # the kernel's maxerror when its clock is not synchronised
+
+
+def now(json: bool = JSON_OPTION) -> None:
+    """The time now: UTC, TAI, monotonic, and their bounds."""
+    document = read()
+    if json:
+        print_json(document)
+    else:
+        _print_table(document)
+
+
+def iso_utc(utc_ns: int) -> str:
+    """2026-11-21T01:02:03.123456789Z"""
+    seconds, ns = divmod(utc_ns, 1_000_000_000)
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"
+
+
+def read() -> dict:
+    """What `now --json` prints."""
+    from timebase import default_clock
+
+    instant = default_clock().now()
+    return {
+        "utc": iso_utc(instant.utc_ns),
+        "utc_ns": instant.utc_ns,
+        "tai_ns": instant.tai_ns,
+        "tai_offset_sec": instant.tai_offset_sec,
+        "mono_ns": instant.mono_ns,
+        "ticks": instant.ticks,
+        "maxerror_ns": instant.maxerror_ns,
+        "utc_maxerror_ns": instant.utc_maxerror_ns,
+        "leap_sec": instant.leap_sec,
+        "status": instant.status.name,
+    }
+
+
+def _print_table(document: dict) -> None:
+    offset = document["tai_offset_sec"]
+    rows = {
+        "UTC": document["utc"],
+        "since 1970": f"{document['utc_ns']:,} ns",
+        "TAI - UTC": "not set in the kernel" if offset is None else f"{offset} s",
+        "monotonic": f"{document['mono_ns']:,} ns",
+        "counter": f"{document['ticks']:,} ticks",
+        "follows CLOCK_REALTIME": f"within {document['maxerror_ns']:,} ns",
+        "true UTC": _utc_bound(document),
+        "status": document["status"],
+    }
+    width = max(map(len, rows))
+    for name, value in rows.items():
+        print(f"{name:<{width}}  {value}")
+
+
+def _utc_bound(document: dict) -> str:
+    if document["status"] in ("UNKNOWN", "UNRELIABLE"):
+        return "no bound just now"
+    if document["utc_maxerror_ns"] >= NOBODY_KNOWS_NS:
+        return "no bound: nobody keeps the kernel's clock right"
+    return f"within {document['utc_maxerror_ns'] / 1000:,.1f} µs"

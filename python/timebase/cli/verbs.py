@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""The table of verbs."""
+
+from __future__ import annotations
+
+import typer
+
+from timebase.cli.bench import bench
+from timebase.cli.doctor import doctor
+from timebase.cli.now import now
+from timebase.cli.report import report
+
+VERBS = (now, doctor, bench, report)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from timebase import __version__
+
+        print(f"timebase {__version__}")
+        raise typer.Exit()
+
+
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """The time from the processor's own counter: can it be trusted, and what does it cost?"""
+
+
+def program() -> typer.Typer:
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback()(_options)
+    for verb in VERBS:
+        app.command()(verb)
+    return app

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The time: a counter and a page. See include/timebase/clock.h, whose words these are.
+
+All times are integers in nanoseconds, all ticks unsigned 64-bit integers. Every function here may
+be called from any thread at any time; from Python a call costs some 100 ns, most of it
+Python's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from timebase._library import ffi, lib
+from timebase.errors import check
+
+NS_PER_SEC = 1_000_000_000
+
+
+def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
+    """A Python enum with the members of a C one, so that no value is written twice."""
+    members = ffi.typeof(f"enum {c_enum}").relements
+    return IntEnum(name, {key[len(prefix) :]: value for key, value in members.items()})
+
+
+Status = enum_of("Status", "timebase_status", "TIMEBASE_STATUS_")
+Maintenance = enum_of("Maintenance", "timebase_maintenance", "TIMEBASE_MAINTENANCE_")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Time is not before `earliest_ns` and not after `latest_ns` (since 1970-01-01 UTC).
+
+    What kind of promise that is, `status` says: see Clock.interval and Clock.realtime_interval.
+    """
+
+    earliest_ns: int
+    latest_ns: int
+    status: Status
+
+    @property
+    def width_ns(self) -> int:
+        return self.latest_ns - self.earliest_ns
+
+
+@dataclass(frozen=True)
+class Instant:
+    """One tick, and everything it says. Errors are half-widths: time +/- error."""
+
+    ticks: int
+    mono_ns: int
+    utc_ns: int
+    maxerror_ns: int
+    utc_maxerror_ns: int
+    flags: int
+
+    @property
+    def status(self) -> Status:
+        return Status(self.flags & lib.TIMEBASE_LINE_STATUS_MASK)
+
+    @property
+    def tai_offset_sec(self) -> int | None:
+        """TAI - UTC in seconds; None while nobody has told the kernel."""
+        return self._tai_offset_sec if self.flags & lib.TIMEBASE_LINE_TAI_VALID else None
+
+    @property
+    def tai_ns(self) -> int:
+        """TAI in ns since 1970-01-01 TAI; equal to UTC while nobody has told the kernel."""
+        return self.utc_ns + self._tai_offset_sec * NS_PER_SEC
+
+    @property
+    def _tai_offset_sec(self) -> int:
+        upper = self.flags >> lib.TIMEBASE_LINE_TAI_SHIFT
+        return upper - 0x10000 if upper >= 0x8000 else upper
+
+    @property
+    def leap_sec(self) -> int:
+        """Seconds that the end of the day inserts (1) or deletes (-1); else 0."""
+        if self.flags & lib.TIMEBASE_LINE_LEAP_INSERT:
+            return 1
+        return -1 if self.flags & lib.TIMEBASE_LINE_LEAP_DELETE else 0
+
+
+def instant_from_c(out) -> Instant:
+    return Instant(
+        out.ticks, out.mono_ns, out.utc_ns, out.maxerror_ns, out.utc_maxerror_ns, out.flags
+    )
+
+
+class Clock:
+    """A clock of the C library. Made by default_clock()."""
+
+    def __init__(self, handle):
+        self._clock = handle
+
+    def utc_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 00:00:00 UTC, as CLOCK_REALTIME counts them. Ordered."""
+        return lib.timebase_utc_ns(self._clock)
+
+    def utc_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_utc_ns_unordered(self._clock)
+
+    def mono_ns(self) -> int:
+        """Nanoseconds since boot, suspend not counted: follows CLOCK_MONOTONIC, never steps."""
+        return lib.timebase_mono_ns(self._clock)
+
+    def mono_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_mono_ns_unordered(self._clock)
+
+    def tai_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 TAI; equal to UTC while the kernel knows no difference."""
+        return lib.timebase_tai_ns(self._clock)
+
+    def tai_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_tai_ns_unordered(self._clock)
+
+    def now(self) -> Instant:
+        """One tick, and everything it says. Ordered."""
+        out = ffi.new("struct timebase_instant *")
+        lib.timebase_now(self._clock, out)
+        return instant_from_c(out)
+
+    def at(self, ticks: int) -> Instant:
+        """What a tick read earlier, or one to come, says. Exact for about the last 200 ms; else
+        the present rate is assumed and the bounds say how wrong that can be."""
+        out = ffi.new("struct timebase_instant *")
+        lib.timebase_at(self._clock, ticks, out)
+        return instant_from_c(out)
+
+    def interval(self) -> Interval:
+        """Where true UTC is, as far as the kernel knows about itself. A promise only if the
+        status is SYNCHRONIZED. Ordered."""
+        out = ffi.new("struct timebase_interval *")
+        status = check(lib.timebase_utc_interval(self._clock, out))
+        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+
+    def realtime_interval(self) -> Interval:
+        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN, while nobody steps the
+        system clock or slews it by more than 500 ppm. Ordered."""
+        out = ffi.new("struct timebase_interval *")
+        status = check(lib.timebase_realtime_interval(self._clock, out))
+        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+
+    def ticks_at_utc(self, utc_ns: int) -> int:
+        """The first tick at which the clock will show, or showed, this UTC or a later one."""
+        return lib.timebase_ticks_at_utc(self._clock, utc_ns)
+
+    def ticks_at_mono(self, mono_ns: int) -> int:
+        """The first tick at which the clock will show, or showed, this monotonic time."""
+        return lib.timebase_ticks_at_mono(self._clock, mono_ns)
+
+    def set_maintenance(self, maintenance: int) -> None:
+        """Who keeps the clock right: Maintenance.AUTOMATIC, readers, about every 100 ms of use;
+        Maintenance.MANUAL, whoever calls maintain() at least once a second."""
+        check(lib.timebase_clock_set_maintenance(self._clock, maintenance))
+
+    def maintain(self) -> bool:
+        """Compare with the kernel and publish. False if another thread is at it, or has just been."""
+        result = lib.timebase_clock_maintain(self._clock)
+        if result == lib.TIMEBASE_E_BUSY:
+            return False
+        check(result)
+        return True
+
+    def statistics(self) -> dict:
+        """What the clock has lived through: the members of struct timebase_clock_statistics."""
+        out = ffi.new("struct timebase_clock_statistics *")
+        check(lib.timebase_clock_statistics(self._clock, out))
+        return {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
+
+
+def default_clock() -> Clock:
+    """The process' own clock: private page, kept right by its readers, nothing to close."""
+    return Clock(lib.timebase_clock_default())

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""What doctor looks at. No judgement here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from timebase._library import COUNTER_VARIABLE, ffi, lib
+from timebase.clock import Status, default_clock
+from timebase.counter import Counter, probe
+from timebase.doctor.kernel import (
+    TimeNamespace,
+    clock_messages,
+    clock_parameters,
+    read_time_namespace,
+)
+from timebase.doctor.ntp import NtpState, read_ntp
+from timebase.errors import check
+from timebase.experiments.cost import row_names
+from timebase.experiments.placement import allowed_cpus
+from timebase.machine import describe
+
+CALLS = ("clock_gettime_monotonic", "clock_gettime_syscall", "utc")
+BATCHES, CALLS_PER_BATCH = 15, 200
+
+
+@dataclass(frozen=True)
+class Facts:
+    counter: Counter
+    clock: dict
+    machine: dict
+    ntp: NtpState | None
+    time_namespace: TimeNamespace | None
+    calls: dict  # ns per call, by the names of the bench
+    allowed_cpus: int
+    online_cpus: int | None
+    proc_readable: bool
+    sys_readable: bool
+    clock_parameters: list
+    clock_messages: list | None  # None: the kernel's log may not be read
+    counter_variable: str | None
+
+
+def gather() -> Facts:
+    counter = probe()
+    return Facts(
+        counter=counter,
+        clock=_clock(),
+        machine=describe(counter),
+        ntp=read_ntp(),
+        time_namespace=read_time_namespace(),
+        calls=_calls(counter.frequency_hz),
+        allowed_cpus=len(allowed_cpus()),
+        online_cpus=os.cpu_count(),
+        proc_readable=os.access("/proc/self", os.R_OK),
+        sys_readable=os.access("/sys/devices/system", os.R_OK),
+        clock_parameters=clock_parameters(),
+        clock_messages=clock_messages(),
+        counter_variable=os.environ.get(COUNTER_VARIABLE),
+    )
+
+
+def _clock() -> dict:
+    """The clock's statistics, with its status and the bounds of this moment."""
+    clock = default_clock()
+    now = clock.now()
+    return {
+        **clock.statistics(),
+        "status": Status(now.status).name,
+        "maxerror_ns": now.maxerror_ns,
+        "utc_maxerror_ns": now.utc_maxerror_ns,
+        "tai_offset_sec": now.tai_offset_sec,
+    }
+
+
+def _calls(frequency_hz: int) -> dict:
+    """The least of some short batches each: enough to tell a system call from a vDSO."""
+    check(lib.timebase_bench_prepare())
+    rows = {name: row for row, name in enumerate(row_names()) if name in CALLS}
+    best = dict.fromkeys(CALLS, float("inf"))
+    for _ in range(BATCHES):
+        for name, row in rows.items():
+            ticks = lib.timebase_bench_batch(row, ffi.new("uint64_t *", CALLS_PER_BATCH))
+            best[name] = min(best[name], ticks / CALLS_PER_BATCH * 1e9 / frequency_hz)
+    return best

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Where measurements run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+
+
+def allowed_cpus() -> list[int]:
+    """The CPUs that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def quiet_cpu() -> int:
+    """The last CPU: the first ones usually serve more interrupts."""
+    return allowed_cpus()[-1]
+
+
+@contextmanager
+def pinned(cpu: int):
+    """Keeps the calling thread on one CPU for the block."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

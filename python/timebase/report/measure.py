@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""All that a report needs, measured one thing after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Callable
+
+from timebase.clock import default_clock
+from timebase.doctor import examine
+from timebase.experiments import causality, cost, figure1, stopwatch, tracking
+from timebase.report.verdict import verdict
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How long to measure; the _sec are expected durations, for the progress bar."""
+
+    cost_rounds: int
+    cost_sec: float
+    figure1_repeats: int
+    figure1_sec: float
+    tracking_sec: float
+    causality_sec_per_pair: float
+    causality_sec: float
+    laps: int
+    laps_sec: float
+    drawing_sec: float = 4
+
+    @property
+    def total_sec(self) -> float:
+        return (
+            self.cost_sec
+            + self.figure1_sec
+            + self.tracking_sec
+            + self.causality_sec
+            + self.laps_sec
+            + self.drawing_sec
+        )
+
+
+FULL = Extent(
+    cost_rounds=1000,
+    cost_sec=5,
+    figure1_repeats=80,
+    figure1_sec=4,
+    tracking_sec=60,
+    causality_sec_per_pair=1.0,
+    causality_sec=16,
+    laps=50_000,
+    laps_sec=1,
+)
+QUICK = Extent(
+    cost_rounds=150,
+    cost_sec=1,
+    figure1_repeats=25,
+    figure1_sec=1.5,
+    tracking_sec=8,
+    causality_sec_per_pair=0.2,
+    causality_sec=4,
+    laps=10_000,
+    laps_sec=0.5,
+)
+
+Start = Callable[[str, float], Callable[[float], None]]
+
+
+def measure(extent: Extent, start: Start) -> dict:
+    """What `report --json` prints."""
+    examined = examine()
+    document = {
+        "machine": examined["machine"],
+        "quick": extent is QUICK,
+        "sandwiches": tracking.SANDWICHES,
+        "measured_at_utc_ns": default_clock().utc_ns(),
+        "doctor": {key: value for key, value in examined.items() if key != "machine"},
+        "cost": cost.run(extent.cost_rounds, 1000, start("cost per call", extent.cost_sec)),
+        "figure1": figure1.run(
+            repeats=extent.figure1_repeats, progress=start("figure 1", extent.figure1_sec)
+        ),
+        "resolution": figure1.resolution(),
+        "causality": causality.run(
+            extent.causality_sec_per_pair, start("causality", extent.causality_sec)
+        ),
+        "stopwatch": stopwatch.run(extent.laps, start("stopwatch", extent.laps_sec)),
+        "tracking": tracking.run(extent.tracking_sec, start("tracking", extent.tracking_sec)),
+    }
+    # the whole process, measurements included, was the clock's trial
+    document["clock_statistics"] = default_clock().statistics()
+    document["verdict"] = verdict(document)
+    return document

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Running the command line as a user does: another process, the installed program."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def timebase_command(tmp_path):
+    """run(*arguments, environment={...}) in an empty folder."""
+
+    def run(*arguments, environment=None):
+        done = subprocess.run(
+            [sys.executable, "-c", "from timebase.cli import main; main()", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "NO_COLOR": "1", "TERM": "dumb", **(environment or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return run

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Verbs, their JSON, their exit codes, and what they say to wrong input."""
+
+import json
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+from timebase import schemas
+
+READY, NOT_READY, WRONG_INPUT = 0, 1, 2
+BENCH_QUICKLY = ("bench", "--rounds", "5", "--calls", "100")
+WANTED_ROWS = {
+    "counter",
+    "counter_ordered",
+    "utc_unordered",
+    "utc",
+    "mono",
+    "utc_interval",
+    "clock_gettime_realtime",
+    "clock_gettime_monotonic",
+    "gettimeofday",
+    "clock_gettime_syscall",
+    "tb_nano_2007",
+    "tb_libc_2007",
+    "page_updated_1khz",
+}
+
+
+def valid(outcome, verb):
+    document = json.loads(outcome.out)
+    jsonschema.Draft202012Validator(schemas.load(verb)).validate(document)
+    return document
+
+
+def test_now(timebase_command):
+    outcome = timebase_command("now")
+    assert outcome.code == 0
+    assert "UTC" in outcome.out
+
+
+def test_now_json(timebase_command):
+    outcome = timebase_command("now", "--json")
+    assert outcome.code == 0
+    document = valid(outcome, "now")
+    assert document["utc"].endswith(f"{document['utc_ns'] % 10**9:09d}Z")
+
+
+def test_bench_json(timebase_command):
+    outcome = timebase_command(*BENCH_QUICKLY, "--json")
+    assert outcome.code == 0, outcome.err
+    document = valid(outcome, "bench")
+    rows = {row["name"]: row for row in document["rows"]}
+    assert WANTED_ROWS <= rows.keys()
+    assert len(rows) == len(document["rows"])
+    for row in rows.values():
+        assert row["min_ns"] <= row["median_ns"] <= row["p90_ns"]
+    assert rows["counter"]["ratio_to_counter"] == 1
+
+
+def test_bench_table(timebase_command):
+    outcome = timebase_command(*BENCH_QUICKLY)
+    assert outcome.code == 0
+    assert "tb_nano_2007" in outcome.out
+
+
+def test_doctor_json(timebase_command):
+    outcome = timebase_command("doctor", "--json")
+    document = valid(outcome, "doctor")
+    critical = [found for found in document["findings"] if found["severity"] == "critical"]
+    assert document["ready"] == (not critical)
+    assert outcome.code == (READY if document["ready"] else NOT_READY)
+
+
+def test_doctor_table_ends_with_the_answer(timebase_command):
+    outcome = timebase_command("doctor")
+    answer = "Ready." if outcome.code == READY else "Not ready."
+    assert outcome.out.rstrip().endswith(answer)
+
+
+def test_doctor_without_the_counter_is_not_ready(timebase_command):
+    outcome = timebase_command("doctor", "--json", environment={"TIMEBASE_COUNTER": "os"})
+    document = valid(outcome, "doctor")
+    assert outcome.code == NOT_READY
+    assert not document["ready"]
+    assert "counter-unreadable" in {found["id"] for found in document["findings"]}
+
+
+def test_the_counter_of_last_resort_tells_the_time_too(timebase_command):
+    outcome = timebase_command("now", "--json", environment={"TIMEBASE_COUNTER": "os"})
+    assert outcome.code == 0
+    valid(outcome, "now")
+
+
+@pytest.mark.parametrize("value", ["", "tsc", "OS", "0"])
+def test_nonsense_counter_is_refused(timebase_command, value):
+    outcome = timebase_command("now", environment={"TIMEBASE_COUNTER": value})
+    assert outcome.code == WRONG_INPUT
+    assert "TIMEBASE_COUNTER" in outcome.err
+    assert "auto" in outcome.err and "os" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("frobnicate",),
+        ("now", "--frobnicate"),
+        ("bench", "--rounds", "0"),
+        ("bench", "--rounds", "many"),
+        ("bench", "--calls", "-1"),
+        ("report", "--out"),
+    ],
+)
+def test_wrong_arguments(timebase_command, arguments):
+    outcome = timebase_command(*arguments)
+    assert outcome.code == WRONG_INPUT
+    assert outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_version_and_help(timebase_command):
+    assert timebase_command("--version").out.startswith("timebase ")
+    listed = timebase_command("--help").out
+    for verb in ("now", "doctor", "bench", "report"):
+        assert verb in listed
+
+
+def test_every_verb_has_a_schema_that_is_one():
+    for verb in ("now", "doctor", "bench", "report"):
+        jsonschema.Draft202012Validator.check_schema(schemas.load(verb))
+
+
+def test_now_imports_nothing_heavy():
+    code = "import sys; from timebase.cli.now import read; read(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"numpy", "matplotlib", "jinja2", "pycparser"}

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""What doctor concludes from invented facts: one machine in order, and one fault at a time."""
+
+from dataclasses import replace
+
+import pytest
+
+from timebase.counter import Counter
+from timebase.doctor import Facts, judge
+from timebase.doctor.kernel import TimeNamespace, parse_timens_offsets
+from timebase.doctor.ntp import NtpState, read_ntp
+
+GOOD_COUNTER = Counter(
+    name="TSC",
+    counter_class="non-stop",
+    frequency_hz=3_000_000_000,
+    frequency_error_hz=10_000,
+    frequency_source="CPUID",
+    claimed_hz=3_000_000_000,
+    claimed_source="CPUID",
+    granularity_ticks=2,
+    smallest_step_ticks=20,
+    cost_ns=8.0,
+    cost_ordered_ns=12.0,
+    quality=100,
+    reasons=(),
+    reason_names=(),
+    constant=True,
+    non_stop=True,
+    hypervisor=False,
+    hypervisor_name=None,
+    cpus=8,
+    kernel_clocksource="tsc",
+    kernel_available=("tsc", "hpet"),
+)
+GOOD_NTP = NtpState(
+    synchronized=True,
+    maxerror_us=900,
+    esterror_us=10,
+    offset_ns=100,
+    frequency_ppm=-12.5,
+    tai_offset_sec=37,
+    leap_sec=0,
+)
+GOOD = Facts(
+    counter=GOOD_COUNTER,
+    clock={
+        "status": "SYNCHRONIZED",
+        "maxerror_ns": 40,
+        "counter_jumps": 0,
+        "counter_backwards": 0,
+    },
+    machine={},
+    ntp=GOOD_NTP,
+    time_namespace=TimeNamespace(True, 0, 0),
+    calls={"clock_gettime_monotonic": 20.0, "clock_gettime_syscall": 200.0, "utc": 15.0},
+    allowed_cpus=8,
+    online_cpus=8,
+    proc_readable=True,
+    sys_readable=True,
+    clock_parameters=[],
+    clock_messages=[],
+    counter_variable=None,
+)
+
+
+def with_counter(**changes):
+    return replace(GOOD, counter=replace(GOOD_COUNTER, **changes))
+
+
+def with_reason(name, **changes):
+    return with_counter(reason_names=(name,), reasons=("A reason.",), quality=35, **changes)
+
+
+def with_ntp(**changes):
+    return replace(GOOD, ntp=replace(GOOD_NTP, **changes))
+
+
+def severities(facts):
+    return {finding.id: finding.severity for finding in judge(facts)}
+
+
+def test_nothing_to_complain_of():
+    assert set(severities(GOOD).values()) == {"ok"}
+
+
+FAULTS = [
+    ("counter-unreadable", "critical", with_reason("UNREADABLE")),
+    ("counter-unreadable", "critical", replace(GOOD, counter_variable="os")),
+    ("counter-backwards", "critical", with_reason("WENT_BACKWARDS")),
+    ("kernel-distrusts", "critical", with_reason("KERNEL_DISTRUSTS", kernel_clocksource="hpet")),
+    ("kernel-silent", "warning", with_counter(kernel_clocksource=None, kernel_available=())),
+    ("counter-class", "critical", with_reason("VARIABLE_RATE")),
+    ("counter-class", "warning", with_reason("STOPS_IN_IDLE")),
+    ("counter-class", "info", with_reason("CLASS_UNKNOWN")),
+    ("frequency-source-lies", "warning", with_reason("FREQUENCY_LIES")),
+    ("granularity", "warning", with_reason("COARSE")),
+    ("counter-emulated", "warning", with_reason("EMULATED")),
+    ("hypervisor", "info", with_counter(hypervisor=True, hypervisor_name="KVMKVMKVM")),
+    ("affinity-restricted", "info", replace(GOOD, allowed_cpus=2)),
+    ("single-cpu", "info", replace(GOOD, allowed_cpus=1, online_cpus=1)),
+    ("time-namespace", "info", replace(GOOD, time_namespace=TimeNamespace(False, 0, 0))),
+    ("time-namespace", "info", replace(GOOD, time_namespace=TimeNamespace(None, 5, 0))),
+    ("ntp-unreadable", "warning", replace(GOOD, ntp=NtpState(error="Operation not permitted"))),
+    ("ntp-unsynchronized", "warning", with_ntp(synchronized=False, maxerror_us=16_000_000)),
+    ("ntp-imprecise", "warning", with_ntp(maxerror_us=2_000_000)),
+    ("leap-second", "warning", with_ntp(leap_sec=1)),
+    ("leap-second", "warning", with_ntp(leap_sec=-1)),
+    ("ntp-frequency-limit", "warning", with_ntp(frequency_ppm=-500.0)),
+    ("tai-unset", "info", with_ntp(tai_offset_sec=0)),
+    ("hidden-filesystems", "warning", replace(GOOD, sys_readable=False)),
+    ("clock-gettime-slow", "warning", replace(GOOD, calls={**GOOD.calls, "clock_gettime_monotonic": 190.0})),
+    ("clock-unreliable", "critical", replace(GOOD, clock={**GOOD.clock, "status": "UNRELIABLE"})),
+    ("quality", "info", with_counter(quality=60)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, severity, facts", FAULTS, ids=lambda value: str(value)[:25])
+def test_fault_is_found(name, severity, facts):
+    assert severities(facts)[name] == severity
+
+
+@pytest.mark.parametrize("name, severity, facts", FAULTS, ids=lambda value: str(value)[:25])
+def test_whoever_warns_says_what_to_do(name, severity, facts):
+    for finding in judge(facts):
+        if finding.severity in ("critical", "warning"):
+            assert finding.advice
+
+
+def test_findings_come_worst_first():
+    order = ["critical", "warning", "info", "ok"]
+    found = [order.index(finding.severity) for finding in judge(with_reason("KERNEL_DISTRUSTS"))]
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    "changes, told",
+    [
+        ({"clock_messages": ["clocksource: Marking tsc unstable"]}, "Marking tsc unstable"),
+        ({"clock_messages": None}, "may not read"),
+        ({"clock_parameters": ["tsc=unstable"]}, "tsc=unstable"),
+    ],
+)
+def test_distrust_is_explained(changes, told):
+    facts = replace(with_reason("KERNEL_DISTRUSTS", kernel_clocksource="hpet"), **changes)
+    text = next(found.text for found in judge(facts) if found.id == "kernel-distrusts")
+    assert told in text
+    assert "hpet" in text
+
+
+def test_timens_offsets():
+    text = "monotonic           86400         0\nboottime           -1 500000000\n"
+    assert parse_timens_offsets(text) == {
+        "monotonic": 86_400_000_000_000,
+        "boottime": -500_000_000,
+    }
+
+
+def test_the_kernels_own_state_can_be_read_or_is_refused_in_words():
+    state = read_ntp()
+    assert state.error or state.maxerror_us >= 0

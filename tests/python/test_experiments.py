@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The measurements give what they say. Nothing here asserts how long anything took."""
+
+import pytest
+
+from timebase._library import ffi, lib
+from timebase.errors import TimebaseError, check
+from timebase.experiments import causality, cost, figure1, stopwatch, tracking
+from timebase.experiments.causality import cpu_pairs
+from timebase.experiments.placement import allowed_cpus, pinned, quiet_cpu
+from timebase.experiments.quantiles import quantile
+
+
+def test_quantile_is_the_nearest_rank():
+    values = [5, 1, 4, 2, 3]
+    assert [quantile(values, share) for share in (0, 0.2, 0.21, 0.5, 0.9, 1)] == [1, 1, 2, 3, 5, 5]
+
+
+def test_pinned_comes_back():
+    before = allowed_cpus()
+    with pinned(quiet_cpu()):
+        assert allowed_cpus() == [quiet_cpu()]
+    assert allowed_cpus() == before
+
+
+def test_cost_reports_progress_to_the_end():
+    shares = []
+    cost.run(rounds=7, calls=50, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+def test_rows_out_of_range_have_no_name():
+    assert lib.timebase_bench_row_name(-1) == ffi.NULL
+    assert lib.timebase_bench_row_name(lib.timebase_bench_rows()) == ffi.NULL
+    assert lib.timebase_bench_batch(-1, ffi.new("uint64_t *", 1)) == 0
+
+
+def test_figure1_has_a_time_for_each_point():
+    found = figure1.run(most=1000, points=4, repeats=1)
+    assert found["calls"] == [250, 500, 750, 1000]
+    for name in figure1.NAMES:
+        assert len(found["time_us"][name]) == 4
+        assert all(0 < time < float("inf") for time in found["time_us"][name])
+
+
+def test_the_articles_clock_steps_by_954_ns():
+    found = figure1.resolution()
+    steps = {step["step_ns"] for step in found["tb_nano_2007_steps_ns"][:2]}
+    assert steps == {953, 954}  # 10^9 / 2^20 = 953.67
+    assert found["utc_steps_ns"][0]["step_ns"] < 953
+
+
+def test_the_articles_clock_is_late_by_its_rounding_only():
+    """Twice rounded down to 2^-20 s, at the update and at the reading."""
+    found = figure1.resolution()
+    for ours, theirs in zip(found["utc_ns"], found["tb_nano_2007_ns"]):
+        assert -2 * 954 - 1000 < theirs - ours < 100_000
+
+
+def test_tracking():
+    found = tracking.run(seconds=0.3)
+    summary = found["summary"]
+    assert summary["samples"] == len(found["error_ns"]) == len(found["time_sec"])
+    assert summary["p50_ns"] <= summary["p90_ns"] <= summary["p99_ns"] <= summary["max_ns"]
+    assert summary["outside_bound"] == 0
+
+
+def test_tracking_counts_what_contradicts_the_bound():
+    sample = {"error_ns": 0, "bracket_ns": 10, "maxerror_ns": 30, "status": "SYNCHRONIZED"}
+    samples = [{**sample, "error_ns": error} for error in (0, 40, -40, 41, -41)]
+    assert tracking.summary(samples)["outside_bound"] == 2
+
+
+def test_cpu_pairs():
+    assert cpu_pairs([3]) == []
+    assert cpu_pairs([0, 1]) == [(0, 1), (1, 0)]
+    many = cpu_pairs(list(range(64)))
+    assert len(many) == 6
+    assert all(0 in pair and pair[0] != pair[1] for pair in many)
+
+
+@pytest.mark.skipif(len(allowed_cpus()) < 2, reason="needs two CPUs")
+def test_ordered_clocks_keep_causality():
+    found = causality.run(seconds=0.05)
+    rows = {row["name"]: row for row in found["rows"]}
+    assert {"utc", "utc_unordered", "counter", "clock_gettime_realtime"} <= rows.keys()
+    for name in ("utc", "mono", "counter_ordered"):
+        assert rows[name]["violations"] == 0
+
+
+@pytest.mark.parametrize("publisher, reader", [(0, 0), (-1, 0), (0, 100_000)])
+def test_causality_refuses_wrong_cpus(publisher, reader):
+    found = ffi.new("struct timebase_bench_causality *")
+    with pytest.raises(TimebaseError):
+        check(lib.timebase_bench_causality(0, publisher, reader, 1, found))
+
+
+def test_stopwatch_laps():
+    found = stopwatch.run(laps=500)
+    assert len(found["empty_ns"]) == len(found["work_ns"]) == 500
+    assert found["work"]["median_ns"] > found["empty"]["median_ns"]

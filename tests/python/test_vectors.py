@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Every file of spec/vectors: pages of both byte orders, what their ticks mean, and back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from timebase import Page, TimebaseError
+from timebase._library import lib
+
+FOLDER = Path(__file__).parents[2] / "spec" / "vectors"
+
+
+def named_vectors():
+    return [
+        pytest.param(vector, id=f"{path.stem}: {vector['name']} ({vector['endian']})")
+        for path in sorted(FOLDER.glob("*.json"))
+        for vector in json.loads(path.read_text(encoding="utf-8"))["vectors"]
+    ]
+
+
+VECTORS = named_vectors()
+
+
+def page_of(vector):
+    return Page.from_bytes(bytes.fromhex(vector["page_hex"]), vector["endian"])
+
+
+def test_there_are_vectors():
+    if not FOLDER.exists():
+        pytest.skip("no spec/vectors here")
+    assert VECTORS
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_validate(vector):
+    page = page_of(vector)
+    if vector["valid"] == 0:
+        page.validate()
+        return
+    with pytest.raises(TimebaseError) as refusal:
+        page.validate()
+    assert refusal.value.code == getattr(lib, vector["valid"])
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_reads(vector):
+    page = page_of(vector)
+    for read in vector["reads"]:
+        instant = page.convert(int(read["ticks"]))
+        found = {name: str(getattr(instant, name)) for name in read if name.endswith("_ns")}
+        assert found == {name: read[name] for name in found}
+        assert instant.flags == read["flags"]
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_inverse(vector):
+    page = page_of(vector)
+    for entry in vector["inverse"]:
+        if "utc_ns" in entry:
+            ticks = page.ticks_at_utc(int(entry["utc_ns"]))
+        else:
+            ticks = page.ticks_at_mono(int(entry["mono_ns"]))
+        assert ticks == int(entry["ticks"]), entry
