@@ -62,29 +62,29 @@ static bool stopped(const struct trial *trial)
  * Both loops of one clock, with the clock inlined. The empty assembly keeps the compiler from
  * moving the reading before the load; what the processor does is the question.
  */
-#define CLOCK(name, call) \
-    static void publish_##name(struct trial *trial) \
-    { \
-        const timebase_clock *clock = timebase_clock_default(); \
-        (void)clock; \
-        while (!stopped(trial)) \
-            __atomic_store_n(&trial->reading, (uint64_t)(call), __ATOMIC_RELEASE); \
-    } \
-    static void follow_##name(struct trial *trial) \
-    { \
-        const timebase_clock *clock = timebase_clock_default(); \
-        (void)clock; \
-        uint64_t last = 0, end_ms = monotonic_ms() + trial->duration_ms; \
-        do { \
-            for (int i = 0; i < READS_BETWEEN_LOOKS; i++) { \
-                uint64_t seen = __atomic_load_n(&trial->reading, __ATOMIC_ACQUIRE); \
-                __asm__ __volatile__("" : : : "memory"); \
-                uint64_t own = (uint64_t)(call); \
-                if (seen != last) \
-                    judge(&trial->found, seen, own); \
-                last = seen; \
-            } \
-        } while (monotonic_ms() < end_ms); \
+#define CLOCK(name, call)                                                                          \
+    static void publish_##name(struct trial *trial)                                                \
+    {                                                                                              \
+        const timebase_clock *clock = timebase_clock_default();                                    \
+        (void)clock;                                                                               \
+        while (!stopped(trial))                                                                    \
+            __atomic_store_n(&trial->reading, (uint64_t)(call), __ATOMIC_RELEASE);                 \
+    }                                                                                              \
+    static void follow_##name(struct trial *trial)                                                 \
+    {                                                                                              \
+        const timebase_clock *clock = timebase_clock_default();                                    \
+        (void)clock;                                                                               \
+        uint64_t last = 0, end_ms = monotonic_ms() + trial->duration_ms;                           \
+        do {                                                                                       \
+            for (int i = 0; i < READS_BETWEEN_LOOKS; i++) {                                        \
+                uint64_t seen = __atomic_load_n(&trial->reading, __ATOMIC_ACQUIRE);                \
+                __asm__ __volatile__("" : : : "memory");                                           \
+                uint64_t own = (uint64_t)(call);                                                   \
+                if (seen != last)                                                                  \
+                    judge(&trial->found, seen, own);                                               \
+                last = seen;                                                                       \
+            }                                                                                      \
+        } while (monotonic_ms() < end_ms);                                                         \
     }
 
 CLOCK(counter, timebase_ticks())
@@ -96,9 +96,9 @@ CLOCK(mono, timebase_mono_ns(clock))
 CLOCK(clock_gettime_realtime, kernel_ns(CLOCK_REALTIME))
 CLOCK(clock_gettime_monotonic, kernel_ns(CLOCK_MONOTONIC))
 
-#define ROW(name, unit) \
-    { \
-#name, unit, publish_##name, follow_##name \
+#define ROW(name, unit)                                                                            \
+    {                                                                                              \
+#name, unit, publish_##name, follow_##name                                                 \
     }
 
 static const struct clock_row rows[] = {
@@ -170,7 +170,7 @@ const char *timebase_bench_causality_unit(int row)
 }
 
 int timebase_bench_causality(int row, int publisher_cpu, int reader_cpu, uint32_t duration_ms,
-    struct timebase_bench_causality *out)
+                             struct timebase_bench_causality *out)
 {
     bool cpus_good = publisher_cpu >= 0 && publisher_cpu < CPU_SETSIZE && reader_cpu >= 0 &&
         reader_cpu < CPU_SETSIZE && publisher_cpu != reader_cpu;

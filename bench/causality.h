@@ -20,9 +20,9 @@
 TIMEBASE_EXTERN_BEGIN
 
 struct timebase_bench_causality {
-    uint64_t reads; /* readings of B that followed a new one of A */
+    uint64_t reads;      /* readings of B that followed a new one of A */
     uint64_t violations; /* of these, smaller than A's */
-    uint64_t worst; /* the largest step back, in the row's unit */
+    uint64_t worst;      /* the largest step back, in the row's unit */
 };
 
 /* Rows are numbered from 0. The name is NULL for a number out of range; unit "ns" or "ticks". */
@@ -35,8 +35,8 @@ TIMEBASE_API const char *timebase_bench_causality_unit(int row);
  * own. Returns 0; TIMEBASE_E_INVALID if the CPUs are the same or the row is wrong;
  * TIMEBASE_E_PERMISSION if a thread could not be started or could not be put on its CPU.
  */
-TIMEBASE_API int timebase_bench_causality(
-    int row, int publisher, int reader, uint32_t duration_ms, struct timebase_bench_causality *out);
+TIMEBASE_API int timebase_bench_causality(int row, int publisher, int reader, uint32_t duration_ms,
+                                          struct timebase_bench_causality *out);
 
 TIMEBASE_EXTERN_END
 

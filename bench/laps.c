@@ -14,8 +14,8 @@ static void add(uint32_t additions)
     }
 }
 
-int timebase_bench_laps(
-    struct timebase_stopwatch *watch, uint32_t laps, uint32_t additions, double *ns)
+int timebase_bench_laps(struct timebase_stopwatch *watch, uint32_t laps, uint32_t additions,
+                        double *ns)
 {
     int result = timebase_stopwatch_calibrate(watch, timebase_clock_default());
     if (result != TIMEBASE_OK)

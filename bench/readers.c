@@ -49,13 +49,13 @@ static void run_counter_ordered(uint64_t calls)
             KEEP(timebase_ticks_os());
 }
 
-#define RUN(name, call) \
-    static void run_##name(uint64_t calls) \
-    { \
-        const timebase_clock *clock = timebase_clock_default(); \
-        (void)clock; \
-        for (; calls != 0; calls--) \
-            KEEP(call); \
+#define RUN(name, call)                                                                            \
+    static void run_##name(uint64_t calls)                                                         \
+    {                                                                                              \
+        const timebase_clock *clock = timebase_clock_default();                                    \
+        (void)clock;                                                                               \
+        for (; calls != 0; calls--)                                                                \
+            KEEP(call);                                                                            \
     }
 
 RUN(ticks, timebase_ticks())
@@ -68,16 +68,16 @@ RUN(tai, timebase_tai_ns(clock))
 RUN(tb_nano_2007, tb_nano_2007(&timebase_bench_systemcfg))
 
 /* Rows whose result is an object. */
-#define RUN_INTO(name, type, call) \
-    static void run_##name(uint64_t calls) \
-    { \
-        const timebase_clock *clock = timebase_clock_default(); \
-        (void)clock; \
-        for (; calls != 0; calls--) { \
-            type out; \
-            call; \
-            KEEP_OBJECT(out); \
-        } \
+#define RUN_INTO(name, type, call)                                                                 \
+    static void run_##name(uint64_t calls)                                                         \
+    {                                                                                              \
+        const timebase_clock *clock = timebase_clock_default();                                    \
+        (void)clock;                                                                               \
+        for (; calls != 0; calls--) {                                                              \
+            type out;                                                                              \
+            call;                                                                                  \
+            KEEP_OBJECT(out);                                                                      \
+        }                                                                                          \
     }
 
 RUN_INTO(utc_interval, struct timebase_interval, timebase_utc_interval(clock, &out))
@@ -87,8 +87,8 @@ RUN_INTO(clock_gettime_realtime, struct timespec, clock_gettime(CLOCK_REALTIME, 
 RUN_INTO(clock_gettime_monotonic, struct timespec, clock_gettime(CLOCK_MONOTONIC, &out))
 RUN_INTO(clock_gettime_raw, struct timespec, clock_gettime(CLOCK_MONOTONIC_RAW, &out))
 RUN_INTO(clock_gettime_realtime_coarse, struct timespec, clock_gettime(CLOCK_REALTIME_COARSE, &out))
-RUN_INTO(
-    clock_gettime_monotonic_coarse, struct timespec, clock_gettime(CLOCK_MONOTONIC_COARSE, &out))
+RUN_INTO(clock_gettime_monotonic_coarse, struct timespec,
+         clock_gettime(CLOCK_MONOTONIC_COARSE, &out))
 RUN_INTO(gettimeofday, struct timeval, gettimeofday(&out, NULL))
 RUN_INTO(tb_libc_2007, struct timeval, tb_libc_2007(&timebase_bench_systemcfg, &out))
 
@@ -110,9 +110,9 @@ static void run_stopwatch(uint64_t calls)
     }
 }
 
-#define ROW(name) \
-    { \
-#name, run_##name, NULL, NULL, 1 \
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name, run_##name, NULL, NULL, 1                                                           \
     }
 
 const struct bench_reader bench_readers[] = {

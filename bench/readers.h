@@ -8,7 +8,7 @@
 struct bench_reader {
     const char *name;
     void (*run)(uint64_t calls); /* reads the time so often */
-    void (*begin)(void); /* before and after a batch; may be null */
+    void (*begin)(void);         /* before and after a batch; may be null */
     void (*end)(void);
     unsigned longer; /* factor on the calls of a batch */
 };

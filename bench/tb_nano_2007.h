@@ -17,9 +17,9 @@
 #include <timebase.h>
 
 struct systemcfg_2007 {
-    uint64_t tb_orig_stamp; /* counter at the latest update */
-    uint64_t tb_to_xs; /* xseconds per tick, times 2^64 */
-    uint64_t stamp_xsec; /* xseconds since 1970-01-01 UTC at the latest update */
+    uint64_t tb_orig_stamp;   /* counter at the latest update */
+    uint64_t tb_to_xs;        /* xseconds per tick, times 2^64 */
+    uint64_t stamp_xsec;      /* xseconds since 1970-01-01 UTC at the latest update */
     uint32_t tb_update_count; /* odd while an update is under way */
 } __attribute__((aligned(64)));
 

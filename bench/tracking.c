@@ -37,8 +37,8 @@ static int narrowest(const timebase_clock *clock, uint32_t sandwiches, struct sa
     return result;
 }
 
-int timebase_bench_track(
-    const timebase_clock *clock, uint32_t sandwiches, struct timebase_bench_tracking *out)
+int timebase_bench_track(const timebase_clock *clock, uint32_t sandwiches,
+                         struct timebase_bench_tracking *out)
 {
     if (clock == NULL || out == NULL || sandwiches == 0)
         return TIMEBASE_E_INVALID;

@@ -18,7 +18,7 @@ static void work(void)
 static void print(const char *what, struct timebase_elapsed elapsed)
 {
     printf("%-28s %10.1f ns +/- %.1f (%" PRId64 " ticks)\n", what, elapsed.ns,
-        elapsed.uncertainty_ns, elapsed.ticks);
+           elapsed.uncertainty_ns, elapsed.ticks);
 }
 
 int main(void)

@@ -50,6 +50,6 @@ int main(void)
         return 1;
     }
     printf("%" PRId64 " ms of reading: %" PRIu64 " publications, %" PRIu64 " of them by readers\n",
-        (last_ns - first_ns) / 1000000, statistics.publications, statistics.rescues);
+           (last_ns - first_ns) / 1000000, statistics.publications, statistics.rescues);
     return 0;
 }

@@ -7,8 +7,8 @@
 
 #define READINGS_MAX 100000000
 
-static int is_definitely_before(
-    const struct timebase_interval *a, const struct timebase_interval *b)
+static int is_definitely_before(const struct timebase_interval *a,
+                                const struct timebase_interval *b)
 {
     return a->latest_ns < b->earliest_ns;
 }
@@ -16,7 +16,7 @@ static int is_definitely_before(
 static void print(const char *name, const struct timebase_interval *when)
 {
     printf("%s: %" PRId64 " ... %" PRId64 " (%" PRId64 " ns)\n", name, when->earliest_ns,
-        when->latest_ns, when->latest_ns - when->earliest_ns);
+           when->latest_ns, when->latest_ns - when->earliest_ns);
 }
 
 static const char *order(const struct timebase_interval *a, const struct timebase_interval *b)

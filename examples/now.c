@@ -31,14 +31,14 @@ int main(void)
     print_utc(now.utc_ns);
     printf("           +/- %" PRIu64 " ns from the system clock\n", now.maxerror_ns);
     printf("           +/- %" PRIu64 " ns from true UTC, as the system clock says of itself\n",
-        now.utc_maxerror_ns);
+           now.utc_maxerror_ns);
     printf("monotonic  %" PRId64 " ns since boot\n", now.mono_ns);
     if (now.flags & TIMEBASE_LINE_TAI_VALID)
         printf("TAI        %" PRId64 " ns\n", timebase_tai_from_utc(now.utc_ns, now.flags));
     else
         printf("TAI        unknown: nobody has told the kernel the number of leap seconds\n");
     printf("counter    %s, tick %" PRIu64 "\n", timebase_counter_name(timebase_counter_id()),
-        now.ticks);
+           now.ticks);
     printf("status     %s\n", timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)));
 
     /* Only this status makes the second bound a promise. */

@@ -24,7 +24,7 @@ int main(void)
         timebase_at(clock, stamps[i], &event);
         printf("event %d: tick %" PRIu64 " = %" PRId64 " ns UTC +/- %" PRIu64 ", %+" PRId64
                " ns from the first\n",
-            i, event.ticks, event.utc_ns, event.maxerror_ns, event.mono_ns - first_ns);
+               i, event.ticks, event.utc_ns, event.maxerror_ns, event.mono_ns - first_ns);
     }
 
     /* The way back: at which tick will it be a second later? The bound says how sure that is. */
@@ -33,6 +33,6 @@ int main(void)
     timebase_at(clock, then, &later);
     printf("a second after the first: tick %" PRIu64 ", %" PRIu64 " ticks later, +/- %" PRIu64
            " ns\n",
-        then, then - stamps[0], later.maxerror_ns);
+           then, then - stamps[0], later.maxerror_ns);
     return 0;
 }

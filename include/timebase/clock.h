@@ -14,8 +14,9 @@
  *
  * The default clock is private to the process and keeps itself right: about every 100 ms of use
  * one reader, whoever comes first, compares it with the kernel's clock (a few µs) and
- * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait for.
- * It may be read from the first instruction of a program, in signal handlers and after fork.
+ * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait
+ * for. It may be read from the first instruction of a program, in signal handlers and after fork
+ * (not in a child of vfork, which shares its parent's memory).
  *
  * Monotonic time tracks CLOCK_MONOTONIC and never steps: differences are slewed, at most 500 ppm.
  * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and
@@ -26,8 +27,8 @@
  * nothing: between threads they may disagree by the depth of the processor's pipeline.
  *
  * Slow path. Roughly ten times a second a reading takes some µs instead of ns. A caller
- * that cannot have this selects TIMEBASE_MAINTENANCE_MANUAL and calls timebase_clock_maintain() from a
- * housekeeping thread.
+ * that cannot have this selects TIMEBASE_MAINTENANCE_MANUAL and calls timebase_clock_maintain()
+ * from a housekeeping thread.
  */
 #ifndef TIMEBASE_CLOCK_H
 #define TIMEBASE_CLOCK_H
@@ -179,8 +180,8 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
 
 /*
  * Where CLOCK_REALTIME is: the error of following it alone. Holds while nobody steps or slews
- * the system clock by more than 500 ppm; a step is noticed within about 100 ms of use. Any status but
- * UNKNOWN keeps this promise.
+ * the system clock by more than 500 ppm; a step is noticed within about 100 ms of use. The promise
+ * is kept with any status but UNKNOWN; UNRELIABLE says that it was broken a moment ago.
  */
 TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
                                                struct timebase_interval *out)
@@ -195,9 +196,10 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
 }
 
 /*
- * Convert a tick read at another moment. Exact for ticks since the last two publications (about
- * 200 ms); for older and future ones the clock's present rate is assumed, and timebase_at() tells the
- * bound. The very first conversion of a process may take 1 ms to learn the rate.
+ * Convert a tick read at another moment. Exact for the ticks that the page's lines cover (the last
+ * 60 to 160 ms of a clock in use); for older and future ones the nearest line is drawn on, and
+ * timebase_at() tells the bound. The very first conversion of a process may take 1 ms to learn
+ * the rate.
  */
 TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks);
 TIMEBASE_API int64_t timebase_mono_at_ns(const timebase_clock *clock, uint64_t ticks);
@@ -218,7 +220,8 @@ enum timebase_maintenance {
 /*
  * Choose. With MANUAL, timebase_clock_maintain() is to be called at least once a second (every
  * 100 ms keeps the usual accuracy); if it is not, readers help themselves after all, and the
- * statistics count the rescue. Returns 0 or TIMEBASE_E_INVALID.
+ * statistics count the rescue. Holds from the next publication on: call
+ * timebase_clock_maintain() once after this. Returns 0 or TIMEBASE_E_INVALID.
  */
 TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance);
 
@@ -236,9 +239,9 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock);
  */
 TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
 
-/* What the clock has lived through. Counts since it started in this process. */
+/* What the clock has lived through; a forked child goes on counting from its parent's numbers. */
 struct timebase_clock_statistics {
-    uint64_t samples;             /* comparisons with the reference */
+    uint64_t samples; /* comparisons with the reference */
     uint64_t publications;
     uint64_t late_publications;   /* published after their first tick: bounded, see page.h */
     uint64_t utc_steps;           /* the system clock was stepped */

@@ -18,7 +18,8 @@
  * x86 without RDTSCP, or a process for which prctl(PR_SET_TSC) or a sandbox has switched it off)
  * the kernel's CLOCK_MONOTONIC_RAW takes its place, one tick a nanosecond. This is found out
  * by the first read, without ever raising a signal. A process that switches its own counter off
- * later calls timebase_counter_select(TIMEBASE_COUNTER_OS) first.
+ * later calls timebase_counter_select(TIMEBASE_COUNTER_OS) and timebase_clock_restart() first; from
+ * then on it needs the clock_gettime system call, which strict seccomp forbids.
  */
 #ifndef TIMEBASE_COUNTER_H
 #define TIMEBASE_COUNTER_H
@@ -82,7 +83,8 @@ TIMEBASE_INLINE uint64_t timebase_ticks(void)
 /*
  * The counter, read after all earlier loads have got their values. If one core publishes a value
  * of this (store release) and another sees it (load acquire) and then calls this, the second value
- * is not smaller, provided the counters of the cores are synchronised. Earlier stores may still be on their way.
+ * is not smaller, provided the counters of the cores are synchronised. Earlier stores may still be
+ * on their way.
  */
 TIMEBASE_INLINE uint64_t timebase_ticks_ordered(void)
 {
@@ -104,52 +106,53 @@ enum timebase_counter_class {
 
 /* Where a frequency came from. The OS clock is the judge of the others. */
 enum timebase_frequency_source {
-    TIMEBASE_FREQUENCY_MEASURED = 0,     /* counted against CLOCK_MONOTONIC_RAW */
-    TIMEBASE_FREQUENCY_ARCHITECTED = 1,  /* fixed by the architecture (s390x, OS clock) */
-    TIMEBASE_FREQUENCY_REGISTER = 2,     /* CNTFRQ_EL0 */
-    TIMEBASE_FREQUENCY_CPUID = 3,        /* CPUID leaf 0x15 or 0x16 */
-    TIMEBASE_FREQUENCY_HYPERVISOR = 4,   /* CPUID leaf 0x40000010 */
-    TIMEBASE_FREQUENCY_C_LIBRARY = 5,    /* __ppc_get_timebase_freq() */
-    TIMEBASE_FREQUENCY_DEVICE_TREE = 6,  /* timebase-frequency below /proc/device-tree/cpus */
-    TIMEBASE_FREQUENCY_CPUINFO = 7,      /* the "timebase" line of /proc/cpuinfo */
+    TIMEBASE_FREQUENCY_MEASURED = 0,    /* counted against CLOCK_MONOTONIC_RAW */
+    TIMEBASE_FREQUENCY_ARCHITECTED = 1, /* fixed by the architecture (s390x, OS clock) */
+    TIMEBASE_FREQUENCY_REGISTER = 2,    /* CNTFRQ_EL0 */
+    TIMEBASE_FREQUENCY_CPUID = 3,       /* CPUID leaf 0x15 or 0x16 */
+    TIMEBASE_FREQUENCY_HYPERVISOR = 4,  /* CPUID leaf 0x40000010 */
+    TIMEBASE_FREQUENCY_C_LIBRARY = 5,   /* __ppc_get_timebase_freq() */
+    TIMEBASE_FREQUENCY_DEVICE_TREE = 6, /* timebase-frequency below /proc/device-tree/cpus */
+    TIMEBASE_FREQUENCY_CPUINFO = 7,     /* the "timebase" line of /proc/cpuinfo */
 };
 
 /* Why the quality is what it is: bits of timebase_counter.reasons, worst first. */
 enum timebase_counter_reason_bit {
-    TIMEBASE_REASON_UNREADABLE = 1u << 0,        /* the OS clock serves, by need or choice */
-    TIMEBASE_REASON_WENT_BACKWARDS = 1u << 1,    /* seen while probing */
-    TIMEBASE_REASON_KERNEL_DISTRUSTS = 1u << 2,  /* the kernel knows the counter and uses another */
-    TIMEBASE_REASON_VARIABLE_RATE = 1u << 3,     /* class NONE */
-    TIMEBASE_REASON_STOPS_IN_IDLE = 1u << 4,     /* class CONSTANT */
-    TIMEBASE_REASON_FREQUENCY_LIES = 1u << 5,    /* a source differs from the OS clock */
-    TIMEBASE_REASON_KERNEL_SILENT = 1u << 6,     /* no /sys or /proc: the kernel's view unknown */
-    TIMEBASE_REASON_COARSE = 1u << 7,            /* granularity above 10 ns */
-    TIMEBASE_REASON_EMULATED = 1u << 8,          /* a read costs more than 500 ns: it traps */
-    TIMEBASE_REASON_CLASS_UNKNOWN = 1u << 9,     /* the processor does not say */
+    TIMEBASE_REASON_UNREADABLE = 1u << 0,       /* the OS clock serves, by need or choice */
+    TIMEBASE_REASON_WENT_BACKWARDS = 1u << 1,   /* seen while probing */
+    TIMEBASE_REASON_KERNEL_DISTRUSTS = 1u << 2, /* the kernel knows the counter and uses another */
+    TIMEBASE_REASON_VARIABLE_RATE = 1u << 3,    /* class NONE */
+    TIMEBASE_REASON_STOPS_IN_IDLE = 1u << 4,    /* class CONSTANT */
+    TIMEBASE_REASON_FREQUENCY_LIES = 1u << 5,   /* a source differs from the OS clock */
+    TIMEBASE_REASON_KERNEL_SILENT = 1u << 6,    /* no /sys or /proc: the kernel's view unknown */
+    TIMEBASE_REASON_COARSE = 1u << 7,           /* granularity above 10 ns */
+    TIMEBASE_REASON_EMULATED = 1u << 8,         /* a read costs more than 500 ns: it traps */
+    TIMEBASE_REASON_CLASS_UNKNOWN = 1u << 9,    /* the processor does not say */
 };
 
 /* What is known about the counter. All counts and frequencies are of this process' counter. */
 struct timebase_counter {
-    int32_t id;                  /* enum timebase_counter_id */
-    int32_t counter_class;       /* enum timebase_counter_class */
-    uint64_t frequency_hz;       /* the measured or confirmed frequency; never 0 */
-    uint64_t frequency_error_hz; /* wrong by no more than this; UINT64_MAX: the OS clock stood still */
-    int32_t frequency_source;    /* enum timebase_frequency_source of frequency_hz */
-    int32_t claimed_source;      /* the source of claimed_hz; MEASURED if none claims */
-    uint64_t claimed_hz;         /* what that source says, believed or not; 0 if none */
-    uint64_t granularity_ticks;  /* what nearly all steps are multiples of; at least 1 */
+    int32_t id;            /* enum timebase_counter_id */
+    int32_t counter_class; /* enum timebase_counter_class */
+    uint64_t frequency_hz; /* the measured or confirmed frequency; never 0 */
+    uint64_t
+        frequency_error_hz;   /* wrong by no more than this; UINT64_MAX: the OS clock stood still */
+    int32_t frequency_source; /* enum timebase_frequency_source of frequency_hz */
+    int32_t claimed_source;   /* the source of claimed_hz; MEASURED if none claims */
+    uint64_t claimed_hz;      /* what that source says, believed or not; 0 if none */
+    uint64_t granularity_ticks;   /* what nearly all steps are multiples of; at least 1 */
     uint64_t smallest_step_ticks; /* smallest non-zero step seen; may be less */
-    uint32_t cost_ps;            /* timebase_ticks(), median of batches, picoseconds */
-    uint32_t cost_ordered_ps;    /* timebase_ticks_ordered(), likewise */
-    int32_t quality;             /* 0 unusable … 100 nothing to complain of */
-    uint32_t reasons;            /* enum timebase_counter_reason_bit */
-    int32_t constant;            /* 1 yes, 0 no, -1 unknown: kernel's or processor's word */
-    int32_t non_stop;            /* likewise */
-    int32_t hypervisor;          /* 1 if the processor says it is virtual, -1 unknown */
-    int32_t cpus;                /* CPUs this process may run on; 0 unknown */
-    char hypervisor_name[16];    /* e.g. "KVMKVMKVM"; empty if none or unknown */
-    char kernel_clocksource[32]; /* e.g. "tsc"; empty if /sys is not readable */
-    char kernel_available[64];   /* e.g. "tsc kvm-clock" */
+    uint32_t cost_ps;             /* timebase_ticks(), median of batches, picoseconds */
+    uint32_t cost_ordered_ps;     /* timebase_ticks_ordered(), likewise */
+    int32_t quality;              /* 0 unusable … 100 nothing to complain of */
+    uint32_t reasons;             /* enum timebase_counter_reason_bit */
+    int32_t constant;             /* 1 yes, 0 no, -1 unknown: kernel's or processor's word */
+    int32_t non_stop;             /* likewise */
+    int32_t hypervisor;           /* 1 if the processor says it is virtual, -1 unknown */
+    int32_t cpus;                 /* CPUs this process may run on; 0 unknown */
+    char hypervisor_name[16];     /* e.g. "KVMKVMKVM"; empty if none or unknown */
+    char kernel_clocksource[32];  /* e.g. "tsc"; empty if /sys is not readable */
+    char kernel_available[64];    /* e.g. "tsc kvm-clock" */
 };
 
 /*
@@ -172,10 +175,11 @@ TIMEBASE_API const char *timebase_frequency_source_name(int source);
 TIMEBASE_API int timebase_counter_id(void);
 
 /*
- * Choose the counter for this process: TIMEBASE_COUNTER_OS, or the processor's own id to probe
- * for it again. Ticks before and after are not comparable: call timebase_clock_restart() next.
- * To be called before other threads read. Returns 0, TIMEBASE_E_UNSUPPORTED if this processor has
- * no such counter, TIMEBASE_E_PERMISSION if it is switched off.
+ * Choose the counter for this process: TIMEBASE_COUNTER_OS (read by system call from then on), or
+ * the processor's own id to probe for it again. Ticks before and after are not comparable: call
+ * timebase_clock_restart() next. To be called before other threads read. Returns 0,
+ * TIMEBASE_E_UNSUPPORTED if this processor has no such counter, TIMEBASE_E_PERMISSION if it is
+ * switched off.
  */
 TIMEBASE_API int timebase_counter_select(int id);
 

@@ -7,7 +7,8 @@
  * A page holds two copies of three straight lines over the counter: `before` hands over to `slew`
  * at slew.start_ticks, and `slew` to `after` at after.start_ticks. A reader picks the line by its
  * own tick, so that a tick means the same nanosecond to whoever converts it. The lines
- * join without a gap; every line but `before` is published before its first tick comes. `slew`
+ * join without a gap; `slew` and `after` are published before their first ticks come, the first
+ * lines of a clock and those after a disruption excepted, and late ones counted. `slew`
  * brings the time nearer to the reference with a slope at most 500 ppm off; `after` has the
  * slope of the reference itself, so that a page whose writer has died is a clock in holdover
  * (docs/decisions/0001-page.md).
@@ -57,22 +58,25 @@ enum timebase_status {
 /* timebase_line.flags */
 #define TIMEBASE_LINE_STATUS_MASK 0x0000000fu /* enum timebase_status */
 #define TIMEBASE_LINE_TAI_VALID 0x00000010u   /* tai_offset_sec was set by somebody */
-#define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second will be inserted at the end of the day */
+#define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second will be inserted at the end of the day   \
+                                               */
 #define TIMEBASE_LINE_LEAP_DELETE 0x00000040u /* or deleted */
 #define TIMEBASE_LINE_TAI_SHIFT 16            /* upper half: TAI - UTC in seconds, signed 16 bits */
 
 /* One straight line, one cache line. All offsets are "what is named first minus the second". */
 struct timebase_line {
-    uint64_t start_ticks;       /* the line's first tick */
-    uint64_t mono_ns;           /* monotonic time there, ns since boot, rounded down */
-    uint64_t utc_offset_ns;     /* UTC - monotonic, two's complement */
-    uint64_t period_frac;       /* length of a tick: period_ns + period_frac / 2^64 ns */
-    uint32_t period_ns;         /* 0 for counters of more than 1 GHz */
-    uint32_t flags;             /* TIMEBASE_LINE_... */
-    uint64_t maxerror_ns;       /* at start_ticks: |this line - reference clock| is no more */
-    uint32_t drift_rate;        /* the oscillator's share of the growth of both bounds, 2^-32 ns per tick */
-    uint32_t slew_rate;         /* how fast the reference may move away from its own pace, likewise */
-    uint64_t utc_maxerror_ns;   /* |reference clock - true UTC| at start_ticks, as the reference says */
+    uint64_t start_ticks;   /* the line's first tick */
+    uint64_t mono_ns;       /* monotonic time there, ns since boot, rounded down */
+    uint64_t utc_offset_ns; /* UTC - monotonic, two's complement */
+    uint64_t period_frac;   /* length of a tick: period_ns + period_frac / 2^64 ns */
+    uint32_t period_ns;     /* 0 for counters of more than 1 GHz */
+    uint32_t flags;         /* TIMEBASE_LINE_... */
+    uint64_t maxerror_ns;   /* at start_ticks: |this line - reference clock| is no more */
+    uint32_t
+        drift_rate;     /* the oscillator's share of the growth of both bounds, 2^-32 ns per tick */
+    uint32_t slew_rate; /* how fast the reference may move away from its own pace, likewise */
+    uint64_t
+        utc_maxerror_ns; /* |reference clock - true UTC| at start_ticks, as the reference says */
 };
 
 struct timebase_lines {
@@ -83,8 +87,9 @@ struct timebase_lines {
 
 struct timebase_page {
     /* read at every call */
-    uint64_t seq;           /* number of this publication; 0: no lines here */
-    uint64_t refresh_ticks; /* the lines want renewal so many ticks after after.start_ticks; < 2^63 */
+    uint64_t seq; /* number of this publication; 0: no lines here */
+    uint64_t
+        refresh_ticks; /* the lines want renewal so many ticks after after.start_ticks; < 2^63 */
     /* written once */
     uint32_t magic;      /* TIMEBASE_PAGE_MAGIC */
     uint32_t size;       /* TIMEBASE_PAGE_SIZE */
@@ -211,9 +216,10 @@ TIMEBASE_PART uint32_t timebase_page_half(const uint32_t *half)
  * tick asks for renewal, or is older than the page (the counter went back). In quiet times one
  * comparison decides: a tick before `after` makes d huge.
  */
-TIMEBASE_PART const struct timebase_line *
-timebase_page_line_now(const struct timebase_lines *lines, uint64_t ticks, uint64_t refresh_ticks,
-                       uint64_t *d)
+TIMEBASE_PART const struct timebase_line *timebase_page_line_now(const struct timebase_lines *lines,
+                                                                 uint64_t ticks,
+                                                                 uint64_t refresh_ticks,
+                                                                 uint64_t *d)
 {
     const struct timebase_line *line = &lines->after;
     *d = ticks - timebase_page_word(&line->start_ticks);
@@ -240,7 +246,8 @@ enum timebase_want {
     TIMEBASE_WANT_ALL = 31,
 };
 
-/* What a rate of 2^-32 ns per tick makes of d ticks, ns rounded down (the bound allows for that). */
+/* What a rate of 2^-32 ns per tick makes of d ticks, ns rounded down (the bound allows for that).
+ */
 TIMEBASE_PART uint64_t timebase_growth(uint64_t d, uint32_t rate)
 {
     return timebase_multiply_high(d, (uint64_t)rate << 32);
@@ -249,9 +256,8 @@ TIMEBASE_PART uint64_t timebase_growth(uint64_t d, uint32_t rate)
 TIMEBASE_PART void timebase_line_convert(const struct timebase_line *line, uint64_t d, int want,
                                          struct timebase_instant *out)
 {
-    uint64_t mono = timebase_page_word(&line->mono_ns) +
-                    d * timebase_page_half(&line->period_ns) +
-                    timebase_multiply_high(d, timebase_page_word(&line->period_frac));
+    uint64_t mono = timebase_page_word(&line->mono_ns) + d * timebase_page_half(&line->period_ns) +
+        timebase_multiply_high(d, timebase_page_word(&line->period_frac));
     if (want & TIMEBASE_WANT_MONO)
         out->mono_ns = (int64_t)mono;
     if (want & TIMEBASE_WANT_UTC)
@@ -260,7 +266,7 @@ TIMEBASE_PART void timebase_line_convert(const struct timebase_line *line, uint6
         out->flags = timebase_page_half(&line->flags);
     if (want & (TIMEBASE_WANT_MAXERROR | TIMEBASE_WANT_UTC_MAXERROR)) {
         uint64_t error = timebase_page_word(&line->maxerror_ns) +
-                         timebase_growth(d, timebase_page_half(&line->drift_rate));
+            timebase_growth(d, timebase_page_half(&line->drift_rate));
         if (want & TIMEBASE_WANT_MAXERROR)
             out->maxerror_ns = error + timebase_growth(d, timebase_page_half(&line->slew_rate));
         if (want & TIMEBASE_WANT_UTC_MAXERROR)
@@ -290,8 +296,8 @@ TIMEBASE_PART bool timebase_page_read(const struct timebase_page *page, int orde
         const struct timebase_lines *lines = &page->copy[seq & 1];
         uint64_t d;
         out->ticks = timebase_page_ticks(ordered);
-        const struct timebase_line *line = timebase_page_line_now(
-            lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
+        const struct timebase_line *line =
+            timebase_page_line_now(lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
         if (TIMEBASE_UNLIKELY(line == NULL))
             return false;
         timebase_line_convert(line, d, want, out);

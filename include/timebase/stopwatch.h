@@ -92,8 +92,8 @@ TIMEBASE_INLINE struct timebase_elapsed timebase_stopwatch_stop(struct timebase_
     uint64_t stop_ticks = timebase_stopwatch_end();
     struct timebase_elapsed elapsed;
     uint64_t inner = watch->laps - lap.laps;
-    elapsed.ticks = (int64_t)(stop_ticks - lap.start_ticks - watch->overhead_ticks -
-                              inner * watch->pair_ticks);
+    elapsed.ticks =
+        (int64_t)(stop_ticks - lap.start_ticks - watch->overhead_ticks - inner * watch->pair_ticks);
     elapsed.ns = (double)elapsed.ticks * watch->period_ns;
     elapsed.uncertainty_ns =
         (double)(watch->spread_ticks * (inner + 1) + watch->granularity_ticks) * watch->period_ns;
@@ -119,7 +119,8 @@ TIMEBASE_PART int timebase_stopwatch_round(struct timebase_stopwatch *watch,
     return 0;
 }
 
-/* Time the statement or block that follows, once. `break` in it leaves *elapsed unset. */
+/* Time the statement or block that follows, once. Leaving it by break or return leaves *elapsed
+ * unset. */
 #define TIMEBASE_STOPWATCH(watch, elapsed)                                                         \
     for (struct timebase_stopwatch_scope timebase_scope = {{0, 0}, 0};                             \
          timebase_stopwatch_round((watch), (elapsed), &timebase_scope);)

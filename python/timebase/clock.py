@@ -124,7 +124,7 @@ class Clock:
         return instant_from_c(out)
 
     def at(self, ticks: int) -> Instant:
-        """What a tick read earlier, or one to come, says. Exact for about the last 200 ms; else
+        """What a tick read earlier, or one to come, says. Exact for the last 60 to 160 ms; else
         the present rate is assumed and the bounds say how wrong that can be."""
         out = ffi.new("struct timebase_instant *")
         lib.timebase_at(self._clock, ticks, out)

@@ -46,8 +46,8 @@ static bool try_maintain(struct clock_cell *cell)
 }
 
 /*
- * The page to convert by; with lines unless the thread that maintains the clock does not get on with
- * it, perhaps because we are a signal handler in its midst.
+ * The page to convert by; with lines unless the thread that maintains the clock does not get on
+ * with it, perhaps because we are a signal handler in its midst.
  */
 static struct timebase_page *page_with_lines(struct clock_cell *cell)
 {

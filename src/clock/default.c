@@ -30,8 +30,9 @@ static bool lock(struct clock_cell *cell)
 
 TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance)
 {
-    if (clock == NULL || (maintenance != TIMEBASE_MAINTENANCE_AUTOMATIC &&
-                          maintenance != TIMEBASE_MAINTENANCE_MANUAL))
+    if (clock == NULL ||
+        (maintenance != TIMEBASE_MAINTENANCE_AUTOMATIC &&
+         maintenance != TIMEBASE_MAINTENANCE_MANUAL))
         return TIMEBASE_E_INVALID;
     __atomic_store_n(&cell_of(clock)->maintenance, maintenance, __ATOMIC_RELAXED);
     return TIMEBASE_OK;
@@ -82,8 +83,7 @@ TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
         uint64_t length = ((uint64_t)estimator->period.ns << 32) | (estimator->period.frac >> 32);
         struct fixed error = {0, estimator->period_error_frac};
         out->frequency_hz = ((uint64_t)1000000000 << 32) / length;
-        out->frequency_error_ppb =
-            (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
+        out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
     }
     cell_unlock(cell);
     return TIMEBASE_OK;

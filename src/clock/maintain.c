@@ -19,7 +19,7 @@ uint64_t cell_followed_ticks(struct clock_cell *cell)
     struct timebase_page *page = cell_lines_page(cell);
     const struct timebase_lines *lines = &page->copy[timebase_page_word(&page->seq) & 1];
     return timebase_page_word(&lines->after.start_ticks) +
-           GRACE_FACTOR * timebase_page_word(&page->refresh_ticks);
+        GRACE_FACTOR * timebase_page_word(&page->refresh_ticks);
 }
 
 static void count_events(struct clock_cell *cell, unsigned events)
@@ -59,8 +59,8 @@ static struct cadence cadence_of(const struct clock_cell *cell)
 /* After a disruption: as far as readers may have got with the present lines. */
 static uint64_t followed_until(struct clock_cell *cell, const struct schedule *schedule)
 {
-    uint64_t soon = schedule->now_ticks +
-                    estimator_ticks(cell->discipline.estimator.period, schedule->lead_ns);
+    uint64_t soon =
+        schedule->now_ticks + estimator_ticks(cell->discipline.estimator.period, schedule->lead_ns);
     uint64_t followed = cell_followed_ticks(cell);
     return (int64_t)(soon - followed) < 0 ? soon : followed;
 }
@@ -74,8 +74,7 @@ static uint64_t followed_until(struct clock_cell *cell, const struct schedule *s
 static void plan_and_publish(struct clock_cell *cell)
 {
     struct timebase_page *page = cell_lines_page(cell);
-    bool is_ahead =
-        cell->discipline.has_plan && !(cell->discipline.events & DISCIPLINE_DISRUPTED);
+    bool is_ahead = cell->discipline.has_plan && !(cell->discipline.events & DISCIPLINE_DISRUPTED);
     uint64_t deadline = 0;
     struct discipline_output output;
     struct cadence cadence = cadence_of(cell);
@@ -103,8 +102,8 @@ static bool is_too_early(const struct clock_cell *cell)
 {
     const struct discipline *discipline = &cell->discipline;
     return discipline->has_plan &&
-           (int64_t)(timebase_ticks_ordered() - discipline->plan.slew.start_ticks) < 0 &&
-           (int64_t)(timebase_ticks_ordered() - discipline->plan.before.start_ticks) >= 0;
+        (int64_t)(timebase_ticks_ordered() - discipline->plan.slew.start_ticks) < 0 &&
+        (int64_t)(timebase_ticks_ordered() - discipline->plan.before.start_ticks) >= 0;
 }
 
 int cell_maintain(struct clock_cell *cell)

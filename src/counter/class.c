@@ -34,8 +34,8 @@ static int32_t class_of(int promised, int constant, int kernel_constant, int ker
     return constant ? TIMEBASE_CLASS_CONSTANT : TIMEBASE_CLASS_NONE;
 }
 
-void counter_decide_class(
-    struct timebase_counter *counter, int promised, int kernel_constant, int kernel_non_stop)
+void counter_decide_class(struct timebase_counter *counter, int promised, int kernel_constant,
+                          int kernel_non_stop)
 {
     if (is_of_another_processor(promised, kernel_non_stop))
         kernel_constant = kernel_non_stop = -1;
@@ -68,8 +68,8 @@ void counter_read_flags(const char *path, int *constant, int *non_stop)
 
 #if defined(__x86_64__) || defined(__i386__)
 
-static void ask_flags(
-    struct timebase_counter *counter, enum counter_opinion opinion, int *constant, int *non_stop)
+static void ask_flags(struct timebase_counter *counter, enum counter_opinion opinion, int *constant,
+                      int *non_stop)
 {
     (void)opinion;
     counter_read_flags("/proc/cpuinfo", constant, non_stop);
@@ -80,8 +80,8 @@ static void ask_flags(
 #else
 
 /* A kernel that uses another clocksource may have its reasons elsewhere: that is no denial. */
-static void ask_flags(
-    struct timebase_counter *counter, enum counter_opinion opinion, int *constant, int *non_stop)
+static void ask_flags(struct timebase_counter *counter, enum counter_opinion opinion, int *constant,
+                      int *non_stop)
 {
     (void)counter;
     *constant = *non_stop = opinion == COUNTER_OPINION_TRUSTS ? 1 : -1;
@@ -90,7 +90,7 @@ static void ask_flags(
 #endif
 
 void counter_find_class(struct timebase_counter *counter, const struct counter_processor *processor,
-    enum counter_opinion opinion)
+                        enum counter_opinion opinion)
 {
     int constant, non_stop;
 

@@ -106,8 +106,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-struct counter_measurement counter_rate(
-    uint64_t ticks, uint64_t ticks_error, uint64_t ns, uint64_t ns_error)
+struct counter_measurement counter_rate(uint64_t ticks, uint64_t ticks_error, uint64_t ns,
+                                        uint64_t ns_error)
 {
     struct counter_measurement unknown = {1000000000, UINT64_MAX};
     if (ns <= ns_error || ticks <= ticks_error)
@@ -127,7 +127,8 @@ struct counter_measurement counter_rate(
  * and a clock likewise: differences are wrong by a step of either. + 1: halves are rounded down.
  */
 static struct counter_measurement rate_between(const struct bracket *first,
-    const struct bracket *last, uint64_t step_ticks, uint64_t quantum_ns)
+                                               const struct bracket *last, uint64_t step_ticks,
+                                               uint64_t quantum_ns)
 {
     uint64_t width_first = width_ticks(first), width_last = width_ticks(last);
     uint64_t ticks = (last->before - first->before) + width_last / 2 - width_first / 2;

@@ -38,8 +38,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-enum counter_verdict counter_judge_claim(
-    const struct counter_claim *claim, const struct counter_measurement *measured)
+enum counter_verdict counter_judge_claim(const struct counter_claim *claim,
+                                         const struct counter_measurement *measured)
 {
     uint64_t tolerance = measured->hz / (1000000 / TOLERANCE_PPM);
     uint64_t allowed = add_saturated(measured->error_hz, tolerance);
@@ -54,7 +54,7 @@ enum counter_verdict counter_judge_claim(
 }
 
 static void believe(struct timebase_counter *counter, const struct counter_claim *claim,
-    const struct counter_measurement *measured)
+                    const struct counter_measurement *measured)
 {
     uint64_t apart = distance(claim->hz, measured->hz);
     counter->frequency_hz = claim->hz;
@@ -69,7 +69,7 @@ static void believe(struct timebase_counter *counter, const struct counter_claim
  * stands, and what the first claim said is on record.
  */
 void counter_settle_frequency(struct timebase_counter *counter, const struct counter_claim *claims,
-    size_t count, const struct counter_measurement *measured)
+                              size_t count, const struct counter_measurement *measured)
 {
     int lies = 0;
     counter->frequency_hz = measured->hz;
@@ -152,8 +152,8 @@ uint64_t counter_device_tree_frequency(const char *cpus_folder)
 
 /* Leaf 0x16 gives the processor's base frequency, which need not be the counter's: the last resort.
  */
-size_t counter_collect_claims(
-    const struct counter_processor *processor, struct counter_claim claims[COUNTER_CLAIMS_MAX])
+size_t counter_collect_claims(const struct counter_processor *processor,
+                              struct counter_claim claims[COUNTER_CLAIMS_MAX])
 {
     claims[0] = (struct counter_claim){TIMEBASE_FREQUENCY_CPUID, processor->crystal_hz, 1};
     claims[1] =
@@ -164,8 +164,8 @@ size_t counter_collect_claims(
 
 #elif defined(__aarch64__)
 
-size_t counter_collect_claims(
-    const struct counter_processor *processor, struct counter_claim claims[COUNTER_CLAIMS_MAX])
+size_t counter_collect_claims(const struct counter_processor *processor,
+                              struct counter_claim claims[COUNTER_CLAIMS_MAX])
 {
     uint64_t hz;
     (void)processor;
@@ -176,8 +176,8 @@ size_t counter_collect_claims(
 
 #elif defined(__s390x__)
 
-size_t counter_collect_claims(
-    const struct counter_processor *processor, struct counter_claim claims[COUNTER_CLAIMS_MAX])
+size_t counter_collect_claims(const struct counter_processor *processor,
+                              struct counter_claim claims[COUNTER_CLAIMS_MAX])
 {
     (void)processor;
     claims[0] = (struct counter_claim){TIMEBASE_FREQUENCY_ARCHITECTED, 4096000000, 0};
@@ -196,15 +196,15 @@ static uint64_t c_library_frequency(void)
 }
 
 /* Power and RISC-V: the kernel tells what the firmware has told it. */
-size_t counter_collect_claims(
-    const struct counter_processor *processor, struct counter_claim claims[COUNTER_CLAIMS_MAX])
+size_t counter_collect_claims(const struct counter_processor *processor,
+                              struct counter_claim claims[COUNTER_CLAIMS_MAX])
 {
     (void)processor;
     claims[0] = (struct counter_claim){TIMEBASE_FREQUENCY_C_LIBRARY, c_library_frequency(), 0};
-    claims[1] = (struct counter_claim){
-        TIMEBASE_FREQUENCY_DEVICE_TREE, counter_device_tree_frequency("/proc/device-tree/cpus"), 0};
-    claims[2] = (struct counter_claim){
-        TIMEBASE_FREQUENCY_CPUINFO, counter_cpuinfo_frequency("/proc/cpuinfo"), 0};
+    claims[1] = (struct counter_claim){TIMEBASE_FREQUENCY_DEVICE_TREE,
+                                       counter_device_tree_frequency("/proc/device-tree/cpus"), 0};
+    claims[2] = (struct counter_claim){TIMEBASE_FREQUENCY_CPUINFO,
+                                       counter_cpuinfo_frequency("/proc/cpuinfo"), 0};
     return 3;
 }
 

@@ -15,7 +15,7 @@
 #include "probe.h"
 
 enum {
-    READS = 1024, /* a round */
+    READS = 1024,    /* a round */
     ROUNDS_MAX = 64, /* coarse counters: most steps are 0 */
     STEPS_WANTED = COUNTER_GROUP_STEPS * COUNTER_GROUPS,
 };

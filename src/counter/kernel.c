@@ -23,7 +23,7 @@ struct names {
 
 static const struct names table[] = {
     {TIMEBASE_COUNTER_X86_TSC, "tsc tsc-early", "kvm-clock xen hyperv_clocksource_tsc_page",
-        "hpet acpi_pm pit jiffies refined-jiffies hyperv_clocksource_msr"},
+     "hpet acpi_pm pit jiffies refined-jiffies hyperv_clocksource_msr"},
     {TIMEBASE_COUNTER_POWER_TB, "timebase", "", ""},
     {TIMEBASE_COUNTER_ARM_VCNT, "arch_sys_counter", "arch_mem_counter", ""},
     {TIMEBASE_COUNTER_RISCV_TIME, "riscv_clocksource", "clint_clocksource", ""},
@@ -81,9 +81,9 @@ enum counter_opinion counter_judge_clocksource(int id, const char *current, cons
 enum counter_opinion counter_ask_kernel(struct timebase_counter *counter)
 {
     counter_read_line(FOLDER "current_clocksource", counter->kernel_clocksource,
-        sizeof(counter->kernel_clocksource));
+                      sizeof(counter->kernel_clocksource));
     counter_read_line(FOLDER "available_clocksource", counter->kernel_available,
-        sizeof(counter->kernel_available));
+                      sizeof(counter->kernel_available));
 
     enum counter_opinion opinion = counter_judge_clocksource(
         counter->id, counter->kernel_clocksource, counter->kernel_available);

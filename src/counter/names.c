@@ -32,10 +32,8 @@ static const char *name_of(const char *const *names, size_t count, int index)
 TIMEBASE_API const char *timebase_counter_class_name(int counter_class)
 {
     static const char *const names[] = {
-        [TIMEBASE_CLASS_UNKNOWN] = "unknown",
-        [TIMEBASE_CLASS_NONE] = "none",
-        [TIMEBASE_CLASS_CONSTANT] = "constant",
-        [TIMEBASE_CLASS_INVARIANT] = "invariant",
+        [TIMEBASE_CLASS_UNKNOWN] = "unknown",   [TIMEBASE_CLASS_NONE] = "none",
+        [TIMEBASE_CLASS_CONSTANT] = "constant", [TIMEBASE_CLASS_INVARIANT] = "invariant",
         [TIMEBASE_CLASS_NON_STOP] = "non-stop",
     };
     return name_of(names, sizeof(names) / sizeof(names[0]), counter_class);

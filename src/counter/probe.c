@@ -24,8 +24,8 @@ static int32_t count_cpus(void)
     return CPU_COUNT_S(sizeof(mask), set);
 }
 
-static void find_frequency(
-    struct timebase_counter *counter, const struct counter_processor *processor)
+static void find_frequency(struct timebase_counter *counter,
+                           const struct counter_processor *processor)
 {
     struct counter_claim claims[COUNTER_CLAIMS_MAX];
     struct counter_measurement measured = counter_measure_frequency(counter_largest_step(counter));

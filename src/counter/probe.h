@@ -40,7 +40,7 @@ int counter_read_line(const char *path, char *text, size_t size);
 struct counter_stream {
     int fd;
     size_t at, end; /* of bytes */
-    size_t left; /* how much more may be read: a bound for endless files */
+    size_t left;    /* how much more may be read: a bound for endless files */
     unsigned char bytes[512];
 };
 
@@ -60,8 +60,8 @@ struct counter_processor {
     int invariant; /* promises one rate in P-, C- and T-states */
     int hypervisor;
     char hypervisor_name[16];
-    uint64_t crystal_hz; /* of the counter, from CPUID leaf 0x15 */
-    uint64_t base_hz; /* of the processor, from leaf 0x16: a whole number of MHz */
+    uint64_t crystal_hz;    /* of the counter, from CPUID leaf 0x15 */
+    uint64_t base_hz;       /* of the processor, from leaf 0x16: a whole number of MHz */
     uint64_t hypervisor_hz; /* of the counter, from leaf 0x40000010: a whole number of kHz */
 };
 
@@ -73,9 +73,9 @@ uint64_t counter_crystal_frequency(uint32_t denominator, uint32_t numerator, uin
 /* ---- kernel ------------------------------------------------------------------------------ */
 
 enum counter_opinion {
-    COUNTER_OPINION_NONE, /* not known, or not about this counter */
-    COUNTER_OPINION_TRUSTS, /* it is the kernel's own clock */
-    COUNTER_OPINION_NEUTRAL, /* a paravirtual clock on the same counter is */
+    COUNTER_OPINION_NONE,      /* not known, or not about this counter */
+    COUNTER_OPINION_TRUSTS,    /* it is the kernel's own clock */
+    COUNTER_OPINION_NEUTRAL,   /* a paravirtual clock on the same counter is */
     COUNTER_OPINION_DISTRUSTS, /* the kernel uses another, slower one instead */
 };
 
@@ -88,11 +88,11 @@ enum counter_opinion counter_ask_kernel(struct timebase_counter *counter);
 /* ---- class ------------------------------------------------------------------------------- */
 
 /* Each 1, 0 or -1 for unknown: the processor's promise, the kernel's word. Sets class and words. */
-void counter_decide_class(
-    struct timebase_counter *counter, int promised, int kernel_constant, int kernel_non_stop);
+void counter_decide_class(struct timebase_counter *counter, int promised, int kernel_constant,
+                          int kernel_non_stop);
 
 void counter_find_class(struct timebase_counter *counter, const struct counter_processor *processor,
-    enum counter_opinion opinion);
+                        enum counter_opinion opinion);
 
 /* The flags constant_tsc and nonstop_tsc of a cpuinfo file, 1 or 0; both -1 if it has no flags. */
 void counter_read_flags(const char *path, int *constant, int *non_stop);
@@ -101,7 +101,7 @@ void counter_read_flags(const char *path, int *constant, int *non_stop);
 
 /* The frequency lies within hz +/- error_hz, as the OS clock counts seconds. */
 struct counter_measurement {
-    uint64_t hz; /* never 0 */
+    uint64_t hz;       /* never 0 */
     uint64_t error_hz; /* UINT64_MAX: could not be measured */
 };
 
@@ -109,8 +109,8 @@ struct counter_measurement {
  * From what was counted between two readings of the clock. Each difference is wrong by no more
  * than its error.
  */
-struct counter_measurement counter_rate(
-    uint64_t ticks, uint64_t ticks_error, uint64_t ns, uint64_t ns_error);
+struct counter_measurement counter_rate(uint64_t ticks, uint64_t ticks_error, uint64_t ns,
+                                        uint64_t ns_error);
 
 /* Takes 4 ms. The counter steps by no more than step_ticks. */
 struct counter_measurement counter_measure_frequency(uint64_t step_ticks);
@@ -121,30 +121,30 @@ uint64_t counter_largest_step(const struct timebase_counter *counter);
 /* What somebody says the frequency is, and half a unit of the last digit he says. */
 struct counter_claim {
     int32_t source; /* enum timebase_frequency_source */
-    uint64_t hz; /* 0: says nothing */
+    uint64_t hz;    /* 0: says nothing */
     uint64_t rounding_hz;
 };
 
 enum counter_verdict {
     COUNTER_CLAIM_ABSENT,
-    COUNTER_CLAIM_LIES, /* contradicts the OS clock */
+    COUNTER_CLAIM_LIES,  /* contradicts the OS clock */
     COUNTER_CLAIM_ROUGH, /* agrees, but the measurement says more */
     COUNTER_CLAIM_BELIEVED,
 };
 
-enum counter_verdict counter_judge_claim(
-    const struct counter_claim *claim, const struct counter_measurement *measured);
+enum counter_verdict counter_judge_claim(const struct counter_claim *claim,
+                                         const struct counter_measurement *measured);
 
 /* Sets the frequency and claim of *counter: the first claim that is believed, or the measurement.
  */
 void counter_settle_frequency(struct timebase_counter *counter, const struct counter_claim *claims,
-    size_t count, const struct counter_measurement *measured);
+                              size_t count, const struct counter_measurement *measured);
 
 enum { COUNTER_CLAIMS_MAX = 4 };
 
 /* All the claims there are on this machine, the best first: how many. */
-size_t counter_collect_claims(
-    const struct counter_processor *processor, struct counter_claim claims[COUNTER_CLAIMS_MAX]);
+size_t counter_collect_claims(const struct counter_processor *processor,
+                              struct counter_claim claims[COUNTER_CLAIMS_MAX]);
 
 /* The `timebase` line of a cpuinfo file, in Hz, and a device tree's property; 0 if absent. */
 uint64_t counter_cpuinfo_frequency(const char *path);
@@ -158,9 +158,9 @@ enum { COUNTER_GROUP_STEPS = 16, COUNTER_GROUPS = 32 };
 struct counter_steps {
     uint64_t divisors[COUNTER_GROUPS]; /* of the groups that are full */
     unsigned groups;
-    uint64_t divisor; /* of the group at hand; 0 before its first step */
-    uint64_t smallest; /* of all steps forward; 0 before the first */
-    uint64_t count; /* of steps forward */
+    uint64_t divisor;   /* of the group at hand; 0 before its first step */
+    uint64_t smallest;  /* of all steps forward; 0 before the first */
+    uint64_t count;     /* of steps forward */
     uint64_t backwards; /* of steps back */
 };
 

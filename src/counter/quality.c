@@ -16,27 +16,27 @@ struct reason {
 /* In the order of the bits, which is that of their weight for the reader. */
 static const struct reason table[] = {
     {TIMEBASE_REASON_UNREADABLE, 40,
-        "The processor's counter cannot be read here or was not wanted; the kernel's clock stands "
-        "in for it, at a higher price."},
+     "The processor's counter cannot be read here or was not wanted; the kernel's clock stands "
+     "in for it, at a higher price."},
     {TIMEBASE_REASON_WENT_BACKWARDS, 90,
-        "The counter went backwards between two reads of one thread."},
+     "The counter went backwards between two reads of one thread."},
     {TIMEBASE_REASON_KERNEL_DISTRUSTS, 65,
-        "The kernel knows this counter and keeps time by another one: it has probably found it "
-        "unstable or out of step between CPUs."},
+     "The kernel knows this counter and keeps time by another one: it has probably found it "
+     "unstable or out of step between CPUs."},
     {TIMEBASE_REASON_VARIABLE_RATE, 65,
-        "The counter follows the processor's pace: its ticks have no fixed length."},
+     "The counter follows the processor's pace: its ticks have no fixed length."},
     {TIMEBASE_REASON_STOPS_IN_IDLE, 45, "The counter may stop while the processor is deeply idle."},
     {TIMEBASE_REASON_FREQUENCY_LIES, 15,
-        "The frequency that the processor, the hypervisor or the kernel states is wrong by the OS "
-        "clock; the measured one is used."},
+     "The frequency that the processor, the hypervisor or the kernel states is wrong by the OS "
+     "clock; the measured one is used."},
     {TIMEBASE_REASON_KERNEL_SILENT, 10,
-        "What the kernel thinks of this counter is unknown: /sys or /proc does not tell."},
+     "What the kernel thinks of this counter is unknown: /sys or /proc does not tell."},
     {TIMEBASE_REASON_COARSE, 10, "The counter steps by more than 10 nanoseconds."},
     {TIMEBASE_REASON_EMULATED, 20,
-        "A read takes more than 500 nanoseconds: it traps to a hypervisor, an emulator or the "
-        "kernel."},
+     "A read takes more than 500 nanoseconds: it traps to a hypervisor, an emulator or the "
+     "kernel."},
     {TIMEBASE_REASON_CLASS_UNKNOWN, 20,
-        "Nobody says whether the counter keeps its pace when the processor changes its own."},
+     "Nobody says whether the counter keeps its pace when the processor changes its own."},
 };
 
 enum { TABLE_LENGTH = sizeof(table) / sizeof(table[0]) };

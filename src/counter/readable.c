@@ -2,8 +2,8 @@
 /*
  * Which counter this process reads, found out without touching it: the kernel is asked (PR_GET_TSC)
  * whether that would raise a signal, and an x86 whether it has RDTSCP.
- * Strict seccomp switches the TSC off together with prctl(), but a process in it cannot
- * start anew: whoever enters it selects TIMEBASE_COUNTER_OS before.
+ * Strict seccomp switches the TSC off too, and leaves no system call to read a clock by: no time
+ * there.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -139,7 +139,7 @@ TIMEBASE_API int timebase_counter_select(int id)
         return TIMEBASE_E_UNSUPPORTED;
     enum source found = probe();
     if (id == TIMEBASE_COUNTER_OS) {
-        set_source(found == SOURCE_OS_SYSCALL ? found : SOURCE_OS);
+        set_source(SOURCE_OS_SYSCALL); /* the counter, and the vDSO with it, may go any moment */
         return TIMEBASE_OK;
     }
     set_source(found);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * assumptions: what a bound takes for granted. Change them here and nowhere else; docs/bound.md says
- * what follows when one is broken.
+ * assumptions: what a bound takes for granted. Change them here and nowhere else; docs/bound.md
+ * says what follows when one is broken.
  */
 #ifndef DISCIPLINE_ASSUMPTIONS_H
 #define DISCIPLINE_ASSUMPTIONS_H

@@ -27,5 +27,5 @@ uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_
         return known;
     uint32_t slew = bound_rate(estimator->period, ASSUME_SLEW_PPM);
     return known + timebase_growth((uint64_t)age, bound_drift_rate(discipline)) +
-           timebase_growth((uint64_t)age, slew);
+        timebase_growth((uint64_t)age, slew);
 }

@@ -44,8 +44,8 @@ static struct fixed rough_period(const struct discipline_sample *a,
 }
 
 /*
- * The newest sample as a point. The first one of all came before any tick had a length: its width is
- * put right as soon as there is a second.
+ * The newest sample as a point. The first one of all came before any tick had a length: its width
+ * is put right as soon as there is a second.
  */
 static struct estimator_point point_of(struct discipline *discipline,
                                        const struct discipline_sample *sample)
@@ -174,8 +174,8 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
     const struct discipline_sample *sample = &discipline->sample;
     struct fixed reference = fixed_from_ns(sample->mono_ns);
     struct fixed value = fixed_less(reference, floor) ? floor : reference;
-    struct plan plan = plan_begin(&discipline->estimator, sample->ticks_before, value,
-                                  sample->utc_offset_ns);
+    struct plan plan =
+        plan_begin(&discipline->estimator, sample->ticks_before, value, sample->utc_offset_ns);
     uint64_t ahead = sample->ticks_after - sample->ticks_before;
     plan.error = fixed_subtract(fixed_subtract(reference, value),
                                 fixed_times(discipline->estimator.period, ahead));
@@ -188,7 +188,7 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
 static struct fixed reference_and_error(const struct discipline *discipline)
 {
     uint64_t ahead_ns = (uint64_t)fixed_abs(discipline->plan.error).ns +
-                        discipline->estimator.error_ns + ASSUME_ROUNDING_NS;
+        discipline->estimator.error_ns + ASSUME_ROUNDING_NS;
     return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
 }
 
@@ -201,8 +201,8 @@ static bool jumped_over_lines(const struct discipline *discipline, uint64_t foll
     const struct plan *plan = &discipline->plan;
     uint64_t now = discipline->sample.ticks_before;
     int64_t leap_ns = segment_at(plan_segment(plan, now), now).ns - discipline->sample.mono_ns;
-    int64_t left_ns = segment_at(plan_segment(plan, followed_ticks), followed_ticks).ns -
-                      discipline->previous_ns;
+    int64_t left_ns =
+        segment_at(plan_segment(plan, followed_ticks), followed_ticks).ns - discipline->previous_ns;
     return leap_ns >= left_ns;
 }
 
@@ -240,8 +240,8 @@ static struct plan first_or_next(const struct discipline *discipline,
 static uint64_t refresh_ticks(const struct discipline *discipline, const struct plan *plan,
                               const struct schedule *schedule)
 {
-    uint64_t horizon = schedule->now_ticks +
-                       estimator_ticks(discipline->estimator.period, schedule->horizon_ns);
+    uint64_t horizon =
+        schedule->now_ticks + estimator_ticks(discipline->estimator.period, schedule->horizon_ns);
     int64_t left = (int64_t)(horizon - plan->after.start_ticks);
     return left > 0 ? (uint64_t)left : 0;
 }

@@ -27,15 +27,15 @@
 
 /* One look at the reference. ns since boot or the epoch; ticks of the page's counter. */
 struct discipline_sample {
-    uint64_t ticks_before;  /* read before the reference */
-    uint64_t ticks_after;   /* read after it */
-    uint64_t step_ticks;    /* the counter shows no finer differences; 0 counts as 1 */
-    int64_t mono_ns;        /* the reference's monotonic time, between the two */
-    int64_t utc_offset_ns;  /* UTC - monotonic, exact */
-    int64_t suspended_ns;   /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
-    int64_t maxerror_ns;    /* |reference - true UTC|, as it says of itself */
-    uint32_t flags;         /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
-    bool is_synchronized;   /* the reference follows true UTC */
+    uint64_t ticks_before; /* read before the reference */
+    uint64_t ticks_after;  /* read after it */
+    uint64_t step_ticks;   /* the counter shows no finer differences; 0 counts as 1 */
+    int64_t mono_ns;       /* the reference's monotonic time, between the two */
+    int64_t utc_offset_ns; /* UTC - monotonic, exact */
+    int64_t suspended_ns;  /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+    int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself */
+    uint32_t flags;        /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
+    bool is_synchronized;  /* the reference follows true UTC */
 };
 
 /* What a sample told; several may hold at once. */

@@ -211,10 +211,9 @@ static struct fixed corrected(const struct estimator *estimator, struct fixed pr
 static uint64_t error_ns(const struct estimator *estimator, const struct estimator_point *point,
                          int64_t elapsed_ns)
 {
-    uint64_t by_point =
-        distance(fixed_round(estimator->value), point->ns) + point->width_ns + 2;
-    uint64_t slope_ns =
-        timebase_multiply_high(point->ticks - estimator->newest.ticks, estimator->period_error_frac);
+    uint64_t by_point = distance(fixed_round(estimator->value), point->ns) + point->width_ns + 2;
+    uint64_t slope_ns = timebase_multiply_high(point->ticks - estimator->newest.ticks,
+                                               estimator->period_error_frac);
     uint64_t drift_ns = (uint64_t)elapsed_ns / 1000000 * (ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM);
     uint64_t by_past =
         estimator->error_ns + slope_ns + drift_ns + ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM;

@@ -39,11 +39,11 @@ struct estimator {
 };
 
 enum estimator_event {
-    ESTIMATOR_WAIT,        /* not enough points for a slope */
-    ESTIMATOR_FOLLOWED,    /* all is well */
-    ESTIMATOR_RATE_CHANGED,/* the run of points was cut */
-    ESTIMATOR_JUMPED,      /* beyond what any slewing reference does: started afresh */
-    ESTIMATOR_BACKWARDS,   /* the counter went back: started afresh */
+    ESTIMATOR_WAIT,         /* not enough points for a slope */
+    ESTIMATOR_FOLLOWED,     /* all is well */
+    ESTIMATOR_RATE_CHANGED, /* the run of points was cut */
+    ESTIMATOR_JUMPED,       /* beyond what any slewing reference does: started afresh */
+    ESTIMATOR_BACKWARDS,    /* the counter went back: started afresh */
 };
 
 void estimator_reset(struct estimator *estimator);
@@ -55,8 +55,8 @@ struct fixed estimator_at(const struct estimator *estimator, uint64_t ticks);
 
 /*
  * Is a difference between prediction and reference after elapsed_ns too large for a reference
- * that slews? The kernel's clock can be made to run 10 % off (adjtimex, ADJ_TICK); what is beyond that
- * and a millisecond is the counter's doing.
+ * that slews? The kernel's clock can be made to run 10 % off (adjtimex, ADJ_TICK); what is beyond
+ * that and a millisecond is the counter's doing.
  */
 bool estimator_is_jump(int64_t difference_ns, int64_t elapsed_ns);
 

@@ -38,10 +38,10 @@ struct plan {
 /* When things happen, relative to now_ticks. All below 4 s. */
 struct schedule {
     uint64_t now_ticks;
-    uint64_t lead_ns;     /* from now to the start of the slew: time enough to publish */
-    uint64_t slew_ns;     /* length of a slew with little to correct */
-    uint64_t slew_max_ns; /* and with much */
-    uint64_t horizon_ns;  /* from now to when readers shall ask for the next lines */
+    uint64_t lead_ns;      /* from now to the start of the slew: time enough to publish */
+    uint64_t slew_ns;      /* length of a slew with little to correct */
+    uint64_t slew_max_ns;  /* and with much */
+    uint64_t horizon_ns;   /* from now to when readers shall ask for the next lines */
     int64_t utc_offset_ns; /* of the new lines; the one in force keeps its own */
 };
 

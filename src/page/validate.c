@@ -12,9 +12,9 @@ static bool is_line(const struct timebase_line *line)
     uint32_t status = timebase_page_half(&line->flags) & TIMEBASE_LINE_STATUS_MASK;
     bool has_length = period_ns > 0 || timebase_page_word(&line->period_frac) > 0;
     return has_length && period_ns <= PERIOD_MAX_NS && status <= TIMEBASE_STATUS_UNRELIABLE &&
-           (int64_t)timebase_page_word(&line->mono_ns) >= 0 &&
-           (int64_t)timebase_page_word(&line->maxerror_ns) >= 0 &&
-           (int64_t)timebase_page_word(&line->utc_maxerror_ns) >= 0;
+        (int64_t)timebase_page_word(&line->mono_ns) >= 0 &&
+        (int64_t)timebase_page_word(&line->maxerror_ns) >= 0 &&
+        (int64_t)timebase_page_word(&line->utc_maxerror_ns) >= 0;
 }
 
 static bool are_in_order(const struct timebase_lines *lines)
@@ -28,7 +28,7 @@ static bool are_in_order(const struct timebase_lines *lines)
 static bool are_lines(const struct timebase_lines *lines)
 {
     return is_line(&lines->before) && is_line(&lines->slew) && is_line(&lines->after) &&
-           are_in_order(lines);
+        are_in_order(lines);
 }
 
 TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
@@ -41,8 +41,8 @@ TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     if (seq == 0)
         return TIMEBASE_E_STALE;
-    bool is_good = (int64_t)timebase_page_word(&page->refresh_ticks) >= 0 &&
-                   are_lines(&page->copy[seq & 1]);
+    bool is_good =
+        (int64_t)timebase_page_word(&page->refresh_ticks) >= 0 && are_lines(&page->copy[seq & 1]);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (timebase_page_seq(page, __ATOMIC_RELAXED) != seq)
         return TIMEBASE_E_TORN;

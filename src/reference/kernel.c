@@ -49,8 +49,8 @@ static int read_utc_offset(int64_t *offset_ns)
 }
 
 /*
- * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes longer
- * than a step this is the read, and no harm is done. A median, lest an interruption decide.
+ * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes
+ * longer than a step this is the read, and no harm is done. A median, lest an interruption decide.
  */
 static uint64_t measure_step(void)
 {
@@ -107,8 +107,8 @@ static uint32_t leap_flags(int state)
 
 /*
  * maxerror is the kernel's claim (its unit is the microsecond, and it ages in steps of a second);
- * what adjtime has still to correct is known to be wrong and comes on top. Refused by a sandbox:
- * nothing is known.
+ * the phase that the kernel's own loop has still to correct is known to be wrong and comes on
+ * top. Refused by a sandbox: nothing is known.
  */
 static void ask_kernel(struct reference_kernel *kernel)
 {
@@ -122,7 +122,7 @@ static void ask_kernel(struct reference_kernel *kernel)
     int64_t offset_ns = (int64_t)timex.offset * (timex.status & STA_NANO ? 1 : 1000);
     kernel->is_synchronized = !(timex.status & STA_UNSYNC) && state != TIME_ERROR;
     kernel->maxerror_ns = (int64_t)timex.maxerror * 1000 + KERNEL_STEP_NS + 1000 +
-                          (offset_ns < 0 ? -offset_ns : offset_ns);
+        (offset_ns < 0 ? -offset_ns : offset_ns);
     kernel->flags = leap_flags(state) | (uint32_t)timex.tai << TIMEBASE_LINE_TAI_SHIFT;
     if (timex.tai != 0)
         kernel->flags |= TIMEBASE_LINE_TAI_VALID;

@@ -2,8 +2,8 @@
 /*
  * reference: what a clock is compared with. A driver is three functions and a table.
  *
- * sample() must be fast (it runs in a reader's slow path), may be called by any thread but by one at
- * a time, and must not block, allocate or touch errno.
+ * sample() must be fast (it runs in a reader's slow path), may be called by any thread but by one
+ * at a time, and must not block, allocate or touch errno.
  */
 #ifndef REFERENCE_REFERENCE_H
 #define REFERENCE_REFERENCE_H
@@ -17,9 +17,9 @@ struct reference_moment {
     int64_t mono_ns;
     int64_t utc_offset_ns;
     int64_t suspended_ns;
-    uint64_t error_ns;    /* mono_ns is the time of the call within this */
-    int64_t maxerror_ns;  /* |reference - true UTC|, as it says of itself */
-    uint32_t flags;       /* as in struct discipline_sample */
+    uint64_t error_ns;   /* mono_ns is the time of the call within this */
+    int64_t maxerror_ns; /* |reference - true UTC|, as it says of itself */
+    uint32_t flags;      /* as in struct discipline_sample */
 };
 
 struct reference {
@@ -34,9 +34,9 @@ struct reference {
 
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
-    uint64_t step_ticks;  /* what back-to-back reads of the counter differ by; 0 not measured */
-    int64_t asked_ns;     /* when adjtimex was last asked, monotonic; 0 never */
-    int64_t utc_offset_ns;/* then */
+    uint64_t step_ticks;   /* what back-to-back reads of the counter differ by; 0 not measured */
+    int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
+    int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
     uint32_t flags;
     int is_synchronized;

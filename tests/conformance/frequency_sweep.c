@@ -108,7 +108,7 @@ static void check_forwards(const struct timebase_line *line, uint64_t hz, uint64
     uint64_t whole = exact_ns - ((uint64_t)instant.mono_ns - line->mono_ns);
     if (whole > 1 || (whole == 1 && !is_within_period_error(part, ticks, hz)))
         fail_msg("%" PRIu64 " Hz, %" PRIu64 " ticks: %" PRId64 " ns, off by %" PRId64 " ns", hz,
-            ticks, instant.mono_ns, (int64_t)whole);
+                 ticks, instant.mono_ns, (int64_t)whole);
     note(&worst_forwards, hz, ticks, picoseconds(whole, part, hz));
 }
 
@@ -125,7 +125,7 @@ static void check_backwards(const struct timebase_page *page, uint64_t hz, uint6
     bool is_behind = ahead == -1;
     if (ahead < -1 || ahead > 0 || (!is_behind && !is_within_period_error(part, ticks, hz)))
         fail_msg("%" PRIu64 " Hz, %" PRIu64 " ticks back: %" PRId64 " ns, off by %" PRId64 " ns",
-            hz, ticks, instant.mono_ns, ahead);
+                 hz, ticks, instant.mono_ns, ahead);
     note(&worst_backwards, hz, ticks, picoseconds(0, is_behind ? hz - part : part, hz));
 }
 
@@ -196,12 +196,13 @@ static void test_random(void **state)
 /* Counters there are, primes, and neighbours of powers of two and ten. */
 static void test_awkward(void **state)
 {
-    static const uint64_t list[] = {1000000, 1000003, 1193182, 3579545, 14318180, 14318181,
-        16777213, 16777216, 19200000, 24000000, 25000000, 33333333, 54000000, 62500000, 79800000,
-        99999989, 100000000, 188000000, 207050000, 511999999, 512000000, 999999937, 999999999,
-        1000000000, 1000000001, 1000000007, 1073741824, 2147483647, 2147483648, 2147483649,
-        2599998123, 2600000158, 2999999993, 4096000000, 4294967291, 4294967295, 4294967296,
-        4294967297, 4294967311, 4999999937, 4999999999, 5000000000};
+    static const uint64_t list[] = {
+        1000000,    1000003,    1193182,    3579545,    14318180,   14318181,   16777213,
+        16777216,   19200000,   24000000,   25000000,   33333333,   54000000,   62500000,
+        79800000,   99999989,   100000000,  188000000,  207050000,  511999999,  512000000,
+        999999937,  999999999,  1000000000, 1000000001, 1000000007, 1073741824, 2147483647,
+        2147483648, 2147483649, 2599998123, 2600000158, 2999999993, 4096000000, 4294967291,
+        4294967295, 4294967296, 4294967297, 4294967311, 4999999937, 4999999999, 5000000000};
     (void)state;
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         check_frequency(list[i]);
@@ -210,7 +211,7 @@ static void test_awkward(void **state)
 static void report(const char *direction, const struct worst *worst)
 {
     print_message("worst %s: %u ps, %" PRIu64 " Hz, %" PRIu64 " ticks\n", direction,
-        (unsigned)worst->error_ps, worst->hz, worst->ticks);
+                  (unsigned)worst->error_ps, worst->hz, worst->ticks);
 }
 
 static void test_goal(void **state)

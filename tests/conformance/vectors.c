@@ -49,17 +49,17 @@ static void load(const struct vector *vector)
     memcpy(&page, vector->bytes, sizeof(page));
 }
 
-static void expect(
-    uint64_t got, uint64_t wanted, const char *what, const struct vector *vector, uint64_t ticks)
+static void expect(uint64_t got, uint64_t wanted, const char *what, const struct vector *vector,
+                   uint64_t ticks)
 {
     if (got != wanted)
         fail_msg("%s, tick %" PRIu64 ": %s is %" PRIu64 " (%" PRId64 "), not %" PRIu64 " (%" PRId64
                  ")",
-            vector->name, ticks, what, got, (int64_t)got, wanted, (int64_t)wanted);
+                 vector->name, ticks, what, got, (int64_t)got, wanted, (int64_t)wanted);
 }
 
-static void expect_instant(
-    const struct timebase_instant *got, const struct vector *vector, const struct vector_read *read)
+static void expect_instant(const struct timebase_instant *got, const struct vector *vector,
+                           const struct vector_read *read)
 {
     int64_t tai_ns = timebase_tai_from_utc(got->utc_ns, got->flags);
     expect((uint64_t)got->mono_ns, read->mono_ns, "mono_ns", vector, read->ticks);
@@ -78,7 +78,7 @@ static void test_validate(void **state)
         int found = timebase_page_validate(&page);
         if (found != vectors[i].valid)
             fail_msg("%s: %d (%s), not %d", vectors[i].name, found, timebase_strerror(found),
-                vectors[i].valid);
+                     vectors[i].valid);
     }
     assert_int_equal(timebase_page_validate(NULL), TIMEBASE_E_INVALID);
 }
@@ -146,7 +146,7 @@ static void check_target(const struct vector *vector, const struct vector_target
                                     : timebase_page_ticks_at_mono(&page, ns, &ticks);
     expect(has_lines, 1, "has_lines", vector, target->ticks);
     expect(ticks, target->ticks, target->is_utc ? "ticks_at_utc" : "ticks_at_mono", vector,
-        target->ticks);
+           target->ticks);
 }
 
 static void test_inverse(void **state)
@@ -176,10 +176,8 @@ static void test_seq_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_validate),
-        cmocka_unit_test(test_convert),
-        cmocka_unit_test(test_line_now),
-        cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_validate), cmocka_unit_test(test_convert),
+        cmocka_unit_test(test_line_now), cmocka_unit_test(test_inverse),
         cmocka_unit_test(test_seq_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole clock over a simulated reference that slews by up to 500 ppm and steps, on the real counter:
- * two threads hand each other their latest reading and never see time go back, while a
+ * A whole clock over a simulated reference that slews by up to 500 ppm and steps, on the real
+ * counter: two threads hand each other their latest reading and never see time go back, while a
  * housekeeping thread publishes a thousand times a second.
  */
 #include <setjmp.h>

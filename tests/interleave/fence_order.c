@@ -2,8 +2,8 @@
 /*
  * The latch's fences, by the rules of C11 and not by what this processor happens to do.
  *
- * The page's own reader and writer are compiled here with their atomic builtins replaced by ones that
- * also write down what they did. In the record, one access is ordered before another if a
+ * The page's own reader and writer are compiled here with their atomic builtins replaced by ones
+ * that also write down what they did. In the record, one access is ordered before another if a
  * release store, an acquire load or a fence between them says so (C11 7.17.3, 7.17.4). The four
  * orders that the protocol in page.h needs are then looked for, one by one: take away a fence
  * and its test fails, on x86 too.
@@ -123,8 +123,8 @@ static void publish_twice(void)
 static int release_of(int publication)
 {
     for (int i = 0; i < recorded; i++)
-        if (record[i].kind == STORE && is_seq(record[i].address) &&
-            is_release(record[i].order) && publication-- == 0)
+        if (record[i].kind == STORE && is_seq(record[i].address) && is_release(record[i].order) &&
+            publication-- == 0)
             return i;
     fail_msg("the sequence number is not published by a release store");
     return -1;

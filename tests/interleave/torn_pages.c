@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The latch: a writer rewrites the page without pause, every word of a line a function of one number;
- * a reader never sees words of two publications, nor an older one after a newer.
+ * The latch: a writer rewrites the page without pause, every word of a line a function of one
+ * number; a reader never sees words of two publications, nor an older one after a newer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static int is_whole(const struct timebase_instant *instant)
 {
     uint64_t n = (uint64_t)instant->mono_ns;
     return (uint64_t)instant->utc_ns == 2 * n && instant->maxerror_ns == 3 * n &&
-           instant->utc_maxerror_ns == 7 * n && instant->flags == (uint32_t)n;
+        instant->utc_maxerror_ns == 7 * n && instant->flags == (uint32_t)n;
 }
 
 static void a_reader_never_sees_two_publications_at_once(void **state)

@@ -30,8 +30,9 @@ static void change_rate(double ppm, double phase_ns)
     /* A faster reference leaves the clock behind, a slower one ahead; never the other way round. */
     double overshoot = ppm > 0 ? watch.largest_ns : -watch.smallest_ns;
     struct reading reading = watch_read(&watch, &world);
-    print_message("%+.0f ppm: after 1 s %.1f ns, worst on the way %.0f ns, overshoot %.1f ns\n", ppm,
-                  reading.mono_error_ns, ppm > 0 ? watch.smallest_ns : watch.largest_ns, overshoot);
+    print_message("%+.0f ppm: after 1 s %.1f ns, worst on the way %.0f ns, overshoot %.1f ns\n",
+                  ppm, reading.mono_error_ns, ppm > 0 ? watch.smallest_ns : watch.largest_ns,
+                  overshoot);
     watch_expect_sound(&watch, world.seed);
     assert_true(fabs(reading.mono_error_ns) <= 1000);
     assert_true(overshoot <= NOISE_NS);

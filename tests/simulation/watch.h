@@ -14,11 +14,11 @@ struct watch {
     unsigned count;
     double errors_ns[WATCH_READINGS_MAX]; /* |clock - reference|, monotonic */
     int64_t last_mono_ns;
-    unsigned backwards;      /* readings of mono below an earlier one */
-    unsigned outside;        /* truth outside mono +/- maxerror */
-    double smallest_ns;      /* of the signed errors */
+    unsigned backwards; /* readings of mono below an earlier one */
+    unsigned outside;   /* truth outside mono +/- maxerror */
+    double smallest_ns; /* of the signed errors */
     double largest_ns;
-    double tightest_share;   /* largest |error| / bound seen: 1 is a bound just met */
+    double tightest_share; /* largest |error| / bound seen: 1 is a bound just met */
 };
 
 /* Read every step_ns for duration_ns. */

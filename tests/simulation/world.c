@@ -99,15 +99,15 @@ static uint64_t followed_ticks(const struct world *world, const struct schedule 
     const struct timebase_lines *lines = &world->page.copy[world->page.seq & 1];
     uint64_t followed = lines->after.start_ticks + 2 * world->page.refresh_ticks;
     uint64_t soon = schedule->now_ticks +
-                    estimator_ticks(world->discipline.estimator.period, schedule->lead_ns);
+        estimator_ticks(world->discipline.estimator.period, schedule->lead_ns);
     return (int64_t)(soon - followed) < 0 ? soon : followed;
 }
 
 static void publish(struct world *world)
 {
     unsigned urgent = DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED;
-    struct schedule schedule = cadence_schedule(&world->cadence, world_ticks(world),
-                                                world->discipline.events & urgent, 0);
+    struct schedule schedule =
+        cadence_schedule(&world->cadence, world_ticks(world), world->discipline.events & urgent, 0);
     struct discipline_output output =
         discipline_plan(&world->discipline, &schedule, followed_ticks(world, &schedule));
     publish_lines(&world->page, &output.lines, output.refresh_ticks);
@@ -122,8 +122,8 @@ static void maintain(struct world *world)
     count_events(world, discipline_observe(&world->discipline, &sample));
     world_advance(world, WORK_NS);
     if (discipline_is_ready(&world->discipline)) {
-        world->cadence.interval_ns = cadence_next_ns(
-            &world->cadence, (uint64_t)(sample.mono_ns - world->sampled_ns));
+        world->cadence.interval_ns =
+            cadence_next_ns(&world->cadence, (uint64_t)(sample.mono_ns - world->sampled_ns));
         publish(world);
     }
     world->sampled_ns = sample.mono_ns;
@@ -133,8 +133,8 @@ static bool has_current_line(const struct world *world)
 {
     const struct timebase_lines *lines = &world->page.copy[world->page.seq & 1];
     uint64_t d;
-    return world->page.seq != 0 && timebase_page_line_now(lines, world_ticks(world),
-                                                          world->page.refresh_ticks, &d) != NULL;
+    return world->page.seq != 0 &&
+        timebase_page_line_now(lines, world_ticks(world), world->page.refresh_ticks, &d) != NULL;
 }
 
 /* The instant between ticks that the counter has rounded down, and its worth in reference time. */
@@ -155,8 +155,7 @@ struct reading world_read(struct world *world)
     double reference = reference_at_tick(world);
     timebase_page_convert(&world->page, world_ticks(world), &reading.instant);
     reading.mono_error_ns = (double)reading.instant.mono_ns - reference;
-    reading.utc_error_ns =
-        reading.mono_error_ns +
+    reading.utc_error_ns = reading.mono_error_ns +
         (double)(reading.instant.utc_ns - reading.instant.mono_ns - world->utc_offset_ns);
     return reading;
 }

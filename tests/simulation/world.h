@@ -16,8 +16,8 @@
 
 struct world {
     /* what is true */
-    double now_ns;         /* virtual time */
-    double ticks;          /* the counter since counter_origin */
+    double now_ns; /* virtual time */
+    double ticks;  /* the counter since counter_origin */
     uint64_t counter_origin;
     double counter_hz;
     double reference_ns;   /* the reference's monotonic time */
@@ -25,18 +25,18 @@ struct world {
     int64_t utc_offset_ns;
     int64_t suspended_ns;
     /* how a sample is taken */
-    double bracket_ns;       /* duration of an undisturbed one */
-    double disturbed_share;  /* of samples that are interrupted on one side */
-    double disturbance_ns;   /* for up to so long */
-    double lost_share;       /* of samples that fail */
-    double wander_ppm;       /* random walk of the oscillator per square root of a second */
+    double bracket_ns;      /* duration of an undisturbed one */
+    double disturbed_share; /* of samples that are interrupted on one side */
+    double disturbance_ns;  /* for up to so long */
+    double lost_share;      /* of samples that fail */
+    double wander_ppm;      /* random walk of the oscillator per square root of a second */
     uint64_t seed;
     /* the clock under test */
     struct discipline discipline;
     struct cadence cadence;
     struct timebase_page page;
-    int64_t sampled_ns; /* reference time of the latest sample */
-    unsigned events;    /* all seen so far */
+    int64_t sampled_ns;       /* reference time of the latest sample */
+    unsigned events;          /* all seen so far */
     unsigned event_count[32]; /* by bit number */
 };
 

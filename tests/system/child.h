@@ -13,14 +13,14 @@
 
 #include "skipped.h"
 
-#define EXPECT(condition) \
-    do { \
-        if (!(condition)) \
-            child_fail(__FILE__, __LINE__, #condition); \
+#define EXPECT(condition)                                                                          \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            child_fail(__FILE__, __LINE__, #condition);                                            \
     } while (0)
 
-__attribute__((noreturn)) static inline void child_fail(
-    const char *file, int line, const char *what)
+__attribute__((noreturn)) static inline void child_fail(const char *file, int line,
+                                                        const char *what)
 {
     dprintf(STDERR_FILENO, "%s:%d: in a child: %s\n", file, line, what);
     _exit(1);
@@ -53,12 +53,12 @@ static inline int child_run(void (*body)(void))
     return child_status(child);
 }
 
-#define child_must_pass(body) \
-    do { \
-        int child_result = child_run(body); \
-        if (child_result == SKIPPED) \
-            skip_because("see above"); \
-        assert_int_equal(child_result, 0); \
+#define child_must_pass(body)                                                                      \
+    do {                                                                                           \
+        int child_result = child_run(body);                                                        \
+        if (child_result == SKIPPED)                                                               \
+            skip_because("see above");                                                             \
+        assert_int_equal(child_result, 0);                                                         \
     } while (0)
 
 #endif

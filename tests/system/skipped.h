@@ -8,11 +8,11 @@ enum { SKIPPED = 77 };
 
 static int skipped_tests;
 
-#define skip_because(reason) \
-    do { \
-        print_message("skipped: %s\n", (reason)); \
-        skipped_tests++; \
-        skip(); \
+#define skip_because(reason)                                                                       \
+    do {                                                                                           \
+        print_message("skipped: %s\n", (reason));                                                  \
+        skipped_tests++;                                                                           \
+        skip();                                                                                    \
     } while (0)
 
 #if defined(__SANITIZE_THREAD__)
@@ -31,7 +31,7 @@ static inline int exit_status(int failed, size_t tests)
     return failed == 0 && (size_t)skipped_tests == tests ? SKIPPED : failed;
 }
 
-#define run_all(tests) \
+#define run_all(tests)                                                                             \
     exit_status(cmocka_run_group_tests(tests, NULL, NULL), sizeof(tests) / sizeof((tests)[0]))
 
 #endif

@@ -22,8 +22,8 @@ static inline int64_t whole_clock_error(const timebase_clock *clock)
 
 typedef int64_t (*whole_clock_reader)(const timebase_clock *clock);
 
-static inline void whole_clock_check_reader(
-    const timebase_clock *clock, whole_clock_reader read, clockid_t id)
+static inline void whole_clock_check_reader(const timebase_clock *clock, whole_clock_reader read,
+                                            clockid_t id)
 {
     int64_t error = whole_clock_error(clock);
     int64_t before = kernel_now(id);

@@ -79,7 +79,7 @@ static void a_line_from_before_the_sample_is_known_no_better_than_the_sample(voi
     struct discipline discipline = known_discipline();
     (void)state;
     assert_true(bound_at(&discipline, fixed_from_ns(0), 900000) >=
-        bound_at(&discipline, fixed_from_ns(0), 1000000));
+                bound_at(&discipline, fixed_from_ns(0), 1000000));
 }
 
 int main(void)

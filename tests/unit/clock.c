@@ -171,13 +171,13 @@ static void a_logged_tick_means_the_time_at_which_it_was_read(void **state)
 static void maintenance_is_automatic_or_manual_and_nothing_else(void **state)
 {
     (void)state;
-    assert_int_equal(
-        timebase_clock_set_maintenance(NULL, TIMEBASE_MAINTENANCE_AUTOMATIC), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_clock_set_maintenance(NULL, TIMEBASE_MAINTENANCE_AUTOMATIC),
+                     TIMEBASE_E_INVALID);
     assert_int_equal(timebase_clock_set_maintenance(the_clock(), 2), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_clock_set_maintenance(the_clock(), -1), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_clock_set_maintenance(the_clock(), TIMEBASE_MAINTENANCE_MANUAL), 0);
-    assert_int_equal(
-        timebase_clock_set_maintenance(the_clock(), TIMEBASE_MAINTENANCE_AUTOMATIC), 0);
+    assert_int_equal(timebase_clock_set_maintenance(the_clock(), TIMEBASE_MAINTENANCE_AUTOMATIC),
+                     0);
 }
 
 static void no_clock_is_invalid(void **state)

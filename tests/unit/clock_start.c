@@ -27,7 +27,7 @@ struct scene {
     struct clock_cell cell;
     int64_t end_ns;
     int64_t latest_ns; /* the largest reading that a thread has told the others */
-    int64_t back_ns; /* how far a thread's reading was behind what it had been told; or 0 */
+    int64_t back_ns;   /* how far a thread's reading was behind what it had been told; or 0 */
 };
 
 static void begin(struct scene *scene)
@@ -66,8 +66,8 @@ static void a_new_clock_passes_from_the_system_s_time_to_lines_without_a_step_ba
         for (unsigned turn = 0; last < scene.end_ns || !has_lines(&scene); turn++) {
             int64_t now = read_in_turn(clock, turn);
             if (now < last)
-                fail_msg(
-                    "start %d, reading %u: %lld ns back", start, turn, (long long)(last - now));
+                fail_msg("start %d, reading %u: %lld ns back", start, turn,
+                         (long long)(last - now));
             last = now;
         }
     }
@@ -78,8 +78,8 @@ static void tell(int64_t *latest_ns, int64_t now)
 {
     int64_t known = __atomic_load_n(latest_ns, __ATOMIC_RELAXED);
     while (known < now &&
-        !__atomic_compare_exchange_n(
-            latest_ns, &known, now, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+           !__atomic_compare_exchange_n(latest_ns, &known, now, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
         ;
 }
 

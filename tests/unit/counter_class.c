@@ -44,12 +44,12 @@ static void test_promise_and_kernel_decide(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct timebase_counter counter;
         memset(&counter, 0, sizeof(counter));
-        counter_decide_class(
-            &counter, cases[i].promised, cases[i].kernel_constant, cases[i].kernel_non_stop);
+        counter_decide_class(&counter, cases[i].promised, cases[i].kernel_constant,
+                             cases[i].kernel_non_stop);
         if (counter.counter_class != cases[i].counter_class ||
             counter.constant != cases[i].constant || counter.non_stop != cases[i].non_stop)
             fail_msg("case %d: class %d, constant %d, non-stop %d", (int)i, counter.counter_class,
-                counter.constant, counter.non_stop);
+                     counter.constant, counter.non_stop);
     }
 }
 
@@ -89,8 +89,8 @@ static void test_other_lines_are_no_flags(void **state)
     (void)state;
     expect_flags("", -1, -1);
     expect_flags("\n\n\n", -1, -1);
-    expect_flags(
-        "vmx flags\t: constant_tsc\nflagship : nonstop_tsc\nflag : constant_tsc\n", -1, -1);
+    expect_flags("vmx flags\t: constant_tsc\nflagship : nonstop_tsc\nflag : constant_tsc\n", -1,
+                 -1);
     expect_flags("flags", -1, -1);
     expect_flags("\001\002flags : constant_tsc\n", -1, -1);
 }

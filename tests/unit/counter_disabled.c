@@ -192,12 +192,9 @@ static void test_tsc_off_and_prctl_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tsc_off),
-        cmocka_unit_test(test_tsc_off_then_selected),
-        cmocka_unit_test(test_tsc_off_later),
-        cmocka_unit_test(test_prctl_refused),
-        cmocka_unit_test(test_prctl_unknown),
-        cmocka_unit_test(test_tsc_off_and_prctl_refused),
+        cmocka_unit_test(test_tsc_off),       cmocka_unit_test(test_tsc_off_then_selected),
+        cmocka_unit_test(test_tsc_off_later), cmocka_unit_test(test_prctl_refused),
+        cmocka_unit_test(test_prctl_unknown), cmocka_unit_test(test_tsc_off_and_prctl_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@
 
 #include "counter/probe.h"
 
-static enum counter_verdict judge(
-    uint64_t claimed_hz, uint64_t rounding_hz, uint64_t hz, uint64_t error_hz)
+static enum counter_verdict judge(uint64_t claimed_hz, uint64_t rounding_hz, uint64_t hz,
+                                  uint64_t error_hz)
 {
     struct counter_claim claim = {TIMEBASE_FREQUENCY_CPUID, claimed_hz, rounding_hz};
     struct counter_measurement measured = {hz, error_hz};
@@ -150,8 +150,8 @@ static void expect_bound(uint64_t ticks, uint64_t ticks_error, uint64_t ns, uint
 
 static void test_rate_bounds_hold(void **state)
 {
-    static const uint64_t rates_hz[] = {
-        32768, 1000000, 62500000, 512000000, 2600000000, 4096000000};
+    static const uint64_t rates_hz[] = {32768,     1000000,    62500000,
+                                        512000000, 2600000000, 4096000000};
     (void)state;
     for (size_t i = 0; i < sizeof(rates_hz) / sizeof(rates_hz[0]); i++)
         for (uint64_t ns = 1000000; ns < 1000000000000; ns *= 7)
@@ -207,8 +207,8 @@ static uint64_t cpuinfo_says(const char *text)
 static void test_cpuinfo(void **state)
 {
     (void)state;
-    assert_true(
-        cpuinfo_says("processor\t: 0\n\ntimebase\t: 512000000\nplatform\t: x\n") == 512000000);
+    assert_true(cpuinfo_says("processor\t: 0\n\ntimebase\t: 512000000\nplatform\t: x\n") ==
+                512000000);
     assert_true(cpuinfo_says("timebase : 33333333") == 33333333);
     assert_true(cpuinfo_says("timebase\t:\nother : 1\n") == 0);
     assert_true(cpuinfo_says("timebase : 512 MHz\n") == 512); /* judged later, and found lying */
@@ -249,8 +249,13 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"cpuinfo", "cpus/name", "cpus/timebase-frequency",
-        "cpus/cpu@0/timebase-frequency", "cpus/cpu@0", "cpus", "."};
+    static const char *const names[] = {"cpuinfo",
+                                        "cpus/name",
+                                        "cpus/timebase-frequency",
+                                        "cpus/cpu@0/timebase-frequency",
+                                        "cpus/cpu@0",
+                                        "cpus",
+                                        "."};
     char path[96];
     (void)state;
     for (size_t i = 0; i + 1 < sizeof(names) / sizeof(names[0]); i++) {

@@ -26,7 +26,7 @@ static const struct {
     {TIMEBASE_COUNTER_X86_TSC, "kvm-clock", "kvm-clock tsc acpi_pm", COUNTER_OPINION_NEUTRAL},
     {TIMEBASE_COUNTER_X86_TSC, "xen", "xen tsc", COUNTER_OPINION_NEUTRAL},
     {TIMEBASE_COUNTER_X86_TSC, "hyperv_clocksource_tsc_page", "tsc acpi_pm",
-        COUNTER_OPINION_NEUTRAL},
+     COUNTER_OPINION_NEUTRAL},
     /* an unstable TSC is struck off the list */
     {TIMEBASE_COUNTER_X86_TSC, "hpet", "hpet acpi_pm", COUNTER_OPINION_DISTRUSTS},
     {TIMEBASE_COUNTER_X86_TSC, "hpet", "tsc hpet acpi_pm", COUNTER_OPINION_DISTRUSTS},
@@ -58,7 +58,7 @@ static void test_opinions(void **state)
             counter_judge_clocksource(cases[i].id, cases[i].current, cases[i].available);
         if (opinion != cases[i].opinion)
             fail_msg("%d, \"%s\" of \"%s\": %d", cases[i].id, cases[i].current, cases[i].available,
-                opinion);
+                     opinion);
     }
 }
 
@@ -127,7 +127,7 @@ static void test_empty_and_binary_files_say_nothing(void **state)
     expect_silence("ts\x80\xff\n", 5);
     expect_silence("\x7f"
                    "ELF\2\1\1",
-        7);
+                   7);
     expect_silence("    \n", 5);
 }
 

@@ -31,7 +31,7 @@ static void test_probe_works_and_says_less(void **state)
         return; /* nothing more to be asked about it */
     assert_true(counter.reasons & TIMEBASE_REASON_KERNEL_SILENT);
     assert_true(counter.counter_class == TIMEBASE_CLASS_INVARIANT ||
-        counter.counter_class == TIMEBASE_CLASS_UNKNOWN);
+                counter.counter_class == TIMEBASE_CLASS_UNKNOWN);
     assert_non_null(timebase_counter_reason(&counter, 0));
 }
 

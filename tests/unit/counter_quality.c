@@ -85,8 +85,8 @@ static void test_all_reasons_worst_first(void **state)
     assert_int_equal(count_reasons(&counter), REASON_BITS);
     for (unsigned bit = 0; bit < REASON_BITS; bit++) {
         single.reasons = 1u << bit;
-        assert_string_equal(
-            timebase_counter_reason(&counter, bit), timebase_counter_reason(&single, 0));
+        assert_string_equal(timebase_counter_reason(&counter, bit),
+                            timebase_counter_reason(&single, 0));
     }
     assert_null(timebase_counter_reason(&counter, REASON_BITS));
     assert_null(timebase_counter_reason(&counter, UINT32_MAX));
@@ -116,7 +116,7 @@ static void test_limits_of_step_and_cost(void **state)
 {
     struct timebase_counter counter = faultless();
     (void)state;
-    counter.granularity_ticks = 26; /* 10 ns */
+    counter.granularity_ticks = 26;    /* 10 ns */
     counter.frequency_hz = 2596138000; /* a little more */
     counter.cost_ps = 500000;
     assert_int_equal(reasons_of(counter), 0);
@@ -150,8 +150,8 @@ static void test_names(void **state)
     assert_string_equal(timebase_counter_class_name(TIMEBASE_CLASS_INVARIANT), "invariant");
     assert_string_equal(timebase_counter_class_name(TIMEBASE_CLASS_NON_STOP), "non-stop");
     assert_string_equal(timebase_frequency_source_name(TIMEBASE_FREQUENCY_CPUID), "CPUID");
-    assert_string_equal(
-        timebase_frequency_source_name(TIMEBASE_FREQUENCY_CPUINFO), "/proc/cpuinfo");
+    assert_string_equal(timebase_frequency_source_name(TIMEBASE_FREQUENCY_CPUINFO),
+                        "/proc/cpuinfo");
 }
 
 static void test_unknown_names(void **state)

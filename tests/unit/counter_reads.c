@@ -75,7 +75,7 @@ static void test_begin_and_end_enclose(void **state)
         uint64_t end = timebase_arch_ticks_end();
         if ((int64_t)(middle - begin) < 0 || (int64_t)(end - middle) < 0)
             fail_msg("read %d: %llu, %llu, %llu", i, (unsigned long long)begin,
-                (unsigned long long)middle, (unsigned long long)end);
+                     (unsigned long long)middle, (unsigned long long)end);
         timebase_arch_relax();
     }
 }
@@ -121,9 +121,10 @@ static void test_probe_of_this_machine(void **state)
     assert_true(counter.granularity_ticks > 0);
     assert_in_range(counter.quality, 0, 100);
     assert_true(counter.cpus >= 0);
-    print_message("%s, %s, %llu Hz +/- %llu (%s; claimed %llu by %s), granularity %llu, least step "
-                  "%llu, %u and %u ps, quality %d, constant %d, non-stop %d, hypervisor %d \"%s\", "
-                  "clocksource \"%s\" of \"%s\", %d CPUs\n",
+    print_message(
+        "%s, %s, %llu Hz +/- %llu (%s; claimed %llu by %s), granularity %llu, least step "
+        "%llu, %u and %u ps, quality %d, constant %d, non-stop %d, hypervisor %d \"%s\", "
+        "clocksource \"%s\" of \"%s\", %d CPUs\n",
         timebase_counter_name(counter.id), timebase_counter_class_name(counter.counter_class),
         (unsigned long long)counter.frequency_hz, (unsigned long long)counter.frequency_error_hz,
         timebase_frequency_source_name(counter.frequency_source),

@@ -40,7 +40,7 @@ static struct scene scene_after(int samples)
 static void assert_status(const struct scene *scene, enum timebase_status status)
 {
     assert_string_equal(timebase_status_name((int)discipline_status(&scene->discipline)),
-        timebase_status_name((int)status));
+                        timebase_status_name((int)status));
 }
 
 static struct discipline_output plan(struct scene *scene, uint64_t followed_ticks)
@@ -76,8 +76,8 @@ static void an_unsynchronized_reference_makes_a_free_running_clock(void **state)
     scene.line.is_synchronized = false;
     assert_int_equal(observe(&scene), 0);
     assert_status(&scene, TIMEBASE_STATUS_FREERUNNING);
-    assert_int_equal(
-        plan(&scene, 0).lines.after.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_FREERUNNING);
+    assert_int_equal(plan(&scene, 0).lines.after.flags & TIMEBASE_LINE_STATUS_MASK,
+                     TIMEBASE_STATUS_FREERUNNING);
 }
 
 static void a_quiet_reference_shows_no_events(void **state)

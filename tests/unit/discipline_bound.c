@@ -37,10 +37,10 @@ static void assert_within(const struct scene *scene, uint64_t ticks)
     if (size_ns > instant.maxerror_ns)
         fail_msg("%lld ns off, promised %llu; %lld ticks after `before`, %lld after `slew`, "
                  "%lld after `after` began",
-            (long long)off_ns, (unsigned long long)instant.maxerror_ns,
-            (long long)(ticks - scene->page.copy[scene->page.seq & 1].before.start_ticks),
-            (long long)(ticks - scene->page.copy[scene->page.seq & 1].slew.start_ticks),
-            (long long)(ticks - scene->page.copy[scene->page.seq & 1].after.start_ticks));
+                 (long long)off_ns, (unsigned long long)instant.maxerror_ns,
+                 (long long)(ticks - scene->page.copy[scene->page.seq & 1].before.start_ticks),
+                 (long long)(ticks - scene->page.copy[scene->page.seq & 1].slew.start_ticks),
+                 (long long)(ticks - scene->page.copy[scene->page.seq & 1].after.start_ticks));
 }
 
 /* The next lines are not made before the slew of the last ones has begun; see maintain.c. */
@@ -54,7 +54,7 @@ static uint64_t earliest_plan(const struct scene *scene)
 static void publish_next(struct scene *scene, uint64_t interval_ns)
 {
     struct schedule schedule = {scene->line.now_ticks, interval_ns / 10, interval_ns * 3 / 10,
-        interval_ns * 8 / 10, interval_ns, 0};
+                                interval_ns * 8 / 10,  interval_ns,      0};
     if (!discipline_is_ready(&scene->discipline))
         return;
     struct discipline_output output =
@@ -134,7 +134,7 @@ static void look_at_steps(struct scene *scene)
     int64_t off_ns = instant.mono_ns - simulated_truth(&scene->line, ticks).ns;
     if ((uint64_t)(off_ns < 0 ? -off_ns : off_ns) > instant.maxerror_ns)
         fail_msg("%lld ns off, promised %llu", (long long)off_ns,
-            (unsigned long long)instant.maxerror_ns);
+                 (unsigned long long)instant.maxerror_ns);
 }
 
 static void readers_of_a_counter_that_steps_by_many_ticks_are_within_the_bound(void **state)

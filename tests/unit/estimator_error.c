@@ -24,24 +24,24 @@ static struct estimator_point point_of(const struct discipline_sample *sample, s
     return point;
 }
 
-static void assert_value_within(
-    const struct estimator *estimator, const struct simulated_line *line, int sample)
+static void assert_value_within(const struct estimator *estimator,
+                                const struct simulated_line *line, int sample)
 {
     struct fixed truth = simulated_truth(line, estimator->newest.ticks);
     struct fixed off = fixed_abs(fixed_subtract(estimator->value, truth));
     if (fixed_less(fixed_from_ns((int64_t)estimator->error_ns), off))
         fail_msg("sample %d: %lld ns off, promised %llu", sample, (long long)off.ns,
-            (unsigned long long)estimator->error_ns);
+                 (unsigned long long)estimator->error_ns);
 }
 
-static void assert_period_within(
-    const struct estimator *estimator, const struct simulated_line *line, int sample)
+static void assert_period_within(const struct estimator *estimator,
+                                 const struct simulated_line *line, int sample)
 {
     struct fixed off = fixed_abs(fixed_subtract(estimator->period, line->period));
     if (off.ns != 0 || off.frac > estimator->period_error_frac)
         fail_msg("sample %d: period %lld + %#llx / 2^64 ns off, promised %#llx", sample,
-            (long long)off.ns, (unsigned long long)off.frac,
-            (unsigned long long)estimator->period_error_frac);
+                 (long long)off.ns, (unsigned long long)off.frac,
+                 (unsigned long long)estimator->period_error_frac);
 }
 
 static struct simulated_line random_line(struct dice *dice)
@@ -129,15 +129,15 @@ static void assert_trusted_to_500_ppm(uint32_t period_ns, uint64_t period_frac)
     assert_int_equal(estimator.count, 1);
     if (fixed_less(told, least))
         fail_msg("%u + %#llx / 2^64 ns: error %#llx is below 500 ppm", (unsigned)period_ns,
-            (unsigned long long)period_frac, (unsigned long long)told.frac);
+                 (unsigned long long)period_frac, (unsigned long long)told.frac);
 }
 
 static void a_jump_leaves_500_ppm_of_doubt_at_any_period(void **state)
 {
     (void)state;
-    assert_trusted_to_500_ppm(0, (uint64_t)5 << 61); /* 1.6 GHz */
-    assert_trusted_to_500_ppm(1, 0); /* 1 GHz */
-    assert_trusted_to_500_ppm(16, 0); /* 62.5 MHz */
+    assert_trusted_to_500_ppm(0, (uint64_t)5 << 61);   /* 1.6 GHz */
+    assert_trusted_to_500_ppm(1, 0);                   /* 1 GHz */
+    assert_trusted_to_500_ppm(16, 0);                  /* 62.5 MHz */
     assert_trusted_to_500_ppm(1, (uint64_t)0xf << 60); /* 516 MHz */
     assert_trusted_to_500_ppm(41, UINT64_MAX / 3 * 2); /* 24 MHz */
     assert_trusted_to_500_ppm(100, (uint64_t)1 << 62);

@@ -130,7 +130,7 @@ static void assert_quotient(uint64_t high, uint64_t low, uint64_t divisor)
     if (rest_high == 0 && rest < divisor)
         return;
     fail_msg("(%#llx, %#llx) / %#llx", (unsigned long long)high, (unsigned long long)low,
-        (unsigned long long)divisor);
+             (unsigned long long)divisor);
 }
 
 static void a_quotient_leaves_a_rest_smaller_than_the_divisor(void **state)

@@ -95,12 +95,9 @@ static void the_carry_that_the_article_lost_is_kept(void **state)
 static void ticks_at_which_the_article_fails_are_converted(void **state)
 {
     static const uint64_t cases[][2] = {
-        {0x3c4e0775ffffffff, 0xf000002843ebeedc},
-        {0xc999999dffffffff, 0xaa3677d46cefa8d9},
-        {0x730011f2ffffffff, 0x9a8d5287e1d4d95c},
-        {0x86000002ffffffff, 0xa6aaaaaaaaaaaaaa},
-        {0x8f000004ffffffff, 0xd055555555555555},
-        {0x40000001ffffffff, 0xc4ec4ec4ec4ec4ec},
+        {0x3c4e0775ffffffff, 0xf000002843ebeedc}, {0xc999999dffffffff, 0xaa3677d46cefa8d9},
+        {0x730011f2ffffffff, 0x9a8d5287e1d4d95c}, {0x86000002ffffffff, 0xa6aaaaaaaaaaaaaa},
+        {0x8f000004ffffffff, 0xd055555555555555}, {0x40000001ffffffff, 0xc4ec4ec4ec4ec4ec},
         {0xf5673e86ffffffff, 0xaaaaaab15904a1a7},
     };
     (void)state;

@@ -118,8 +118,8 @@ static void assert_refused(spoiler spoil, int which)
 
 static void each_line_is_checked_for_each_range(void **state)
 {
-    static const spoiler spoilers[] = {
-        spoil_length, spoil_period, spoil_status, spoil_time, spoil_error, spoil_utc_error};
+    static const spoiler spoilers[] = {spoil_length, spoil_period, spoil_status,
+                                       spoil_time,   spoil_error,  spoil_utc_error};
     (void)state;
     for (size_t i = 0; i < sizeof(spoilers) / sizeof(spoilers[0]); i++)
         for (int which = 0; which < 3; which++)

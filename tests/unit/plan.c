@@ -154,8 +154,8 @@ static void the_slew_goes_towards_the_reference_and_not_beyond(void **state)
         struct fixed error = scene.next.error, left = scene.next.left_error;
         bool is_behind = !fixed_is_negative(error);
         assert_false(fixed_less(fixed_abs(error), fixed_abs(left)));
-        assert_true(
-            is_same(left, fixed_from_ns(0)) || fixed_is_negative(left) == fixed_is_negative(error));
+        assert_true(is_same(left, fixed_from_ns(0)) ||
+                    fixed_is_negative(left) == fixed_is_negative(error));
         if (is_behind)
             assert_false(fixed_less(scene.next.slew.period, scene.estimator.period));
         else
@@ -201,7 +201,7 @@ static void what_readers_follow_now_is_kept_until_the_slew(void **state)
         struct fixed then = segment_at(plan_segment(&scene.next, now), now);
         if ((int64_t)(now - later.before.start_ticks) < 0)
             fail_msg("case %d: `before` begins %llu ticks after now", i,
-                (unsigned long long)(later.before.start_ticks - now));
+                     (unsigned long long)(later.before.start_ticks - now));
         assert_true(is_same(segment_at(plan_segment(&later, now), now), then));
     }
 }
@@ -212,9 +212,9 @@ static void a_restart_goes_to_the_reference_at_once_but_never_below_the_floor(vo
     (void)state;
     for (int i = 0; i < CASES; i++) {
         struct scene scene = scene_of(&dice);
-        struct fixed floor = {
-            scene.estimator.value.ns + (int64_t)dice_below(&dice, 200000000) - 100000000,
-            dice_roll(&dice)};
+        struct fixed floor = {scene.estimator.value.ns + (int64_t)dice_below(&dice, 200000000) -
+                                  100000000,
+                              dice_roll(&dice)};
         struct plan next = plan_restart(&scene.old, &scene.estimator, &scene.schedule, floor);
         struct fixed reference = estimator_at(&scene.estimator, next.after.start_ticks);
         bool is_below = fixed_less(reference, floor);

@@ -31,8 +31,8 @@ static struct timebase_line line_of(uint64_t start_ticks)
 
 static struct timebase_lines lines_of(uint64_t start_ticks)
 {
-    struct timebase_lines lines = {
-        line_of(start_ticks), line_of(start_ticks + 10), line_of(start_ticks + 20)};
+    struct timebase_lines lines = {line_of(start_ticks), line_of(start_ticks + 10),
+                                   line_of(start_ticks + 20)};
     return lines;
 }
 
@@ -112,7 +112,8 @@ static void the_words_around_the_copies_stay(void **state)
     before = page;
     publish_lines(&page, &lines, 9);
     assert_memory_equal(&page.magic, &before.magic,
-        offsetof(struct timebase_page, copy) - offsetof(struct timebase_page, magic));
+                        offsetof(struct timebase_page, copy) -
+                            offsetof(struct timebase_page, magic));
 }
 
 /* In C as in the specification: a tick before `after` must look huge to readers. */
@@ -124,8 +125,8 @@ static void the_refresh_is_limited_so_that_earlier_ticks_look_huge(void **state)
     (void)state;
     publish_lines(&page, &lines, UINT64_MAX);
     assert_true(page.refresh_ticks < (uint64_t)1 << 63);
-    assert_ptr_equal(
-        timebase_page_line_now(&page.copy[1], 119, page.refresh_ticks, &d), &page.copy[1].slew);
+    assert_ptr_equal(timebase_page_line_now(&page.copy[1], 119, page.refresh_ticks, &d),
+                     &page.copy[1].slew);
 }
 
 /* 32-bit readers see the lower half alone, and 0 means "no lines": that number is passed over. */

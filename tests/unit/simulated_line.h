@@ -50,8 +50,8 @@ static inline void simulated_wait(struct simulated_line *line, uint64_t ns)
 
 /* The reference answers `at` ticks after the first read of the counter, bracket - at before the
  * last. */
-static inline struct discipline_sample simulated_sample(
-    struct simulated_line *line, uint64_t bracket, uint64_t at)
+static inline struct discipline_sample simulated_sample(struct simulated_line *line,
+                                                        uint64_t bracket, uint64_t at)
 {
     struct discipline_sample sample = {0};
     sample.ticks_before = line->now_ticks;
@@ -67,8 +67,8 @@ static inline struct discipline_sample simulated_sample(
 
 /* Mostly narrow brackets, answered anywhere within, the ends included; now and then very wide ones.
  */
-static inline struct discipline_sample simulated_disturbed_sample(
-    struct simulated_line *line, struct dice *dice)
+static inline struct discipline_sample simulated_disturbed_sample(struct simulated_line *line,
+                                                                  struct dice *dice)
 {
     uint64_t usual = estimator_ticks(line->period, 40 + dice_below(dice, 60)) + 1;
     uint64_t bracket = dice_below(dice, 8) == 0 ? usual * (1 + dice_below(dice, 4000)) : usual;

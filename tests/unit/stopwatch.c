@@ -42,8 +42,8 @@ static void null_arguments_are_invalid(void **state)
 {
     struct timebase_stopwatch watch;
     (void)state;
-    assert_int_equal(
-        timebase_stopwatch_calibrate(NULL, timebase_clock_default()), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_stopwatch_calibrate(NULL, timebase_clock_default()),
+                     TIMEBASE_E_INVALID);
     assert_int_equal(timebase_stopwatch_calibrate(&watch, NULL), TIMEBASE_E_INVALID);
 }
 
@@ -64,9 +64,9 @@ static void calibration_knows_the_watch_and_the_counter(void **state)
 static void overhead_and_inner_laps_are_subtracted_to_the_tick(void **state)
 {
     struct timebase_stopwatch watch = {.overhead_ticks = (uint64_t)1 << 50,
-        .pair_ticks = (uint64_t)1 << 45,
-        .period_ns = 0.5,
-        .laps = 7};
+                                       .pair_ticks = (uint64_t)1 << 45,
+                                       .period_ns = 0.5,
+                                       .laps = 7};
     uint64_t wanted_off = ((uint64_t)1 << 50) + 3 * ((uint64_t)1 << 45);
     (void)state;
     uint64_t first = timebase_stopwatch_begin();

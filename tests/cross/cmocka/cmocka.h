@@ -33,9 +33,9 @@ struct CMUnitTest {
 #define cmocka_unit_test(f) cmocka_unit_test_prestate_setup_teardown(f, NULL, NULL, NULL)
 #define cmocka_unit_test_setup(f, setup) cmocka_unit_test_setup_teardown(f, setup, NULL)
 #define cmocka_unit_test_teardown(f, teardown) cmocka_unit_test_setup_teardown(f, NULL, teardown)
-#define cmocka_unit_test_setup_teardown(f, setup, teardown) \
+#define cmocka_unit_test_setup_teardown(f, setup, teardown)                                        \
     cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, NULL)
-#define cmocka_unit_test_prestate(f, state) \
+#define cmocka_unit_test_prestate(f, state)                                                        \
     cmocka_unit_test_prestate_setup_teardown(f, NULL, NULL, state)
 /* clang-format off */ /* it takes the initialiser for a block */
 #define cmocka_unit_test_prestate_setup_teardown(f, setup, teardown, state) \
@@ -76,17 +76,17 @@ __attribute__((noreturn)) static inline void cm_skip(void)
 }
 
 /* Every assertion comes down to this one: a condition, and what to say when it does not hold. */
-#define cm_assert(condition, ...) \
-    do { \
-        if (!(condition)) { \
-            print_error("[  ERROR   ] --- " __VA_ARGS__); \
-            print_error("\n"); \
-            cm_fail(__FILE__, __LINE__); \
-        } \
+#define cm_assert(condition, ...)                                                                  \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            print_error("[  ERROR   ] --- " __VA_ARGS__);                                          \
+            print_error("\n");                                                                     \
+            cm_fail(__FILE__, __LINE__);                                                           \
+        }                                                                                          \
     } while (0)
 
-static inline void cm_assert_integers(
-    int wanted, uintmax_t a, uintmax_t b, const char *relation, const char *file, int line)
+static inline void cm_assert_integers(int wanted, uintmax_t a, uintmax_t b, const char *relation,
+                                      const char *file, int line)
 {
     if ((a == b) != wanted) {
         print_error("[  ERROR   ] --- %#jx %s %#jx\n", a, relation, b);
@@ -94,18 +94,18 @@ static inline void cm_assert_integers(
     }
 }
 
-static inline void cm_assert_range(
-    int wanted, uintmax_t value, uintmax_t minimum, uintmax_t maximum, const char *file, int line)
+static inline void cm_assert_range(int wanted, uintmax_t value, uintmax_t minimum,
+                                   uintmax_t maximum, const char *file, int line)
 {
     if ((minimum <= value && value <= maximum) != wanted) {
         print_error("[  ERROR   ] --- %ju is %s the range %ju-%ju\n", value,
-            wanted ? "not within" : "within", minimum, maximum);
+                    wanted ? "not within" : "within", minimum, maximum);
         cm_fail(file, line);
     }
 }
 
-static inline void cm_assert_strings(
-    int wanted, const char *a, const char *b, const char *relation, const char *file, int line)
+static inline void cm_assert_strings(int wanted, const char *a, const char *b, const char *relation,
+                                     const char *file, int line)
 {
     if ((strcmp(a, b) == 0) != wanted) {
         print_error("[  ERROR   ] --- \"%s\" %s \"%s\"\n", a, relation, b);
@@ -113,8 +113,8 @@ static inline void cm_assert_strings(
     }
 }
 
-static inline void cm_assert_memory(
-    int wanted, const void *a, const void *b, size_t size, const char *file, int line)
+static inline void cm_assert_memory(int wanted, const void *a, const void *b, size_t size,
+                                    const char *file, int line)
 {
     const unsigned char *x = a, *y = b;
     size_t i = 0;
@@ -136,21 +136,21 @@ static inline void cm_assert_memory(
 #define assert_non_null(p) assert_ptr_not_equal(p, NULL)
 #define assert_ptr_equal(a, b) assert_int_equal((uintptr_t)(a), (uintptr_t)(b))
 #define assert_ptr_not_equal(a, b) assert_int_not_equal((uintptr_t)(a), (uintptr_t)(b))
-#define assert_int_equal(a, b) \
+#define assert_int_equal(a, b)                                                                     \
     cm_assert_integers(1, (uintmax_t)(a), (uintmax_t)(b), "!=", __FILE__, __LINE__)
-#define assert_int_not_equal(a, b) \
+#define assert_int_not_equal(a, b)                                                                 \
     cm_assert_integers(0, (uintmax_t)(a), (uintmax_t)(b), "==", __FILE__, __LINE__)
-#define assert_in_range(value, minimum, maximum) \
-    cm_assert_range( \
-        1, (uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__, __LINE__)
-#define assert_not_in_range(value, minimum, maximum) \
-    cm_assert_range( \
-        0, (uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__, __LINE__)
+#define assert_in_range(value, minimum, maximum)                                                   \
+    cm_assert_range(1, (uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__,   \
+                    __LINE__)
+#define assert_not_in_range(value, minimum, maximum)                                               \
+    cm_assert_range(0, (uintmax_t)(value), (uintmax_t)(minimum), (uintmax_t)(maximum), __FILE__,   \
+                    __LINE__)
 #define assert_string_equal(a, b) cm_assert_strings(1, a, b, "!=", __FILE__, __LINE__)
 #define assert_string_not_equal(a, b) cm_assert_strings(0, a, b, "==", __FILE__, __LINE__)
 #define assert_memory_equal(a, b, size) cm_assert_memory(1, a, b, size, __FILE__, __LINE__)
 #define assert_memory_not_equal(a, b, size) cm_assert_memory(0, a, b, size, __FILE__, __LINE__)
-#define assert_return_code(rc, error) \
+#define assert_return_code(rc, error)                                                              \
     cm_assert((rc) >= 0, "%s < 0, error %d: %s", #rc, (int)(error), strerror((int)(error)))
 #define fail_msg(...) cm_assert(0, __VA_ARGS__)
 #define fail() cm_fail(__FILE__, __LINE__)
@@ -196,7 +196,7 @@ static inline enum cm_outcome cm_run(const struct CMUnitTest *test, void *group_
 }
 
 static inline int cm_run_group(const struct CMUnitTest *tests, size_t number,
-    CMFixtureFunction setup, CMFixtureFunction teardown)
+                               CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     unsigned count[] = {0, 0, 0};
     void *state = NULL;
@@ -217,9 +217,9 @@ static inline int cm_run_group(const struct CMUnitTest *tests, size_t number,
     return (int)count[CM_FAILED];
 }
 
-#define cmocka_run_group_tests(tests, setup, teardown) \
+#define cmocka_run_group_tests(tests, setup, teardown)                                             \
     cm_run_group(tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
-#define cmocka_run_group_tests_name(name, tests, setup, teardown) \
+#define cmocka_run_group_tests_name(name, tests, setup, teardown)                                  \
     cmocka_run_group_tests(tests, setup, teardown)
 
 #endif
