@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../emulated.h"
 #include "threads.h"
 
 #include <timebase.h>
@@ -95,6 +96,7 @@ static void intervals_respect_causality(void **state)
 
 int main(void)
 {
+    confine_if_emulated();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ordered_ticks_respect_causality),
         cmocka_unit_test(monotonic_time_respects_causality),

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "clock/cell.h"
+#include "../emulated.h"
 #include "threads.h"
 
 /* The reference: the kernel's monotonic clock, run through slopes that change at random. */
@@ -183,6 +184,7 @@ static void time_never_goes_back_between_threads_that_maintain_themselves(void *
 
 int main(void)
 {
+    confine_if_emulated();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(time_never_goes_back_between_threads_with_a_housekeeper),
         cmocka_unit_test(time_never_goes_back_between_threads_that_maintain_themselves),

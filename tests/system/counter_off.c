@@ -56,6 +56,18 @@ static void select_the_processor_s(void)
     whole_clock_check(timebase_clock_default());
 }
 
+/* What counter.h tells a process to do that is about to lose its counter. */
+static void choose_the_os_clock_first(void)
+{
+    const timebase_clock *clock = timebase_clock_default();
+    EXPECT(timebase_utc_ns(clock) > 0);
+    EXPECT(timebase_utc_at_ns(clock, timebase_ticks()) > 0);
+    EXPECT(timebase_counter_select(TIMEBASE_COUNTER_OS) == TIMEBASE_OK);
+    EXPECT(timebase_clock_restart(clock) == TIMEBASE_OK);
+    switch_off();
+    whole_clock_check(clock);
+}
+
 static void everything_works_without_the_counter(void **state)
 {
     (void)state;
@@ -74,6 +86,12 @@ static void ticks_are_the_kernel_s_raw_nanoseconds(void **state)
     child_must_pass(ticks_are_the_raw_clock);
 }
 
+static void the_counter_may_go_once_the_os_clock_was_chosen(void **state)
+{
+    (void)state;
+    child_must_pass(choose_the_os_clock_first);
+}
+
 static void the_counter_cannot_be_selected_against_the_kernel_s_will(void **state)
 {
     (void)state;
@@ -86,6 +104,7 @@ int main(void)
         cmocka_unit_test(everything_works_without_the_counter),
         cmocka_unit_test(a_conversion_may_come_first_without_the_counter),
         cmocka_unit_test(ticks_are_the_kernel_s_raw_nanoseconds),
+        cmocka_unit_test(the_counter_may_go_once_the_os_clock_was_chosen),
         cmocka_unit_test(the_counter_cannot_be_selected_against_the_kernel_s_will),
     };
     return run_all(tests);

@@ -14,6 +14,7 @@
 #include <timebase/clock.h>
 #include <timebase/error.h>
 
+#include "../emulated.h"
 #include "clock/cell.h"
 #include "kernel_now.h"
 
@@ -133,6 +134,7 @@ static void the_first_thing_done_with_a_clock_may_be_a_conversion(void **state)
 
 int main(void)
 {
+    confine_if_emulated();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_clock_passes_from_the_system_s_time_to_lines_without_a_step_back),
         cmocka_unit_test(threads_that_start_a_clock_together_agree_on_what_is_later),

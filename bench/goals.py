@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every goal figure of the clock, measured in one go: `make goals`, on a quiet machine.
+
+Writes bench/results/goals.json with all samples and bench/results/goals.md, a table. Where noise
+can only add, a figure is taken RUNS times and the median stands; all of them are in the JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = 5
+CAUSALITY_READS = 50_000_000
+TORTURE_READS = 1_000_000_000
+TRACKING_SEC = 300
+FIRST_READINGS = 25
+ORDERED = ("counter_ordered", "utc", "mono")
+
+FIRST_READING = """
+import time
+from timebase._library import lib
+clock = lib.timebase_clock_default()
+start = time.perf_counter_ns()
+lib.timebase_utc_ns(clock)
+print(time.perf_counter_ns() - start)
+"""
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def test_program(folder: str, name: str, **environment: str) -> str:
+    """What a test program of the native build prints; it must pass."""
+    path = ROOT / "build/native/tests" / folder / name
+    if not path.exists():
+        sys.exit(f"bench/goals.py: {path} is missing: run scripts/build native first")
+    done = subprocess.run([path], capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode != 0:
+        sys.exit(f"bench/goals.py: {name} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def costs(quick: bool) -> dict:
+    from timebase.experiments import cost
+
+    found: dict[str, list[float]] = {}
+    for run in range(2 if quick else RUNS):
+        say(f"cost per call, run {run + 1}")
+        rows = {row["name"]: row["median_ns"] for row in cost.run(300, 1000)["rows"]}
+        for name, top, bottom in (
+            ("unordered_to_counter", "utc_unordered", "counter"),
+            ("utc_to_realtime", "utc", "clock_gettime_realtime"),
+            ("interval_to_realtime", "utc_interval", "clock_gettime_realtime"),
+            ("published_to_quiet", "page_updated_1khz", "utc"),
+        ):
+            found.setdefault(name, []).append(rows[top] / rows[bottom])
+    return found
+
+
+def causality(quick: bool) -> dict:
+    from timebase.experiments import causality as experiment
+
+    wanted = CAUSALITY_READS // (50 if quick else 1)
+    total: dict[str, dict] = {}
+    while not total or min(total[name]["reads"] for name in total if name in ORDERED) < wanted:
+        reads = sum(row["reads"] for row in total.values())
+        say(f"causality between cores, {reads / 1e6:.0f} million readings so far")
+        for row in experiment.run(1.0)["rows"]:
+            sums = total.setdefault(row["name"], {"reads": 0, "violations": 0, "worst_ns": 0})
+            sums["reads"] += row["reads"]
+            sums["violations"] += row["violations"]
+            sums["worst_ns"] = max(sums["worst_ns"], row["worst_ns"])
+    return total
+
+
+def torture(quick: bool) -> list[dict]:
+    say("backward steps of mono under slews and steps")
+    reads = TORTURE_READS // (50 if quick else 1)
+    text = test_program("interleave", "interleave_clock_torture", TIMEBASE_TEST_READS=str(reads))
+    pattern = r"(\d+) million reads, (\d+) publications, (\d+) late,.* (\d+) backward"
+    keys = ("million_reads", "publications", "late", "backward")
+    return [dict(zip(keys, map(int, match))) for match in re.findall(pattern, text)]
+
+
+def tracking(quick: bool) -> dict:
+    from timebase.experiments import tracking as experiment
+    from timebase.experiments.quantiles import quantile
+
+    seconds = 5 if quick else TRACKING_SEC
+    say(f"error against CLOCK_REALTIME, {seconds} s")
+    found = experiment.run(seconds)
+    late = [abs(e) for t, e in zip(found["time_sec"], found["error_ns"]) if t >= 1]
+    return {
+        "seconds": seconds,
+        "samples": len(late),
+        "p50_ns": quantile(late, 0.5),
+        "p999_ns": quantile(late, 0.999),
+        "max_ns": max(late),
+        "outside_bound": found["summary"]["outside_bound"],
+    }
+
+
+def rate_change() -> dict:
+    text = test_program("simulation", "simulation_rate_change")
+    found = re.findall(r"after 1 s (-?[\d.]+) ns, .* overshoot (-?[\d.]+) ns", text)
+    return {
+        "after_1_s_ns": max(abs(float(after)) for after, _ in found),
+        "overshoot_ns": max(float(overshoot) for _, overshoot in found),
+    }
+
+
+def first_reading() -> list[int]:
+    say("first reading of a process")
+    return [
+        int(subprocess.run([sys.executable, "-c", FIRST_READING], capture_output=True, check=True).stdout)
+        for _ in range(FIRST_READINGS)
+    ]
+
+
+def conversion() -> float:
+    text = test_program("conformance", "conformance-frequency-sweep")
+    return max(int(ps) for ps in re.findall(r"worst \w+: (\d+) ps", text)) / 1000
+
+
+def table(found: dict) -> list[tuple[str, str, str]]:
+    ratios = {name: median(samples) for name, samples in found["cost"].items()}
+    ordered = [found["causality"][name] for name in ORDERED]
+    violations, reads = (sum(row[key] for row in ordered) for key in ("violations", "reads"))
+    late = sum(run["late"] for run in found["torture"])
+    backward = sum(run["backward"] for run in found["torture"])
+    million = sum(run["million_reads"] for run in found["torture"])
+    return [
+        ("utc_ns_unordered / bare counter", f"{ratios['unordered_to_counter']:.3f}", "≤ 1.15"),
+        ("utc_ns / clock_gettime(REALTIME)", f"{ratios['utc_to_realtime']:.3f}", "≤ 0.90"),
+        ("utc_interval / clock_gettime(REALTIME)", f"{ratios['interval_to_realtime']:.3f}", "≤ 0.97"),
+        ("published 1,000 times a second / quiet", f"{ratios['published_to_quiet']:.3f}", "≤ 1.1"),
+        ("causality violations, ordered reads", f"{violations} in {reads / 1e6:.0f} million", "0"),
+        ("backward steps of mono, 2 threads", f"{backward} in {million} million ({late} late)", "0"),
+        ("error against CLOCK_REALTIME, p50", f"{found['tracking']['p50_ns']:.0f} ns", "≤ 10 ns"),
+        ("the same, p99.9", f"{found['tracking']['p999_ns']:.0f} ns", "≤ 50 ns"),
+        (
+            "1 s after a 400 ppm change of rate (simulated)",
+            f"{found['rate_change']['after_1_s_ns']:.1f} ns, "
+            f"overshoot {found['rate_change']['overshoot_ns']:.1f} ns",
+            "≤ 1 µs, none",
+        ),
+        (
+            "first reading of a process, median / max",
+            f"{median(found['first_reading_ns']) / 1e3:.0f} / "
+            f"{max(found['first_reading_ns']) / 1e3:.0f} µs",
+            "≤ 1 ms",
+        ),
+        ("conversion error, 1 MHz to 5 GHz, 100 years", f"{found['conversion_ns']:.3f} ns", "≤ 2 ns"),
+    ]
+
+
+def write(found: dict, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    machine = found["machine"]
+    lines = [
+        f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, Linux {machine['kernel']}, "
+        f"{machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz, "
+        f"load {found['load_average']:.2f} at the start, {found['date']}.",
+        "",
+        "| figure | reached | must |",
+        "|---|---:|---:|",
+        *(f"| {figure} | {reached} | {must} |" for figure, reached, must in table(found)),
+    ]
+    (folder / "goals.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "goals.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print("\n".join(lines))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
+    parser.add_argument("--quick", action="store_true", help="a minute instead of ten; not for the record")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    try:
+        from timebase.counter import probe
+        from timebase.machine import describe
+    except ImportError:
+        sys.exit("bench/goals.py: the Python package is missing: run it by `make goals`")
+    found = {
+        "machine": describe(probe()),
+        "date": time.strftime("%Y-%m-%d"),
+        "load_average": load,
+        "cost": costs(options.quick),
+        "causality": causality(options.quick),
+        "tracking": tracking(options.quick),
+        "torture": torture(options.quick),
+        "rate_change": rate_change(),
+        "first_reading_ns": first_reading(),
+        "conversion_ns": conversion(),
+    }
+    write(found, options.out)
+
+
+if __name__ == "__main__":
+    main()
