@@ -19,7 +19,7 @@ static uint64_t tb_to_xs_from_hz(uint64_t hz)
 void systemcfg_2007_update(struct systemcfg_2007 *cfg, const timebase_clock *clock)
 {
     struct timebase_instant now;
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     timebase_now(clock, &now);
     timebase_clock_statistics(clock, &statistics);
 

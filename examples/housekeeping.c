@@ -30,7 +30,7 @@ static void *keep_house(void *context)
 int main(void)
 {
     const timebase_clock *clock = timebase_clock_default();
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     pthread_t housekeeper;
     int64_t first_ns = timebase_mono_ns(clock), last_ns = first_ns;
 

@@ -26,6 +26,8 @@
  * happens before another's, it is not later. `_unordered` reads are the cheapest, and order
  * nothing: between threads they may disagree by the depth of the processor's pipeline.
  *
+ * A clock is a valid handle: the reads do not check it, the functions that return an error do.
+ *
  * Slow path. Roughly ten times a second a reading takes some µs instead of ns. A caller
  * that cannot have this selects TIMEBASE_MAINTENANCE_MANUAL and calls timebase_clock_maintain()
  * from a housekeeping thread.
@@ -139,6 +141,11 @@ TIMEBASE_INLINE int64_t timebase_tai_ns(const timebase_clock *clock)
     return timebase_tai_ns_slow(clock);
 }
 
+TIMEBASE_INLINE int64_t timebase_tai_ms(const timebase_clock *clock)
+{
+    return timebase_ms_from_ns(timebase_tai_ns(clock));
+}
+
 TIMEBASE_INLINE int64_t timebase_tai_ns_unordered(const timebase_clock *clock)
 {
     struct timebase_instant now;
@@ -181,7 +188,7 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
 /*
  * Where CLOCK_REALTIME is: the error of following it alone. Holds while nobody steps or slews
  * the system clock by more than 500 ppm; a step is noticed within about 100 ms of use. The promise
- * is kept with any status but UNKNOWN; UNRELIABLE says that it was broken a moment ago.
+ * does not hold with UNKNOWN, nor with UNRELIABLE, when the counter has misbehaved a moment ago.
  */
 TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
                                                struct timebase_interval *out)
@@ -240,7 +247,7 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock);
 TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
 
 /* What the clock has lived through; a forked child goes on counting from its parent's numbers. */
-struct timebase_clock_statistics {
+struct timebase_statistics {
     uint64_t samples; /* comparisons with the reference */
     uint64_t publications;
     uint64_t late_publications;   /* published after their first tick: bounded, see page.h */
@@ -262,7 +269,7 @@ struct timebase_clock_statistics {
 
 /* Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. */
 TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
-                                           struct timebase_clock_statistics *out);
+                                           struct timebase_statistics *out);
 
 /* Names for people: "SYNCHRONIZED". Constant text, never NULL. */
 TIMEBASE_API const char *timebase_status_name(int status);

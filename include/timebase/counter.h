@@ -132,14 +132,13 @@ enum timebase_counter_reason_bit {
 
 /* What is known about the counter. All counts and frequencies are of this process' counter. */
 struct timebase_counter {
-    int32_t id;            /* enum timebase_counter_id */
-    int32_t counter_class; /* enum timebase_counter_class */
-    uint64_t frequency_hz; /* the measured or confirmed frequency; never 0 */
-    uint64_t
-        frequency_error_hz;   /* wrong by no more than this; UINT64_MAX: the OS clock stood still */
-    int32_t frequency_source; /* enum timebase_frequency_source of frequency_hz */
-    int32_t claimed_source;   /* the source of claimed_hz; MEASURED if none claims */
-    uint64_t claimed_hz;      /* what that source says, believed or not; 0 if none */
+    int32_t id;                   /* enum timebase_counter_id */
+    int32_t counter_class;        /* enum timebase_counter_class */
+    uint64_t frequency_hz;        /* the measured or confirmed frequency; never 0 */
+    uint64_t frequency_error_hz;  /* wrong by no more than this; UINT64_MAX: not known */
+    int32_t frequency_source;     /* enum timebase_frequency_source of frequency_hz */
+    int32_t claimed_source;       /* the source of claimed_hz; MEASURED if none claims */
+    uint64_t claimed_hz;          /* what that source says, believed or not; 0 if none */
     uint64_t granularity_ticks;   /* what nearly all steps are multiples of; at least 1 */
     uint64_t smallest_step_ticks; /* smallest non-zero step seen; may be less */
     uint32_t cost_ps;             /* timebase_ticks(), median of batches, picoseconds */

@@ -58,9 +58,8 @@ enum timebase_status {
 /* timebase_line.flags */
 #define TIMEBASE_LINE_STATUS_MASK 0x0000000fu /* enum timebase_status */
 #define TIMEBASE_LINE_TAI_VALID 0x00000010u   /* tai_offset_sec was set by somebody */
-#define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second will be inserted at the end of the day   \
-                                               */
-#define TIMEBASE_LINE_LEAP_DELETE 0x00000040u /* or deleted */
+#define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second comes in at the end of the day */
+#define TIMEBASE_LINE_LEAP_DELETE 0x00000040u /* or is left out */
 #define TIMEBASE_LINE_TAI_SHIFT 16            /* upper half: TAI - UTC in seconds, signed 16 bits */
 
 /* One straight line, one cache line. All offsets are "what is named first minus the second". */
@@ -72,11 +71,10 @@ struct timebase_line {
     uint32_t period_ns;     /* 0 for counters of more than 1 GHz */
     uint32_t flags;         /* TIMEBASE_LINE_... */
     uint64_t maxerror_ns;   /* at start_ticks: |this line - reference clock| is no more */
-    uint32_t
-        drift_rate;     /* the oscillator's share of the growth of both bounds, 2^-32 ns per tick */
-    uint32_t slew_rate; /* how fast the reference may move away from its own pace, likewise */
-    uint64_t
-        utc_maxerror_ns; /* |reference clock - true UTC| at start_ticks, as the reference says */
+    uint32_t drift_rate;    /* the oscillator's growth of both bounds, 2^-32 ns per tick */
+    uint32_t slew_rate;     /* the reference's own, of maxerror alone, likewise */
+    /* |reference clock - true UTC| at start_ticks, as the reference says */
+    uint64_t utc_maxerror_ns;
 };
 
 struct timebase_lines {
@@ -88,8 +86,8 @@ struct timebase_lines {
 struct timebase_page {
     /* read at every call */
     uint64_t seq; /* number of this publication; 0: no lines here */
-    uint64_t
-        refresh_ticks; /* the lines want renewal so many ticks after after.start_ticks; < 2^63 */
+    /* the lines want renewal so many ticks after after.start_ticks; below 2^63 */
+    uint64_t refresh_ticks;
     /* written once */
     uint32_t magic;      /* TIMEBASE_PAGE_MAGIC */
     uint32_t size;       /* TIMEBASE_PAGE_SIZE */
@@ -246,8 +244,7 @@ enum timebase_want {
     TIMEBASE_WANT_ALL = 31,
 };
 
-/* What a rate of 2^-32 ns per tick makes of d ticks, ns rounded down (the bound allows for that).
- */
+/* What a rate of 2^-32 ns per tick makes of d ticks, ns rounded down. */
 TIMEBASE_PART uint64_t timebase_growth(uint64_t d, uint32_t rate)
 {
     return timebase_multiply_high(d, (uint64_t)rate << 32);

@@ -166,8 +166,8 @@ class Clock:
         return True
 
     def statistics(self) -> dict:
-        """What the clock has lived through: the members of struct timebase_clock_statistics."""
-        out = ffi.new("struct timebase_clock_statistics *")
+        """What the clock has lived through: the members of struct timebase_statistics."""
+        out = ffi.new("struct timebase_statistics *")
         check(lib.timebase_clock_statistics(self._clock, out))
         return {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
 

@@ -22,7 +22,7 @@ struct clock_cell {
     struct discipline discipline;
     uint64_t interval_ns;  /* until the next lines; grows from 1 ms to 100 ms */
     int64_t maintained_ns; /* monotonic time of the last sample */
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     struct timebase_page shadow;
     struct timebase_page page;
 };

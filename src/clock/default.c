@@ -67,7 +67,7 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
 }
 
 TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
-                                           struct timebase_clock_statistics *out)
+                                           struct timebase_statistics *out)
 {
     if (clock == NULL || out == NULL)
         return TIMEBASE_E_INVALID;

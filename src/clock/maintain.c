@@ -24,7 +24,7 @@ uint64_t cell_followed_ticks(struct clock_cell *cell)
 
 static void count_events(struct clock_cell *cell, unsigned events)
 {
-    struct timebase_clock_statistics *statistics = &cell->statistics;
+    struct timebase_statistics *statistics = &cell->statistics;
     struct timebase_page *page = cell_lines_page(cell);
     statistics->samples++;
     statistics->rate_changes += !!(events & DISCIPLINE_RATE_CHANGED);
@@ -100,10 +100,10 @@ static void plan_and_publish(struct clock_cell *cell)
 /* Lines whose slew has not begun yet are not replaced: `before` would lie in the future. */
 static bool is_too_early(const struct clock_cell *cell)
 {
-    const struct discipline *discipline = &cell->discipline;
-    return discipline->has_plan &&
-        (int64_t)(timebase_ticks_ordered() - discipline->plan.slew.start_ticks) < 0 &&
-        (int64_t)(timebase_ticks_ordered() - discipline->plan.before.start_ticks) >= 0;
+    const struct plan *plan = &cell->discipline.plan;
+    uint64_t now = timebase_ticks_ordered();
+    return cell->discipline.has_plan && (int64_t)(now - plan->slew.start_ticks) < 0 &&
+        (int64_t)(now - plan->before.start_ticks) >= 0;
 }
 
 int cell_maintain(struct clock_cell *cell)
@@ -117,7 +117,10 @@ int cell_maintain(struct clock_cell *cell)
         return error;
     }
     note_offset(cell, &sample);
-    count_events(cell, discipline_observe(&cell->discipline, &sample));
+    unsigned events = discipline_observe(&cell->discipline, &sample);
+    count_events(cell, events);
+    if (events & DISCIPLINE_DISRUPTED)
+        cell->interval_ns = 0; /* the rate may have changed too: look again in a millisecond */
     if (discipline_is_ready(&cell->discipline)) {
         struct cadence cadence = cadence_of(cell);
         cell->interval_ns =

@@ -47,7 +47,8 @@ static void renew(struct clock_cell *cell)
 {
     if (!cell_try_lock(cell))
         return;
-    if (cell->maintenance == TIMEBASE_MAINTENANCE_MANUAL && cell->discipline.has_plan)
+    if (__atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED) == TIMEBASE_MAINTENANCE_MANUAL &&
+        cell->discipline.has_plan)
         cell->statistics.rescues++;
     cell_maintain(cell);
     cell_unlock(cell);

@@ -150,8 +150,7 @@ uint64_t counter_device_tree_frequency(const char *cpus_folder)
 
 #if defined(__x86_64__) || defined(__i386__)
 
-/* Leaf 0x16 gives the processor's base frequency, which need not be the counter's: the last resort.
- */
+/* Leaf 0x16 gives the processor's base frequency, which need not be the counter's: last resort. */
 size_t counter_collect_claims(const struct counter_processor *processor,
                               struct counter_claim claims[COUNTER_CLAIMS_MAX])
 {

@@ -135,8 +135,7 @@ enum counter_verdict {
 enum counter_verdict counter_judge_claim(const struct counter_claim *claim,
                                          const struct counter_measurement *measured);
 
-/* Sets the frequency and claim of *counter: the first claim that is believed, or the measurement.
- */
+/* Sets frequency and claim of *counter: the first claim that is believed, or the measurement. */
 void counter_settle_frequency(struct timebase_counter *counter, const struct counter_claim *claims,
                               size_t count, const struct counter_measurement *measured);
 
@@ -178,8 +177,7 @@ uint32_t counter_cost_ps(uint64_t ticks, uint64_t reads, uint64_t frequency_hz);
 
 /* ---- quality ----------------------------------------------------------------------------- */
 
-/* Adds the reasons that follow from the other fields, and sets the quality that follows from all.
- */
+/* Adds the reasons that follow from the other fields; sets the quality that follows from all. */
 void counter_judge_quality(struct timebase_counter *counter);
 
 #endif

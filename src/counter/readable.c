@@ -20,8 +20,8 @@
 enum source {
     SOURCE_UNKNOWN,
     SOURCE_PROCESSOR,
-    SOURCE_OS,        /* by choice, or no usable counter; the vDSO works */
-    SOURCE_OS_SYSCALL /* the TSC is off, and so is the vDSO */
+    SOURCE_OS,        /* no usable counter; the vDSO works */
+    SOURCE_OS_SYSCALL /* by choice, or the counter is off; so is, or may soon be, the vDSO */
 };
 
 TIMEBASE_API int timebase_counter_readable;
@@ -96,13 +96,31 @@ static enum source the_source(void)
     return now;
 }
 
+/* On 32-bit machines the call with 64-bit seconds, whatever the C library's time_t is. */
+static int system_call(clockid_t id, struct timespec *out)
+{
+#if defined(SYS_clock_gettime64)
+    struct {
+        int64_t sec, nsec;
+    } now;
+    if (syscall(SYS_clock_gettime64, id, &now) == 0) {
+        out->tv_sec = (time_t)now.sec;
+        out->tv_nsec = (long)now.nsec;
+        return 0;
+    }
+    if (errno != ENOSYS || sizeof out->tv_sec != sizeof(long))
+        return -1;
+#endif
+#if defined(SYS_clock_gettime)
+    return (int)syscall(SYS_clock_gettime, id, out);
+#else
+    return -1;
+#endif
+}
+
 int counter_clock_gettime(clockid_t id, struct timespec *out)
 {
-#if defined(SYS_clock_gettime)
-    if (the_source() == SOURCE_OS_SYSCALL)
-        return (int)syscall(SYS_clock_gettime, id, out);
-#endif
-    return clock_gettime(id, out);
+    return the_source() == SOURCE_OS_SYSCALL ? system_call(id, out) : clock_gettime(id, out);
 }
 
 int64_t counter_clock_ns(clockid_t id)

@@ -294,4 +294,5 @@ void discipline_adopt(struct discipline *discipline, const struct timebase_lines
     discipline->estimator.period_error_frac = (uint64_t)lines->after.drift_rate << 32;
     discipline->estimator.newest.ticks = lines->before.start_ticks;
     discipline->estimator.value = discipline->plan.before.value;
+    discipline->estimator.error_ns = lines->before.maxerror_ns;
 }

@@ -119,7 +119,8 @@ static void keep(struct estimator *estimator, const struct estimator_point *poin
 static void adopt_slope(struct estimator *estimator, const struct estimator_point *newest)
 {
     uint64_t error_frac;
-    if (estimator->count == 0) /* a slope taken over from elsewhere, and no point kept yet */
+    /* No point kept yet (a slope taken over), or a reference that has not moved: no slope. */
+    if (estimator->count == 0 || newest->ns <= estimator->points[0].ns)
         return;
     struct fixed period = slope(&estimator->points[0], newest, &error_frac);
     struct fixed change = fixed_abs(fixed_subtract(period, estimator->period));
@@ -186,6 +187,17 @@ static enum estimator_event begin(struct estimator *estimator, const struct esti
     return estimator->ready ? ESTIMATOR_FOLLOWED : ESTIMATOR_WAIT;
 }
 
+/* A jump right after a jump: not the count but the rate has changed, and is learnt anew. */
+static void restart_after_jump(struct estimator *estimator, const struct estimator_point *point)
+{
+    struct estimator_point last = estimator->points[0];
+    bool is_rate = estimator->count == 1 && point->ns - last.ns >= BASELINE_MIN_NS &&
+        has_good_slope(&last, point);
+    restart(estimator, point);
+    if (is_rate)
+        estimator->period = slope(&last, point, &estimator->period_error_frac);
+}
+
 /*
  * The newest point's middle is believed, less what its bracket is wider than usual: a point that
  * was interrupted moves the estimate only as far as it must.
@@ -234,7 +246,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     struct fixed predicted = estimator_at(estimator, point->ticks);
     int64_t elapsed_ns = predicted.ns - estimator->value.ns;
     if (estimator_is_jump(point->ns - predicted.ns, elapsed_ns)) {
-        restart(estimator, point);
+        restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }
     estimator->value = corrected(estimator, predicted, point);

@@ -12,8 +12,7 @@ void publish_begin(struct timebase_page *page, int counter_id);
 void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                    uint64_t refresh_ticks);
 
-/* No lines any more: readers take the slow path. Not while they read: see timebase_clock_restart.
- */
+/* No lines any more: readers take the slow path. Not while they read: timebase_clock_restart. */
 void publish_clear(struct timebase_page *page);
 
 /* A consistent copy of the lines for the writer itself; false if there are none yet. */

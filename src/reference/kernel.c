@@ -4,10 +4,8 @@
  * exact distance from it, adjtimex for what the kernel knows of its own error.
  */
 #include <errno.h>
-#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../counter/readable.h"
 #include "reference.h"
@@ -19,6 +17,8 @@
 /* So many steps of the counter are looked at, in at most so many reads. */
 #define STEPS 9
 #define STEP_READS 5000
+/* The coarsest kernel clock that is taken for a reference. */
+#define STEP_MAX_NS 1000
 /* Ticks of the kernel between two coarse reads: a few attempts always suffice. */
 #define COARSE_ATTEMPTS 100
 /* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
@@ -139,13 +139,30 @@ static void refresh_state(struct reference_kernel *kernel, const struct discipli
     kernel->utc_offset_ns = sample->utc_offset_ns;
 }
 
+/*
+ * A clock that moves in steps (the jiffies clocksource) is no reference: its steps are not in any
+ * bracket. Readers then get the kernel's own time, which is as good as it is.
+ */
+static int is_fine(struct reference_kernel *kernel)
+{
+    struct timespec step;
+    if (kernel->is_fine == 0)
+        kernel->is_fine = clock_getres(CLOCK_MONOTONIC, &step) == 0 && step.tv_sec == 0 &&
+                step.tv_nsec <= STEP_MAX_NS
+            ? 1
+            : -1;
+    return kernel->is_fine > 0;
+}
+
 static int sample_kernel(void *context, struct discipline_sample *sample)
 {
     struct reference_kernel *kernel = (struct reference_kernel *)context;
     int saved_errno = errno;
-    int error = read_utc_offset(&sample->utc_offset_ns);
-    if (kernel->step_ticks == 0)
+    int error = is_fine(kernel) ? read_utc_offset(&sample->utc_offset_ns) : TIMEBASE_E_REFERENCE;
+    if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
+        kernel->counter_id = timebase_counter_id();
         kernel->step_ticks = measure_step();
+    }
     sample->step_ticks = kernel->step_ticks;
     if (error == TIMEBASE_OK)
         error = read_brackets(sample);
@@ -174,7 +191,6 @@ static int moment_kernel(void *context, struct reference_moment *moment)
     int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
     moment->mono_ns = first;
     moment->error_ns = (uint64_t)(last - first) + 1;
-    moment->suspended_ns = read_suspended(last);
     errno = saved_errno;
     return first == INT64_MIN || last == INT64_MIN ? TIMEBASE_E_REFERENCE : error;
 }

@@ -16,7 +16,6 @@
 struct reference_moment {
     int64_t mono_ns;
     int64_t utc_offset_ns;
-    int64_t suspended_ns;
     uint64_t error_ns;   /* mono_ns is the time of the call within this */
     int64_t maxerror_ns; /* |reference - true UTC|, as it says of itself */
     uint32_t flags;      /* as in struct discipline_sample */
@@ -34,7 +33,9 @@ struct reference {
 
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
-    uint64_t step_ticks;   /* what back-to-back reads of the counter differ by; 0 not measured */
+    uint64_t step_ticks; /* what back-to-back reads of the counter differ by; 0 not measured */
+    int counter_id;      /* whose ticks these are */
+    int is_fine; /* 1 yes, -1 no, 0 not asked: the kernel counts in ns, not in ticks of its own */
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;

@@ -6,8 +6,7 @@
 #include <timebase/error.h>
 #include <timebase/stopwatch.h>
 
-/* The first readings are cold: code, page and counter path. Three were asked for; these are cheap.
- */
+/* The first readings are cold: code, page, counter path. Three were asked for; these are cheap. */
 #define WARM_UP_LAPS 16
 /* Odd, so that the median is one of them; 8 KiB of stack. */
 #define LAPS 1001

@@ -135,7 +135,7 @@ static void *keep_house(void *argument)
 static void torture(uint64_t reads)
 {
     struct reader readers[2] = {{0, reads / 2, 0, 0}, {1, reads / 2, 0, 0}};
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     pthread_t threads[3];
     stop = 0;
     latest[0].mono_ns = latest[1].mono_ns = 0;

@@ -65,6 +65,32 @@ static void a_counter_that_goes_back_an_hour_is_noticed(void **state)
     expect_recovery(&world, DISCIPLINE_BACKWARDS);
 }
 
+/* A guest that moves to a host with another counter: a new rate, not only a new count. */
+static void change_frequency(double factor, double pause_ns)
+{
+    struct world world = running(12);
+    world.counter_hz *= factor;
+    world_advance(&world, pause_ns);
+    watch_run(&watch, &world, 2 * SECOND, MILLISECOND);
+    watch_reset_errors(&watch);
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    struct reading reading = watch_read(&watch, &world);
+    print_message("rate x %.2f: %u disruptions\n", factor, world.event_count[3]);
+    assert_int_equal(watch.backwards, 0);
+    assert_in_range(world.event_count[3], 1, 2);
+    assert_int_equal(reading.instant.flags & TIMEBASE_LINE_STATUS_MASK,
+                     TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void a_counter_that_changes_its_rate_is_learnt_anew(void **state)
+{
+    (void)state;
+    change_frequency(1.2, 100 * MILLISECOND);
+    change_frequency(0.8, 100 * MILLISECOND);
+    change_frequency(2.0, SECOND);
+    change_frequency(0.4, SECOND);
+}
+
 static void a_counter_that_wraps_is_no_fault(void **state)
 {
     struct world world = world_make(11);
@@ -86,6 +112,7 @@ int main(void)
         cmocka_unit_test(a_counter_that_jumps_ahead_is_noticed),
         cmocka_unit_test(a_counter_that_starts_again_from_zero_is_noticed),
         cmocka_unit_test(a_counter_that_goes_back_an_hour_is_noticed),
+        cmocka_unit_test(a_counter_that_changes_its_rate_is_learnt_anew),
         cmocka_unit_test(a_counter_that_wraps_is_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,6 +120,8 @@ static void maintain(struct world *world)
     if (!take_sample(world, &sample))
         return;
     count_events(world, discipline_observe(&world->discipline, &sample));
+    if (world->discipline.events & DISCIPLINE_DISRUPTED)
+        world->cadence.interval_ns = 0;
     world_advance(world, WORK_NS);
     if (discipline_is_ready(&world->discipline)) {
         world->cadence.interval_ns =

@@ -49,7 +49,6 @@ static int moment_moved(void *context, struct reference_moment *moment)
     *moment = empty;
     moment->mono_ns = kernel_now(CLOCK_MONOTONIC) + moved->by_ns;
     moment->utc_offset_ns = moved->utc_offset_ns;
-    moment->suspended_ns = moved->suspended_ns;
     moment->error_ns = 100000;
     return TIMEBASE_OK;
 }
@@ -100,9 +99,9 @@ static void begin(struct scene *scene)
     read_for(scene, 40 * MS);
 }
 
-static struct timebase_clock_statistics statistics_of(struct scene *scene)
+static struct timebase_statistics statistics_of(struct scene *scene)
 {
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     assert_int_equal(timebase_clock_statistics(clock_of(scene), &statistics), 0);
     return statistics;
 }
@@ -135,7 +134,7 @@ static void a_step_of_utc_moves_utc_alone_and_is_counted(void **state)
     for (unsigned i = 0; i < 4; i++) {
         scene.moved.utc_offset_ns += steps[i];
         compare(&scene);
-        struct timebase_clock_statistics statistics = statistics_of(&scene);
+        struct timebase_statistics statistics = statistics_of(&scene);
         assert_true(statistics.utc_steps == i + 1);
         assert_true(statistics.last_utc_step_ns == steps[i]);
         assert_true(page->utc_step_count == i + 1);
@@ -181,7 +180,7 @@ static void a_reference_that_runs_ahead_of_the_counter_is_caught_up_with_at_once
     uint64_t marker = cell_lines_page(&scene.cell)->disruption_marker;
     scene.moved.by_ns += 5 * SECOND;
     compare(&scene);
-    struct timebase_clock_statistics statistics = statistics_of(&scene);
+    struct timebase_statistics statistics = statistics_of(&scene);
     assert_true(statistics.counter_jumps == 1 && statistics.suspends == 0);
     assert_string_equal(timebase_status_name(statistics.status), "UNRELIABLE");
     assert_true(cell_lines_page(&scene.cell)->disruption_marker == marker + 1);

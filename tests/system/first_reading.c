@@ -92,7 +92,7 @@ static void maintain(void)
 
 static void ask_statistics(void)
 {
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     EXPECT(timebase_clock_statistics(the_clock(), &statistics) == 0);
     EXPECT(statistics.samples == 0 && statistics.frequency_hz == 0);
     EXPECT(statistics.status == TIMEBASE_STATUS_UNKNOWN);

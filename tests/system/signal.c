@@ -82,7 +82,7 @@ static void call_everything(const timebase_clock *clock)
 {
     struct timebase_instant instant;
     struct timebase_interval when;
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     timebase_now(clock, &instant);
     timebase_utc_ns(clock);
     timebase_tai_ns(clock);

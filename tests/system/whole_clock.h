@@ -96,7 +96,7 @@ static inline void whole_clock_check_stopwatch(const timebase_clock *clock)
 
 static inline void whole_clock_check_ownership(const timebase_clock *clock)
 {
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     int maintained = timebase_clock_maintain(clock);
     EXPECT(maintained == 0 || maintained == TIMEBASE_E_BUSY);
     EXPECT(timebase_clock_statistics(clock, &statistics) == 0);

@@ -182,7 +182,7 @@ static void maintenance_is_automatic_or_manual_and_nothing_else(void **state)
 
 static void no_clock_is_invalid(void **state)
 {
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     (void)state;
     assert_int_equal(timebase_clock_maintain(NULL), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_clock_restart(NULL), TIMEBASE_E_INVALID);
@@ -193,7 +193,7 @@ static void no_clock_is_invalid(void **state)
 static void what_another_thread_is_at_is_busy(void **state)
 {
     struct clock_cell *cell = cell_of(the_clock());
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     (void)state;
     maintain_now(the_clock());
     __atomic_store_n(&cell->owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
@@ -226,7 +226,7 @@ static void lines_just_published_are_not_replaced(void **state)
 
 static void the_statistics_count_and_measure(void **state)
 {
-    struct timebase_clock_statistics before, after;
+    struct timebase_statistics before, after;
     (void)state;
     maintain_now(the_clock());
     assert_int_equal(timebase_clock_statistics(the_clock(), &before), 0);

@@ -27,9 +27,9 @@ static void maintain(struct clock_cell *cell)
         timebase_arch_relax();
 }
 
-static struct timebase_clock_statistics statistics_of(struct clock_cell *cell)
+static struct timebase_statistics statistics_of(struct clock_cell *cell)
 {
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     assert_int_equal(timebase_clock_statistics(cell_handle(cell), &statistics), 0);
     return statistics;
 }

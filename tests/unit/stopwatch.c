@@ -50,7 +50,7 @@ static void null_arguments_are_invalid(void **state)
 static void calibration_knows_the_watch_and_the_counter(void **state)
 {
     struct timebase_stopwatch watch = calibrated();
-    struct timebase_clock_statistics statistics;
+    struct timebase_statistics statistics;
     (void)state;
     assert_int_equal(timebase_clock_statistics(timebase_clock_default(), &statistics), 0);
     double second = watch.period_ns * (double)statistics.frequency_hz;
