@@ -12,8 +12,8 @@
 
 /* Two samples so far apart give a slope; see BASELINE_MIN_NS of the estimator. */
 #define WAIT_NS 600000
-/* Usually one wait is enough; interrupted samples need more. */
-#define WAITS 20
+/* Usually one wait is enough; where every sample is interrupted, many are needed. */
+#define WAITS 200
 #define LOCKED_OUT_MAX 2
 /* A bound on the wait in case the reference stands still. */
 #define WAIT_ROUNDS 10000

@@ -6,7 +6,7 @@
 
 /* Samples after a disruption during which readers are told UNRELIABLE. */
 #define UNRELIABLE_SAMPLES 3
-/* A slope worse than one part in a million: still initialising. */
+/* A slope worse than one part in a million: still initialising, unless it can get no better. */
 #define INITIALIZING_PPM 1
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
@@ -53,15 +53,11 @@ static struct estimator_point point_of(struct discipline *discipline,
     struct estimator *estimator = &discipline->estimator;
     if (estimator->ready)
         return middle(sample, estimator->period);
-    if (estimator->count == 0) {
-        discipline->first = *sample;
+    if (estimator->count == 0)
         return middle(sample, fixed_from_ns(1));
-    }
     struct fixed period = rough_period(&discipline->first, sample);
     struct estimator_point point = middle(sample, period);
     estimator->points[0].width_ns = width_ns(&discipline->first, period);
-    if (point.width_ns * 2 < estimator->points[0].width_ns)
-        discipline->first = *sample; /* the estimator will begin with it, too */
     return point;
 }
 
@@ -99,6 +95,8 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     struct estimator_point point = point_of(discipline, sample);
     unsigned events = compare(discipline, sample);
     events |= translate(estimator_observe(&discipline->estimator, &point));
+    if (discipline->estimator.points[0].ticks == point.ticks)
+        discipline->first = *sample; /* the run of points begins here */
     if (events & DISCIPLINE_DISRUPTED)
         discipline->unreliable = UNRELIABLE_SAMPLES;
     else if (discipline->unreliable > 0)
@@ -122,7 +120,9 @@ enum timebase_status discipline_status(const struct discipline *discipline)
         return TIMEBASE_STATUS_UNKNOWN;
     if (discipline->unreliable > 0)
         return TIMEBASE_STATUS_UNRELIABLE;
-    if ((estimator->period_error_frac >> 32) > bound_rate(estimator->period, INITIALIZING_PPM))
+    bool is_rough =
+        (estimator->period_error_frac >> 32) > bound_rate(estimator->period, INITIALIZING_PPM);
+    if (is_rough && estimator->count < ESTIMATOR_POINTS)
         return TIMEBASE_STATUS_INITIALIZING;
     return discipline->sample.is_synchronized ? TIMEBASE_STATUS_SYNCHRONIZED
                                               : TIMEBASE_STATUS_FREERUNNING;
