@@ -111,7 +111,7 @@ def tracking(quick: bool) -> dict:
     }
 
 
-def rate_change() -> dict:
+def rate_change(_quick: bool) -> dict:
     text = test_program("simulation", "simulation_rate_change")
     found = re.findall(r"after 1 s (-?[\d.]+) ns, .* overshoot (-?[\d.]+) ns", text)
     return {
@@ -120,7 +120,7 @@ def rate_change() -> dict:
     }
 
 
-def first_reading() -> list[int]:
+def first_reading(_quick: bool) -> list[int]:
     say("first reading of a process")
     return [
         int(subprocess.run([sys.executable, "-c", FIRST_READING], capture_output=True, check=True).stdout)
@@ -128,9 +128,20 @@ def first_reading() -> list[int]:
     ]
 
 
-def conversion() -> float:
+def conversion(_quick: bool) -> float:
     text = test_program("conformance", "conformance-frequency-sweep")
     return max(int(ps) for ps in re.findall(r"worst \w+: (\d+) ps", text)) / 1000
+
+
+PARTS = {
+    "cost": costs,
+    "causality": causality,
+    "tracking": tracking,
+    "torture": torture,
+    "rate_change": rate_change,
+    "first_reading_ns": first_reading,
+    "conversion_ns": conversion,
+}
 
 
 def table(found: dict) -> list[tuple[str, str, str]]:
@@ -186,6 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
     parser.add_argument("--quick", action="store_true", help="a minute instead of ten; not for the record")
+    parser.add_argument("--only", choices=PARTS, help="renew one part of the record in --out")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     try:
@@ -193,18 +205,12 @@ def main() -> None:
         from timebase.machine import describe
     except ImportError:
         sys.exit("bench/goals.py: the Python package is missing: run it by `make goals`")
-    found = {
-        "machine": describe(probe()),
-        "date": time.strftime("%Y-%m-%d"),
-        "load_average": load,
-        "cost": costs(options.quick),
-        "causality": causality(options.quick),
-        "tracking": tracking(options.quick),
-        "torture": torture(options.quick),
-        "rate_change": rate_change(),
-        "first_reading_ns": first_reading(),
-        "conversion_ns": conversion(),
-    }
+    found = {}
+    if options.only:
+        found = json.loads((options.out / "goals.json").read_text(encoding="utf-8"))
+    found |= {"machine": describe(probe()), "date": time.strftime("%Y-%m-%d"), "load_average": load}
+    for name in [options.only] if options.only else PARTS:
+        found[name] = PARTS[name](options.quick)
     write(found, options.out)
 
 

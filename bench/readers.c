@@ -83,12 +83,20 @@ RUN(tb_nano_2007, tb_nano_2007(&timebase_bench_systemcfg))
 RUN_INTO(utc_interval, struct timebase_interval, timebase_utc_interval(clock, &out))
 RUN_INTO(realtime_interval, struct timebase_interval, timebase_realtime_interval(clock, &out))
 RUN_INTO(now, struct timebase_instant, timebase_now(clock, &out))
-RUN_INTO(clock_gettime_realtime, struct timespec, clock_gettime(CLOCK_REALTIME, &out))
-RUN_INTO(clock_gettime_monotonic, struct timespec, clock_gettime(CLOCK_MONOTONIC, &out))
-RUN_INTO(clock_gettime_raw, struct timespec, clock_gettime(CLOCK_MONOTONIC_RAW, &out))
-RUN_INTO(clock_gettime_realtime_coarse, struct timespec, clock_gettime(CLOCK_REALTIME_COARSE, &out))
-RUN_INTO(clock_gettime_monotonic_coarse, struct timespec,
-         clock_gettime(CLOCK_MONOTONIC_COARSE, &out))
+/* As one number of ns, which is what every reading of timebase gives: like is compared with like.
+ */
+static inline int64_t clock_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+RUN(clock_gettime_realtime, clock_ns(CLOCK_REALTIME))
+RUN(clock_gettime_monotonic, clock_ns(CLOCK_MONOTONIC))
+RUN(clock_gettime_raw, clock_ns(CLOCK_MONOTONIC_RAW))
+RUN(clock_gettime_realtime_coarse, clock_ns(CLOCK_REALTIME_COARSE))
+RUN(clock_gettime_monotonic_coarse, clock_ns(CLOCK_MONOTONIC_COARSE))
 RUN_INTO(gettimeofday, struct timeval, gettimeofday(&out, NULL))
 RUN_INTO(tb_libc_2007, struct timeval, tb_libc_2007(&timebase_bench_systemcfg, &out))
 

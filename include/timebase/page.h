@@ -278,6 +278,18 @@ TIMEBASE_PART uint64_t timebase_page_ticks(int ordered)
 }
 
 /*
+ * seq as a number that the compiler learns of only here. What is computed from it then comes after
+ * the counter read, and runs while an ordered one is under way instead of delaying it: 4 % of the
+ * reading on Zen 4.
+ */
+TIMEBASE_PART size_t timebase_page_late(uint64_t seq)
+{
+    size_t late = (size_t)seq;
+    __asm__ __volatile__("" : "+r"(late));
+    return late;
+}
+
+/*
  * Read the counter and convert it by the page. False when the page has no line for now: the
  * caller then takes the slow path of its clock. The loop ends as soon as no publication falls
  * between its two looks at seq.
@@ -290,9 +302,9 @@ TIMEBASE_PART bool timebase_page_read(const struct timebase_page *page, int orde
         seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
         if (TIMEBASE_UNLIKELY(seq == 0))
             return false;
-        const struct timebase_lines *lines = &page->copy[seq & 1];
-        uint64_t d;
         out->ticks = timebase_page_ticks(ordered);
+        const struct timebase_lines *lines = &page->copy[timebase_page_late(seq) & 1];
+        uint64_t d;
         const struct timebase_line *line =
             timebase_page_line_now(lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
         if (TIMEBASE_UNLIKELY(line == NULL))

@@ -8,6 +8,9 @@
  * start before it: LFENCE after it stops them. LFENCE is dispatch serialising on Intel, and on
  * AMD since Linux sets DE_CFG bit 1 at boot.
  *
+ * Both instructions clear the upper halves of RAX and RDX in 64-bit mode, so their results are
+ * taken as whole registers: no instruction is spent on widening them.
+ *
  * A processor without RDTSCP is served by the counter of last resort: see counter.h.
  */
 #ifndef TIMEBASE_ARCH_X86_H
@@ -17,31 +20,31 @@
 
 TIMEBASE_PART uint64_t timebase_arch_ticks(void)
 {
-    uint32_t low, high;
+    unsigned long low, high;
     __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high));
-    return ((uint64_t)high << 32) | low;
+    return ((uint64_t)high << 32) + low;
 }
 
 TIMEBASE_PART uint64_t timebase_arch_ticks_ordered(void)
 {
-    uint32_t low, high;
+    unsigned long low, high;
     __asm__ __volatile__("rdtscp" : "=a"(low), "=d"(high) : : "ecx", "memory");
-    return ((uint64_t)high << 32) | low;
+    return ((uint64_t)high << 32) + low;
 }
 
 /* Everything before has completed, nothing after has begun. */
 TIMEBASE_PART uint64_t timebase_arch_ticks_begin(void)
 {
-    uint32_t low, high;
+    unsigned long low, high;
     __asm__ __volatile__("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high) : : "memory");
-    return ((uint64_t)high << 32) | low;
+    return ((uint64_t)high << 32) + low;
 }
 
 TIMEBASE_PART uint64_t timebase_arch_ticks_end(void)
 {
-    uint32_t low, high;
+    unsigned long low, high;
     __asm__ __volatile__("rdtscp\n\tlfence" : "=a"(low), "=d"(high) : : "ecx", "memory");
-    return ((uint64_t)high << 32) | low;
+    return ((uint64_t)high << 32) + low;
 }
 
 TIMEBASE_PART void timebase_arch_relax(void)
