@@ -5,6 +5,9 @@
 
 #include "../publish/publish.h"
 
+/* An unknown time is known to within this: half a lifetime. */
+#define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
+
 struct timebase_page *cell_lines_page(struct clock_cell *cell)
 {
     return timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER ? &cell->page : &cell->shadow;
@@ -44,4 +47,14 @@ bool cell_try_lock(struct clock_cell *cell)
 void cell_unlock(struct clock_cell *cell)
 {
     __atomic_store_n(&cell->owner_pid, 0, __ATOMIC_RELEASE);
+}
+
+void cell_unknown(uint64_t ticks, struct timebase_instant *out)
+{
+    struct timebase_instant nothing = {0};
+    *out = nothing;
+    out->ticks = ticks;
+    out->maxerror_ns = UNKNOWN_ERROR_NS;
+    out->utc_maxerror_ns = UNKNOWN_ERROR_NS;
+    out->flags = TIMEBASE_STATUS_UNKNOWN;
 }

@@ -71,4 +71,7 @@ int cell_maintain(struct clock_cell *cell);
  */
 uint64_t cell_followed_ticks(struct clock_cell *cell);
 
+/* Neither lines nor a reference: an instant that says so, in the loudest way there is. */
+void cell_unknown(uint64_t ticks, struct timebase_instant *out);
+
 #endif

@@ -36,15 +36,6 @@ static bool has_lines(struct clock_cell *cell)
     return timebase_page_seq(cell_lines_page(cell), __ATOMIC_ACQUIRE) != 0;
 }
 
-static bool try_maintain(struct clock_cell *cell)
-{
-    if (!cell_try_lock(cell))
-        return false;
-    cell_maintain(cell);
-    cell_unlock(cell);
-    return true;
-}
-
 /*
  * The page to convert by; with lines unless the thread that maintains the clock does not get on
  * with it, perhaps because we are a signal handler in its midst.
@@ -55,7 +46,7 @@ static struct timebase_page *page_with_lines(struct clock_cell *cell)
     for (int round = 0; round < WAITS && locked_out < LOCKED_OUT_MAX && !has_lines(cell); round++) {
         if (round > 0)
             wait_by_reference(cell);
-        locked_out += !try_maintain(cell);
+        locked_out += timebase_clock_maintain(cell_handle(cell)) == TIMEBASE_E_BUSY;
     }
     return cell_lines_page(cell);
 }
@@ -83,16 +74,6 @@ static void draw(struct clock_cell *cell, struct timebase_page *page)
     publish_lines(page, &output.lines, output.refresh_ticks);
 }
 
-/* No lines at all and no reference to draw them by. */
-static void convert_nothing(uint64_t ticks, struct timebase_instant *out)
-{
-    struct timebase_instant nothing = {0};
-    *out = nothing;
-    out->ticks = ticks;
-    out->maxerror_ns = out->utc_maxerror_ns = (uint64_t)1 << 60;
-    out->flags = TIMEBASE_STATUS_UNKNOWN;
-}
-
 TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
                               struct timebase_instant *out)
 {
@@ -102,7 +83,7 @@ TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
     struct timebase_page page = {0};
     draw(cell, &page);
     if (!timebase_page_convert(&page, ticks, out))
-        convert_nothing(ticks, out);
+        cell_unknown(ticks, out);
 }
 
 TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks)

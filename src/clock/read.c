@@ -14,8 +14,6 @@
 
 /* Roughly 20 µs of waiting for the thread that is renewing, when there is nothing else. */
 #define PATIENCE 400
-/* An unknown time is known to within this: half a century. */
-#define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
 
 enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
 
@@ -63,17 +61,6 @@ static void from_moment(const struct reference_moment *moment, uint64_t ticks,
     out->maxerror_ns = moment->error_ns;
     out->utc_maxerror_ns = moment->error_ns + (uint64_t)moment->maxerror_ns;
     out->flags = moment->flags | TIMEBASE_STATUS_INITIALIZING;
-}
-
-/* Neither lines nor a reference: say so, in the loudest way there is. */
-static void unknown(struct timebase_instant *out)
-{
-    struct timebase_instant nothing = {0};
-    *out = nothing;
-    out->ticks = timebase_ticks_ordered();
-    out->maxerror_ns = UNKNOWN_ERROR_NS;
-    out->utc_maxerror_ns = UNKNOWN_ERROR_NS;
-    out->flags = TIMEBASE_STATUS_UNKNOWN;
 }
 
 /* The reference's moment, and the counter before and after it. */
@@ -153,7 +140,7 @@ static void read_without_lines(struct clock_cell *cell, struct timebase_instant 
     if (look.is_known)
         from_moment(&look.moment, look.before, out);
     else
-        unknown(out);
+        cell_unknown(timebase_ticks_ordered(), out);
 }
 
 static void read_slow(struct clock_cell *cell, struct timebase_instant *out)
