@@ -14,6 +14,8 @@
  *     page.h       what a tick means: the published lines
  *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
  *     stopwatch.h  durations of a few instructions, without the cost of measuring
+ *     wait.h       start at an exact tick, and how well that went
+ *     realtime.h   what punctual threads ask of the kernel, and give back
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
  * comment says otherwise, from a signal handler. Nothing here prints, allocates or exits.
@@ -32,5 +34,10 @@
 #include <timebase/clock.h>
 
 #include <timebase/stopwatch.h>
+
+#include <timebase/wait.h>
+
+#include <timebase/realtime.h>
+
 
 #endif

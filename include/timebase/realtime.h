@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * realtime: ask the kernel for what punctual threads need, say what it refused, give all back.
+ *
+ *     struct timebase_realtime rt;
+ *     struct timebase_realtime_request request = {
+ *         .wanted = TIMEBASE_REALTIME_ALL, .priority = 50, .cpu = 1};
+ *
+ *     timebase_realtime_acquire(&rt, &request);
+ *     for (int i = 0; i < TIMEBASE_REALTIME_COUNT; i++)
+ *         if (rt.refused & 1u << i)
+ *             fprintf(stderr, "no %s (%s): %s\n", timebase_realtime_name(1u << i),
+ *                     strerror(rt.reason_errno[i]), timebase_realtime_advice(1u << i));
+ *     ...                                // the punctual part
+ *     timebase_realtime_release(&rt);    // in the same thread
+ *
+ * What is refused is left as it was and the rest is still granted: a program without rights runs,
+ * less punctually.
+ *
+ *     setting      whose            notes
+ *     AFFINITY     the thread's
+ *     SCHEDULER    the thread's     SCHED_FIFO. A thread that polls without end is stopped for 50
+ *                                   ms of each second (/proc/sys/kernel/sched_rt_runtime_us)
+ *     MEMORY       the process'     counted: unlocked when the last of its threads releases. With
+ *                                   a finite RLIMIT_MEMLOCK later allocations count against it
+ *     TIMER_SLACK  the thread's     how late timers of ordinary threads may be; real-time threads
+ *                                   have none in any case
+ *     CPU_LATENCY  the machine's    while it is held idle CPUs do not sleep, but poll: all of them,
+ *                                   at the price of their full power
+ *
+ * All of them end with the process, however it ends: nothing outlives a SIGKILL.
+ *
+ * Threads and processes that the thread makes meanwhile get neither SCHED_FIFO (they begin as
+ * ordinary ones) nor, if processes, the memory lock. They do inherit affinity and timer slack,
+ * and a child of fork() keeps the idle latency open until it calls exec, exits, or releases its
+ * own copy of *rt: that gives back what it inherited, and nothing of its parent's. Not for a
+ * child of vfork().
+ *
+ * Requests nest, in one thread or in several: release in the reverse order. errno is kept. Not
+ * for signal handlers.
+ */
+#ifndef TIMEBASE_REALTIME_H
+#define TIMEBASE_REALTIME_H
+
+#include <stdint.h>
+
+#include <timebase/attributes.h>
+#include <timebase/error.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+enum timebase_realtime_bit {
+    TIMEBASE_REALTIME_AFFINITY = 1,     /* this thread on one CPU */
+    TIMEBASE_REALTIME_SCHEDULER = 2,    /* SCHED_FIFO */
+    TIMEBASE_REALTIME_MEMORY = 4,       /* mlockall(MCL_CURRENT | MCL_FUTURE) */
+    TIMEBASE_REALTIME_TIMER_SLACK = 8,  /* 1 ns */
+    TIMEBASE_REALTIME_CPU_LATENCY = 16, /* /dev/cpu_dma_latency, 0 us: no deep idle states */
+    TIMEBASE_REALTIME_LAST = 16,
+    TIMEBASE_REALTIME_ALL = 31,
+    TIMEBASE_REALTIME_COUNT = 5, /* of the bits: bit i is 1 << i */
+};
+
+struct timebase_realtime_request {
+    uint32_t wanted;  /* enum timebase_realtime_bit */
+    int32_t priority; /* of SCHED_FIFO, 1 to 99; looked at with SCHEDULER only */
+    int32_t cpu;      /* for AFFINITY, 0 to 8191; -1: the one the thread is on */
+};
+
+struct timebase_realtime {
+    uint32_t granted; /* and not yet given back */
+    uint32_t refused;
+    int32_t reason_errno[TIMEBASE_REALTIME_COUNT]; /* of the refused, in the order of the bits */
+    int32_t cpu;                                   /* pinned to, or -1 */
+    /* What was before, for release. */
+    int32_t process;
+    int32_t thread;
+    int32_t latency_file; /* -1: none */
+    int32_t policy;
+    int32_t priority;
+    int32_t unused;
+    uint64_t timer_slack_ns; /* 0: the thread had none, being a real-time thread already */
+    uint64_t affinity[128];  /* 8192 CPUs */
+};
+
+/*
+ * Ask for each of request->wanted, for the calling thread. Returns
+ *   0                    all was granted
+ *   1                    something was refused: rt->refused, with the kernel's reasons. For
+ *                        AFFINITY, ENODEV is a CPU that does not exist or is offline, EPERM one
+ *                        that is outside of this process' cpuset; for SCHEDULER, EBUSY is a thread
+ *                        under SCHED_DEADLINE, which comes before SCHED_FIFO and is left there
+ *   TIMEBASE_E_INVALID   a null pointer, unknown bits, a priority or CPU out of range; nothing was
+ *                        changed, and *rt is empty, fit for release
+ * *rt is written without a look at what it held: release it before it is used again. Locking the
+ * memory of a large process may take a second.
+ */
+TIMEBASE_API int timebase_realtime_acquire(struct timebase_realtime *rt,
+                                           const struct timebase_realtime_request *request);
+
+/*
+ * Give back what was granted, in the reverse order. Memory that was locked before stays locked, as
+ * it does where /proc cannot be read and nobody knows. May be called again, and for a structure of
+ * zeros, with no effect. Returns
+ *   0                      all is as before
+ *   TIMEBASE_E_INVALID     a null pointer, or another thread of the process than the one that
+ *                          acquired; nothing was changed
+ *   TIMEBASE_E_PERMISSION  the kernel refuses the way back: what is left is in rt->granted. So it
+ *                          is with SCHEDULER without CAP_SYS_NICE: the policy is given back, but
+ *                          the thread's mark SCHED_RESET_ON_FORK, by which its children become
+ *                          ordinary threads, only a privileged thread may take away
+ */
+TIMEBASE_API int timebase_realtime_release(struct timebase_realtime *rt);
+
+/* "SCHED_FIFO", "locked memory", of one bit: constant text, never NULL. */
+TIMEBASE_API const char *timebase_realtime_name(unsigned bit);
+
+/* What a person may do about a refusal, one sentence; constant, never NULL. */
+TIMEBASE_API const char *timebase_realtime_advice(unsigned bit);
+
+TIMEBASE_EXTERN_END
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait: begin at a tick.
+ *
+ *     static struct timebase_waiter waiter;                    // 8 KiB, one per thread
+ *     timebase_waiter_init(&waiter, timebase_clock_default()); // learns the machine, <= 10 ms
+ *
+ *     uint64_t target = timebase_ticks() + 5000;
+ *     struct timebase_wait_result result;
+ *     timebase_wait_until_ticks(&waiter, target, TIMEBASE_WAIT_PREPARE, &result);
+ *     ...                                                      // begins at the target
+ *     printf("%+.1f ns%s\n", result.error_ns, result.disturbance ? " (disturbed)" : "");
+ *
+ *     timebase_wait_call_mono(&waiter, next_ns, TIMEBASE_WAIT_SLEEP, send_packet, packet, &result);
+ *     timebase_delay_ns(&waiter, 200, 0, NULL);
+ *
+ * How. The plain loop, which reads the counter until the target has passed, is late by anything up
+ * to its own period, some 10 ns. The report "Temporal accuracy and modern high performance
+ * processors: a case study using Pentium Pro" (1997) found a table of delays, indexed by the
+ * target, that brings this to 2 cycles, once, for one alignment of the code. Here
+ *
+ *   1. the plain loop ends early, some 100 ns before the target;
+ *   2. one clean sample of the counter says how much time is left. If the counter moves in steps
+ *      (10 ns on AMD's Zen), several readings at a known spacing are intersected, as with a
+ *      vernier;
+ *   3. a table indexed by the time left says how many dependent instructions fill it;
+ *   4. a branch that is always predicted wrongly, and so always costs the same, enters that many
+ *      from the end of a run of them; behind it the event begins.
+ *
+ * The table is learnt by timebase_waiter_init() and then tracked: every wait shows how far the
+ * core's clock has moved against the counter. timebase_waiter_describe() names the mechanism, since
+ * not every processor and process allows the best one.
+ *
+ * The event is the return of timebase_wait_until_*(), or the first instruction of the function
+ * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of
+ * all exact waits end a fraction of a nanosecond early; TIMEBASE_WAIT_NEVER_EARLY shifts the aim.
+ *
+ * A waiter belongs to one thread and, as cores run at different clocks, to the CPU on which it
+ * was calibrated: pin the thread first. Moved to another CPU it recalibrates itself before the
+ * next wait that leaves it the time. It must not be copied or moved in memory. Nothing needs to be
+ * freed. After fork the child's copy is as good as the parent's. Not for signal handlers, but a
+ * signal that arrives during a wait does no harm beyond its delay.
+ *
+ * Nothing of the machine is changed by waiting. To be given SCHED_FIFO, locked memory, a CPU, and
+ * an idle state that wakes up quickly, see realtime.h: sleeping waits need them.
+ */
+#ifndef TIMEBASE_WAIT_H
+#define TIMEBASE_WAIT_H
+
+#include <stdint.h>
+
+#include <timebase/attributes.h>
+#include <timebase/clock.h>
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+/* Opaque. */
+struct timebase_waiter {
+    uint64_t storage[1024];
+};
+
+/* How a wait is done: the flags of each wait, 0 for an exact wait without preparation. */
+enum timebase_wait_flag {
+    TIMEBASE_WAIT_PLAIN = 1,       /* the polling loop alone, its mean lateness compensated */
+    TIMEBASE_WAIT_NEVER_EARLY = 2, /* aim so far behind the target that no undisturbed wait is
+                                    * early: later by the spread that calibration saw */
+    TIMEBASE_WAIT_SLEEP = 4,       /* sleep until a learnt margin before the target */
+    TIMEBASE_WAIT_PREPARE = 8,     /* fetch the last instructions and the event's function into
+                                    * the caches before; needs some 3 us before the target */
+    TIMEBASE_WAIT_REHEARSE = 16,   /* PREPARE, and call the event's function once beforehand with
+                                    * timebase_wait_rehearsing() true */
+    TIMEBASE_WAIT_SAVE_POWER = 32, /* poll in the processor's own light sleep where it has one
+                                    * (umwait, WFET, priority hints), until the last microseconds */
+};
+
+/* What carries a wait over its last nanoseconds. */
+enum timebase_wait_mechanism {
+    TIMEBASE_MECHANISM_NONE = 0, /* the target had passed */
+    TIMEBASE_MECHANISM_LOOP = 1, /* the polling loop, bias compensated */
+    TIMEBASE_MECHANISM_JUMP = 2, /* table, indirect jump into the run: the jump may be predicted */
+    TIMEBASE_MECHANISM_RETURN = 3, /* table, overwritten return address: never predicted */
+    TIMEBASE_MECHANISM_RUN = 4,    /* short delays: the run alone, no counter */
+};
+
+/* Why a wait may have missed: evidence gathered beside the time of the event itself. */
+enum timebase_wait_disturbance {
+    TIMEBASE_DISTURBED_INTERRUPT = 1, /* the kernel ran on this CPU during the last approach */
+    TIMEBASE_DISTURBED_PREEMPTED = 2, /* another thread did, or a signal handler */
+    TIMEBASE_DISTURBED_MIGRATED = 4,  /* the wait ended on another CPU than it began */
+    TIMEBASE_DISTURBED_GAP = 8, /* polling stood still without any of these: hypervisor, SMI */
+    TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
+                                        * throttling of real-time threads lasts */
+    TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
+};
+
+/* What happened. All of it is about this wait alone. */
+struct timebase_wait_result {
+    uint64_t target_ticks; /* the target as a tick, by the clock's last line before the wait */
+    uint64_t event_ticks;  /* the counter at the event, as read */
+    int64_t error_ticks; /* event - target, > 0: late. The reading's middle on a stepped counter */
+    double error_ns;     /* the same in ns */
+    double error_bound_ns; /* the reading itself is good to +/- this: half a step of the counter */
+    int64_t wake_ns;       /* sleeping waits: wake-up after the time asked for; 0 if none slept */
+    int64_t margin_ns;     /* sleeping waits: the margin used */
+    int32_t mechanism;     /* enum timebase_wait_mechanism */
+    int32_t late;          /* 1: when the last approach began, it was too late for it */
+    uint32_t disturbance;  /* enum timebase_wait_disturbance, 0: no evidence of any */
+    uint32_t prepared;     /* 1: there was time to prepare */
+};
+
+/* What the waiter has learnt of its machine. Times in ns; "spread" is 99th - 1st percentile. */
+struct timebase_waiter_description {
+    int32_t mechanism;      /* enum timebase_wait_mechanism of exact waits */
+    int32_t readings;       /* counter readings in the clean sample */
+    int32_t power_hint;     /* 1: TIMEBASE_WAIT_SAVE_POWER has an effect here */
+    int32_t cpu;            /* calibrated on this CPU, -1 unknown */
+    uint32_t evidence;      /* enum timebase_wait_disturbance: what could be noticed here */
+    int32_t calibrations;   /* how often */
+    double calibration_ns;  /* how long the last one took */
+    double instruction_ns;  /* one instruction of the run: the finest step of a wait */
+    double quantum_ns;      /* step of the counter */
+    double sample_ns;       /* what the clean sample leaves unknown, mean width */
+    double exact_spread_ns; /* of the exact waits of the calibration */
+    double plain_spread_ns; /* of the plain ones */
+    double plain_bias_ns;   /* what plain waits are late on average, and are started earlier by */
+    double least_ns;        /* the shortest exact wait from here: shorter ones are plain or late */
+    double margin_ns;       /* what sleeping waits now allow for waking up */
+    uint64_t waits, late, disturbed; /* since init */
+};
+
+/*
+ * Learn the machine: core clock, loop period, table. At most 10 ms. The clock converts and must
+ * outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a pointer is null.
+ */
+TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *waiter, const timebase_clock *clock);
+
+/* Learn again, e.g. after pinning the thread elsewhere; statistics and margin are kept. */
+TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *waiter);
+
+/*
+ * How sleeping waits choose their margin: the quantile of wake-up latencies that it should cover,
+ * (0, 1), default 0.99, and the share of a period that may be spent polling, (0, 1], default 0.05.
+ * Latencies are clipped: one outlier moves the margin one step. Returns 0 or TIMEBASE_E_INVALID.
+ */
+TIMEBASE_API int timebase_waiter_set_margin(struct timebase_waiter *waiter, double quantile,
+                                            double cpu_share);
+
+TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
+                                          struct timebase_waiter_description *out);
+
+/*
+ * Wait until an instant. result may be null. Returns
+ *   0                      in time; where the target was too near for the table, the polling loop
+ *                          did the rest: result->mechanism says so
+ *   1                      late: the target had passed when its time for polling came; the event
+ *                          took place at once (calls are made all the same)
+ *   TIMEBASE_E_INVALID     a null or uninitialised waiter, unknown flags, or a target more than
+ *                          about 100 years ahead; no wait, no call
+ *   TIMEBASE_E_UNSUPPORTED UTC or monotonic time is not known
+ * A UTC target follows steps and slews of the clock until the last moment before it.
+ */
+TIMEBASE_API int timebase_wait_until_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
+                                           unsigned flags, struct timebase_wait_result *result);
+TIMEBASE_API int timebase_wait_until_mono(struct timebase_waiter *waiter, int64_t mono_ns,
+                                          unsigned flags, struct timebase_wait_result *result);
+TIMEBASE_API int timebase_wait_until_utc(struct timebase_waiter *waiter, int64_t utc_ns,
+                                         unsigned flags, struct timebase_wait_result *result);
+
+/* The same, and the event is function's first instruction: function(argument). */
+TIMEBASE_API int timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
+                                          unsigned flags, void (*function)(void *), void *argument,
+                                          struct timebase_wait_result *result);
+TIMEBASE_API int timebase_wait_call_mono(struct timebase_waiter *waiter, int64_t mono_ns,
+                                         unsigned flags, void (*function)(void *), void *argument,
+                                         struct timebase_wait_result *result);
+TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t utc_ns,
+                                        unsigned flags, void (*function)(void *), void *argument,
+                                        struct timebase_wait_result *result);
+
+/*
+ * A delay of delay_ns, 0 to about 100 years, from the call to the return; the paper's mdelay.
+ * Below the shortest exact wait a run of instructions alone makes the delay, without reading the
+ * counter; below the cost of the call (some 10 ns) it returns at once. Returns as above.
+ */
+TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
+                                   unsigned flags, struct timebase_wait_result *result);
+
+/* True in a function that TIMEBASE_WAIT_REHEARSE calls beforehand: touch everything, do nothing. */
+TIMEBASE_API int timebase_wait_rehearsing(void);
+
+/* Names for people: "return into a run of instructions", "interrupt". Constant text, never NULL. */
+TIMEBASE_API const char *timebase_wait_mechanism_name(int mechanism);
+TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
+
+/*
+ * The counter finer than its steps: several readings, intersected. For measuring events on
+ * counters that step by 10 ns. Takes some 200 ns; the instant meant is that of the first reading,
+ * relative to base_ticks. Returns 0, 1 if the readings were not evenly spaced (the bound is then
+ * a whole step), or TIMEBASE_E_INVALID. Like a waiter, for one thread.
+ */
+struct timebase_fine_reading {
+    double ticks;       /* since base_ticks */
+    double bound_ticks; /* +/- */
+};
+TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *waiter, uint64_t base_ticks,
+                                         struct timebase_fine_reading *out);
+
+TIMEBASE_EXTERN_END
+
+#endif

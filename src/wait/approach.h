@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * approach: the last microsecond of a wait.
+ *
+ *     poll the counter until `leave`
+ *     take one clean sample: how long is it to the target?
+ *     table[time left] = how many dependent instructions fill it
+ *     enter the run of them that far from its end
+ *     read the counter (the stamp), note the evidence, call event(argument)
+ *
+ * Written for each processor, as the compiler would not leave it alone: approach_<processor>.
+ * A processor without one polls (approach_poll). All are in terms of this structure, which is on
+ * cache lines of its own: a line that another core wants would move away just before the event.
+ */
+#ifndef WAIT_APPROACH_H
+#define WAIT_APPROACH_H
+
+#include <stdint.h>
+
+enum {
+    APPROACH_TABLE_ENTRIES = 512, /* a quarter of a tick each */
+    APPROACH_LONGEST_RUN = 248,   /* instructions; fits the table's bytes */
+    APPROACH_LONGER = 100,        /* instructions, where the table ends before the target */
+    APPROACH_VERNIER = 16,        /* readings of a clean sample of a stepped counter */
+    APPROACH_FINE = 24,           /* readings of a fine reading */
+};
+
+struct approach {
+    uint64_t target_ticks; /* where the stamp should fall */
+    uint64_t leave_ticks;  /* poll until here */
+    int32_t base_256;      /* entry 0 of the table is for: the middle of the first reading's
+                            * possible instants + this = the target; 256ths of a tick */
+    int32_t step_256;      /* of the counter, less one: how far lower ends may be apart */
+    const uint8_t *table;
+    void (*event)(void *);
+    void *argument;
+    /* What happened. */
+    uint64_t event_ticks; /* the stamp */
+    int32_t middle_256;   /* middle of the first reading's lower ends, relative to the target */
+    int32_t width_256;    /* lowest - highest lower end: + one step is what the sample left open */
+    uint32_t run;         /* instructions; without them: 0 if it was past leave_ticks already */
+    uint32_t gap_ticks;   /* longest time between two polls */
+    uint32_t marker;      /* evidence_begin()'s mark as found at the stamp */
+    int32_t allowed_256;  /* < 0: some early readings of the sample do not fit the later ones */
+    const uint32_t *rseq; /* this thread's struct rseq, or one that never changes */
+    uint32_t rseq_cpu;    /* its cpu_id at the stamp */
+    uint32_t unused;
+    uint64_t rseq_marker; /* its rseq_cs at the stamp */
+    uint64_t
+        not_before_ticks; /* the event waits until the counter reads this (in, despite its place) */
+    int32_t longer_quarters; /* (in) what APPROACH_LONGER instructions take; quarters of a tick */
+    uint32_t padding[3];
+    uint32_t readings[APPROACH_FINE];
+    int32_t offsets_256[APPROACH_FINE]; /* of the readings after the first */
+} __attribute__((aligned(128)));
+
+typedef void approach_function(struct approach *approach);
+
+/* The ways of a processor. A null function is not there. */
+struct approach_ways {
+    approach_function *single;  /* for fine counters: one reading */
+    approach_function *vernier; /* for stepped ones: APPROACH_VERNIER readings */
+    void (*read_fine)(uint32_t readings[APPROACH_FINE]);
+    void (*run)(uint64_t instructions); /* so many dependent instructions */
+    int mechanism;                      /* enum timebase_wait_mechanism */
+};
+
+/* The best that this process may use; asks the processor, so once. */
+struct approach_ways approach_ways(void);
+
+/* Everywhere: poll until leave_ticks, stamp, event. */
+void approach_poll(struct approach *approach);
+
+/* The event of waits that return. */
+void approach_event_none(void *argument);
+
+#endif

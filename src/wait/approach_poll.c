@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The polling loop of the paper of 1997, on any processor and any counter. */
+#include <timebase/counter.h>
+#include <timebase/wait.h>
+
+#include "approach.h"
+#include "evidence.h"
+
+/* Ticks are compared by their difference, so that the counter may wrap. */
+void approach_poll(struct approach *approach)
+{
+    uint64_t now = timebase_ticks(), gap = 0;
+    approach->run = (int64_t)(now - approach->leave_ticks) < 0;
+    while ((int64_t)(now - approach->leave_ticks) < 0) {
+        uint64_t before = now;
+        now = timebase_ticks();
+        gap = now - before > gap ? now - before : gap;
+    }
+    do {
+        approach->event_ticks = timebase_ticks_ordered();
+    } while ((int64_t)(approach->event_ticks - approach->not_before_ticks) < 0);
+    approach->marker = evidence_marker();
+    approach->rseq_cpu = approach->rseq[1];
+    approach->rseq_marker = evidence_rseq_marker(approach->rseq);
+    approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+    approach->event(approach->argument);
+}
+
+#ifndef __x86_64__
+void approach_event_none(void *argument)
+{
+    (void)argument;
+}
+
+/* Until this processor has an approach of its own. */
+struct approach_ways approach_ways(void)
+{
+    struct approach_ways ways = {0, 0, 0, 0, TIMEBASE_MECHANISM_LOOP};
+    return ways;
+}
+#endif

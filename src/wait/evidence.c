@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include <timebase/wait.h>
+
+#include "evidence.h"
+
+#if defined(__has_include) && __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+
+#if defined(RSEQ_SIG) && defined(__x86_64__)
+#define HAVE_RSEQ 1
+static char *thread_pointer(void)
+{
+    char *pointer;
+    __asm__("movq %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+#elif defined(RSEQ_SIG) && (defined(__aarch64__) || defined(__s390x__))
+#define HAVE_RSEQ 1
+static char *thread_pointer(void)
+{
+    return (char *)__builtin_thread_pointer();
+}
+#else
+#define HAVE_RSEQ 0
+#endif
+
+/* For threads without rseq: no CPU, and a mark that never changes. */
+static const uint32_t no_rseq[8] = {0, UINT32_MAX};
+
+#if HAVE_RSEQ
+/* Absent before glibc 2.35. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+
+/* What must stand before an abort handler, and a place that is never executed. */
+static const struct {
+    uint32_t signature;
+    uint32_t abort;
+    uint32_t sequence;
+} never_run = {RSEQ_SIG, 0, 0};
+
+static struct rseq_cs sequence;
+
+static uint32_t *find_rseq(void)
+{
+    if (&__rseq_offset == NULL || &__rseq_size == NULL || __rseq_size == 0)
+        return NULL;
+    return (uint32_t *)(void *)(thread_pointer() + __rseq_offset);
+}
+
+static void write_mark(uint32_t *rseq, uint64_t mark)
+{
+    __atomic_store_n((uint64_t *)(void *)(rseq + 2), mark, __ATOMIC_RELAXED);
+}
+
+/* The kernel wants three addresses of this process; the sequence is one byte long. */
+static uint64_t make_mark(void)
+{
+    sequence.start_ip = (uintptr_t)&never_run.sequence;
+    sequence.post_commit_offset = 1;
+    sequence.abort_ip = (uintptr_t)&never_run.abort;
+    return (uintptr_t)&sequence;
+}
+#else
+static uint32_t *find_rseq(void)
+{
+    return NULL;
+}
+static void write_mark(uint32_t *rseq, uint64_t mark)
+{
+    (void)rseq, (void)mark;
+}
+static uint64_t make_mark(void)
+{
+    return 0;
+}
+#endif
+
+static void set_marker(uint32_t marker)
+{
+#ifdef __x86_64__
+    __asm__ __volatile__("movl %0, %%es" : : "r"(marker));
+#else
+    (void)marker;
+#endif
+}
+
+void evidence_init(struct evidence *evidence, struct approach *approach)
+{
+    approach->rseq = no_rseq;
+    evidence->rseq_mark = find_rseq() != NULL ? make_mark() : 0;
+    evidence->noticed = TIMEBASE_DISTURBED_GAP;
+    if (evidence->rseq_mark != 0)
+        evidence->noticed |= TIMEBASE_DISTURBED_PREEMPTED | TIMEBASE_DISTURBED_MIGRATED |
+            TIMEBASE_DISTURBED_THROTTLED;
+}
+
+void evidence_begin(struct evidence *evidence, struct approach *approach)
+{
+    uint32_t *rseq = evidence->rseq_mark != 0 ? find_rseq() : NULL;
+    if (rseq != NULL) {
+        approach->rseq = rseq;
+        evidence->cpu_before = rseq[1];
+        write_mark(rseq, evidence->rseq_mark);
+    }
+    set_marker(1);
+}
+
+void evidence_clear(const struct evidence *evidence, struct approach *approach)
+{
+    set_marker(0);
+    if (evidence->rseq_mark != 0 && evidence_rseq_marker(approach->rseq) == evidence->rseq_mark)
+        write_mark((uint32_t *)(uintptr_t)approach->rseq, 0);
+}
+
+uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
+                        uint32_t gap_limit_ticks)
+{
+    uint32_t found = 0;
+    if (approach->marker != 1)
+        found |= TIMEBASE_DISTURBED_INTERRUPT;
+    if (evidence->rseq_mark != 0) {
+        if (approach->rseq_marker != evidence->rseq_mark)
+            found |= TIMEBASE_DISTURBED_PREEMPTED;
+        if (approach->rseq_cpu != evidence->cpu_before)
+            found |= TIMEBASE_DISTURBED_MIGRATED;
+    }
+    if (approach->gap_ticks > gap_limit_ticks && found == 0)
+        found |= TIMEBASE_DISTURBED_GAP;
+    evidence->noticed |= found;
+    return found;
+}
+
+uint32_t evidence_now(struct evidence *evidence, struct approach *approach)
+{
+    approach->marker = evidence_marker();
+    approach->rseq_cpu = approach->rseq[1];
+    approach->rseq_marker = evidence_rseq_marker(approach->rseq);
+    approach->gap_ticks = 0;
+    return evidence_judge(evidence, approach, UINT32_MAX);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evidence: what disturbed a wait, from other sources than when it ended.
+ *
+ * Three marks are set before the last approach and looked at when it ends:
+ *
+ *   ES     x86-64 only. IRET clears a null selector other than 0: an interrupt or a fault came
+ *          (approach_x86_64.S).
+ *   rseq   The kernel clears rseq_cs of the thread's restartable sequence when it preempts,
+ *          migrates or signals the thread outside of that sequence. The sequence named here covers
+ *          one byte of data, so the thread is never in it and nothing is ever aborted.
+ *          (Linux 4.18, glibc 2.35; Documentation: rseq(2) of librseq.)
+ *   polls  The time between two readings of the loop: a hole without the other marks is the
+ *          hypervisor's or the firmware's.
+ */
+#ifndef WAIT_EVIDENCE_H
+#define WAIT_EVIDENCE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "approach.h"
+
+struct evidence {
+    uint64_t rseq_mark; /* what rseq_cs holds until the kernel clears it; 0: no rseq */
+    uint32_t cpu_before;
+    uint32_t noticed; /* what can be noticed here: bits of the disturbances */
+};
+
+/* Ask once what this process has. */
+void evidence_init(struct evidence *evidence, struct approach *approach);
+
+/* Set the marks before an approach: a few dozen cycles; and take them away after it. */
+void evidence_begin(struct evidence *evidence, struct approach *approach);
+void evidence_clear(const struct evidence *evidence, struct approach *approach);
+
+/* The same without an approach: what has become of the marks until now. */
+uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
+
+/*
+ * What the approach found of them at its stamp: bits of enum timebase_wait_disturbance. Polls
+ * further apart than gap_limit_ticks are a disturbance.
+ */
+uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
+                        uint32_t gap_limit_ticks);
+
+#ifdef __x86_64__
+static inline uint32_t evidence_marker(void)
+{
+    uint32_t marker;
+    __asm__ __volatile__("movl %%es, %0" : "=r"(marker));
+    return marker;
+}
+#else
+static inline uint32_t evidence_marker(void)
+{
+    return 1;
+}
+#endif
+
+/* The field rseq_cs; the structure is words to approach. */
+static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
+{
+    const volatile uint32_t *words = rseq;
+    uint32_t pair[2] = {words[2], words[3]};
+    uint64_t marker;
+    memcpy(&marker, pair, sizeof(marker));
+    return marker;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * margin: learns how long before the end of a sleep to ask to be woken. Pure: no clock, no I/O, no
+ * allocation; the same inputs give the same outputs.
+ *
+ *              sleep                     margin                lead
+ *     |------------------------|--------------------------|------------|
+ *                              asked   woken  <- latency             target
+ *
+ * The lead is the caller's: what the last approach and its preparation need. The margin is for
+ * the kernel. A wake-up is late if its latency is longer than the margin; what is left of the
+ * margin is spent polling.
+ *
+ * Quantile. The margin is to cover the share q of latencies. It is multiplied by e^(G q) after a
+ * late wake-up and by e^(-G (1-q)) after any other: stochastic approximation of a quantile (Robbins
+ * and Monro, 1951; in constant memory: "frugal streaming", Ma, Muthukrishnan and Sandler, 2013), on
+ * the logarithm, so that a step is in proportion. Only its side matters of a latency, not its
+ * size: an outlier of 9 ms moves the margin by one step, as one of 9 us too long does. And from
+ *
+ *     ln(last / first) = G (late - (1-q) samples)
+ *
+ * it follows, for any sequence of latencies whatsoever, that the number of late wake-ups among n
+ * is (1-q) n +/- ln(MAX / MIN) / G = 40, as long as the margin is within its range and no cap
+ * interferes. With G = 1/4 and q = 0.99 one late wake-up raises the margin by 28 %, and a margin
+ * three times too long takes 440 wake-ups to shrink.
+ *
+ * Cap. Polling may take the share s of the period, the mean time between the targets of sleeping
+ * waits. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut
+ * to s * period - lead above that mean. What was learnt of the quantile is not touched by it. If
+ * the lead alone takes more than the share, the margin is MIN, and nearly all wake-ups are late.
+ *
+ * Skips and probes. A wait too short for the margin would be polled from its beginning: no sleep,
+ * no sample, and a margin learnt in a bad hour would stay for ever. If polling all of it exceeds
+ * the cap, it sleeps with what margin there is room for. If it does not, it is skipped; but after
+ * 1 / (1-q) skips in a row one such wait sleeps nevertheless, and its sample counts for all of
+ * them. While probes find that there was no room indeed they become rarer, down to a 64th.
+ */
+#ifndef WAIT_MARGIN_H
+#define WAIT_MARGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ns. The quantile, and the margin of each wait, are always within these. */
+#define MARGIN_MIN_NS 1000
+#define MARGIN_MAX_NS 20000000
+/* Before anything is known: SCHED_FIFO on an idle machine wakes up within 5 to 50 us. */
+#define MARGIN_START_NS 30000
+/* A sleep shorter than this is not begun, ns. */
+#define MARGIN_NAP_MIN_NS 2000
+
+struct margin {
+    double quantile;  /* q, (0, 1) */
+    double cpu_share; /* s, (0, 1]; 1: no cap */
+    double rise, fall;
+    double wake_ns;    /* the quantile of latencies, as far as learnt */
+    double mean_ns;    /* of min(latency, margin); < 0: no sample yet */
+    double period_ns;  /* of targets; 0: not known */
+    int64_t target_ns; /* the last one; INT64_MIN: none */
+    uint32_t skipped;  /* waits since the last sample that were too short for the margin */
+    uint32_t rarity;   /* of probes: 1, 2, 4 ... 64 */
+    uint64_t samples;
+    uint64_t late; /* of the samples */
+};
+
+/* q = 0.99, s = 0.05, nothing learnt. */
+void margin_init(struct margin *margin);
+
+/* False, and nothing changed, if a number is out of its range. What was learnt stays. */
+bool margin_set(struct margin *margin, double quantile, double cpu_share);
+
+/* The margin of a wait that is long enough for it, ns. lead_ns >= 0. */
+int64_t margin_ns(const struct margin *margin, int64_t lead_ns);
+
+/* A sleeping wait begins; targets are on one time scale, ns. Once for each wait. */
+void margin_begin(struct margin *margin, int64_t target_ns);
+
+/*
+ * For a wait with left_ns to its target: the margin to sleep with, or -1, do not sleep but poll. A
+ * sleep that it allows is at least MARGIN_NAP_MIN_NS long.
+ */
+int64_t margin_choose(struct margin *margin, int64_t left_ns, int64_t lead_ns);
+
+/* The sleep ended latency_ns after the moment asked for, with this margin. */
+void margin_observe(struct margin *margin, int64_t latency_ns, int64_t with_margin_ns);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prepare: cold code costs a hundred times the wait's own error. Before the approach its code, its
+ * table and the event's function are brought into the caches, by using them.
+ */
+#ifndef WAIT_PREPARE_H
+#define WAIT_PREPARE_H
+
+#include <stdint.h>
+
+#include "waiter.h"
+
+/* What it takes at most with everything cold, without a rehearsal of the function. */
+#define PREPARE_NS 5000
+
+/* Some approaches to targets of their own while there is time. Returns 1 if there was. */
+int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
+            void *argument);
+
+/* One turn of a polling loop that has left_ticks to go: pause, or the processor's light sleep. */
+void prepare_relax(int save_power, int64_t left_ticks);
+
+/* Whether save_power has an effect on this processor. */
+int prepare_can_save_power(void);
+
+#endif

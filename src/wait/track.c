@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * track: the waiter's numbers follow the core clock. The sample and the table predict when the
+ * stamp is taken; the stamp says between which ticks it was. Only a prediction outside of these
+ * moves the numbers, by a sixteenth of the difference: on a stepped counter most waits say nothing,
+ * which costs time but never pulls to one side.
+ */
+#include "table.h"
+#include "waiter.h"
+
+/* First reading to event, of the run that the table chose. */
+static double predicted(const struct waiter *waiter)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double first = waiter->approach.middle_256 / 256.0 + waiter->vernier.half_step_ticks;
+    double more = (double)waiter->approach.run - TABLE_SHORTEST_RUN;
+    return first + learnt->shortest_ticks + more * learnt->instruction_ticks;
+}
+
+static double clamp(double value, double low, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+double waiter_event(const struct waiter *waiter, int exact)
+{
+    const struct approach *a = &waiter->approach;
+    double half = waiter->vernier.half_step_ticks;
+    double middle = waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    middle += waiter->learnt.stamp_ticks;
+    return exact ? clamp(predicted(waiter), middle - half, middle + half) : middle;
+}
+
+static void track_offsets(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    vernier_follow(&waiter->vernier, a->readings, APPROACH_VERNIER);
+    for (int k = 1; k < APPROACH_VERNIER; k++)
+        a->offsets_256[k] = (int32_t)(waiter->vernier.offsets[k] * 256 + 0.5);
+}
+
+/* So that the time left after the sample falls into the table: below it once in some 30 waits. */
+static void track_coarse(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    if (a->run >= APPROACH_LONGEST_RUN)
+        waiter->learnt.coarse_ticks -= 2;
+    else if (-a->middle_256 < a->base_256 &&
+             waiter->learnt.coarse_ticks < waiter->learnt.coarse_most_ticks)
+        waiter->learnt.coarse_ticks += 1;
+    else
+        waiter->learnt.coarse_ticks -= 1.0 / 32;
+}
+
+void waiter_track(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    int can_track = waiter->can_track;
+    waiter->can_track = 0;
+    if (!can_track)
+        return;
+    if (waiter->vernier.readings > 1)
+        track_offsets(waiter);
+    track_coarse(waiter);
+    if (a->allowed_256 < 0 || a->run <= TABLE_SHORTEST_RUN || a->run >= APPROACH_LONGEST_RUN)
+        return;
+    double wrong = clamp(waiter_event(waiter, 1) - predicted(waiter), -4, 4);
+    waiter->learnt.shortest_ticks += wrong / 16;
+    waiter->learnt.longest_ticks += wrong / 16;
+}

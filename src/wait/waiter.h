@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is inside a struct timebase_waiter, on a boundary of 128 bytes in its storage.
+ *
+ * Instants within a wait are doubles in ticks relative to its target, so they are small
+ * and exact to a fraction of a tick. A "step" is what the counter jumps by.
+ */
+#ifndef WAIT_WAITER_H
+#define WAIT_WAITER_H
+
+#include <timebase/wait.h>
+
+#include "approach.h"
+#include "evidence.h"
+#include "sleep.h"
+#include "vernier.h"
+
+#define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
+
+/* What calibration learns; ticks unless said otherwise. */
+struct waiter_learnt {
+    double period_ns;         /* of a tick */
+    double instruction_ticks; /* one instruction of the run */
+    double shortest_ticks;    /* first reading to event with the shortest run */
+    double longest_ticks;     /* and with the longest */
+    double coarse_ticks;      /* the polling loop ends this long before the event */
+    double coarse_most_ticks; /* and never longer */
+    double stamp_ticks;       /* stamp to event: of calls */
+    double exit_ticks[2];     /* event of a call to the return of timebase_wait_until, without and
+                               * with a result */
+    double early_ticks;       /* no undisturbed wait of the calibration was this early */
+    double exact_spread_ticks;
+    double sample_width_ticks;
+    double plain_bias_ticks; /* last poll's threshold to event: of calls */
+    double plain_spread_ticks;
+    double run_ticks;            /* one instruction of a delay by instructions alone */
+    double delay_fixed_ticks[2]; /* such a delay with none; without and with a result */
+    double delay_bias_ticks;     /* what a delay by a wait is late */
+    uint64_t phase_ticks;        /* the counter's readings modulo its step */
+    int exact;                   /* 0: no approach but polling works here */
+};
+
+/* One wait. */
+struct wait {
+    struct waiter *waiter;
+    uint64_t (*ticks_at)(const timebase_clock *clock, int64_t ns); /* null: a target in ticks */
+    int64_t ns;
+    uint64_t ticks;
+    double fraction; /* of a tick, added to ticks */
+    double aim;      /* stands for the event, relative to ticks */
+    unsigned flags;
+    int exact;
+    void (*function)(void *); /* null: return */
+    void *argument;
+    struct timebase_wait_result *result;
+    struct sleep_wait sleep;
+    int prepared;
+    uint32_t disturbance; /* while polling, before the approach */
+};
+
+struct waiter {
+    struct approach approach;
+    uint8_t table[APPROACH_TABLE_ENTRIES];
+    uint64_t magic;
+    const timebase_clock *clock;
+    struct approach_ways ways;
+    approach_function *best; /* of exact waits */
+    struct vernier vernier;
+    struct evidence evidence;
+    struct waiter_learnt learnt;
+    struct sleeper sleeper;
+    double calibration_ns;
+    int cpu;
+    int calibrations;
+    struct wait last;
+    int wait_is_open; /* the last wait has not been settled yet */
+    int can_track;    /* the last approach was exact and undisturbed, and not learnt from yet */
+    uint64_t waits, late, disturbed;
+};
+
+/* Where it lies in the storage. */
+static inline struct waiter *waiter_within(struct timebase_waiter *waiter)
+{
+    uintptr_t start = (uintptr_t)waiter->storage;
+    return (struct waiter *)((start + 127) & ~(uintptr_t)127);
+}
+
+_Static_assert(sizeof(struct waiter) + 127 <= sizeof(struct timebase_waiter), "storage too small");
+
+/* calibrate.c: learn all of it. */
+void waiter_calibrate(struct timebase_waiter *waiter);
+
+/* The instant that a reading stands for: the middle of its step. */
+static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, uint64_t base)
+{
+    return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
+}
+
+/* A fine reading, by whatever means there are. */
+int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
+                     struct timebase_fine_reading *out);
+
+/* Set the approach up for an event at target + lead: exact, or by polling. */
+void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double lead_ticks, int exact);
+
+/* track.c: when the event took place, relative to the target, as far as all evidence says. */
+double waiter_event(const struct waiter *waiter, int exact);
+
+/* wait.c: judge the last wait, if that has not been done. */
+void waiter_settle(struct waiter *waiter);
+
+/* Learn from the last approach, if it was exact and undisturbed. */
+void waiter_track(struct waiter *waiter);
+
+/* A delay of so many ticks by a wait, from now. */
+int waiter_delay(struct timebase_waiter *waiter, double ticks, unsigned flags,
+                 struct timebase_wait_result *result);
+
+/* The CPU this thread is on, or -1. */
+int waiter_current_cpu(const struct waiter *waiter);
+
+#endif

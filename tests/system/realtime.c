@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is granted, with whatever rights these tests run, the kernel confirms; and after release all
+ * is as it was. Each test is a child: nothing of it stays.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <timebase/realtime.h>
+
+#include "child.h"
+#include "settings.h"
+
+#define FIFO (SCHED_FIFO | SCHED_RESET_ON_FORK)
+
+static struct timebase_realtime acquire(uint32_t wanted)
+{
+    struct timebase_realtime rt;
+    struct timebase_realtime_request request = {wanted, 10, -1};
+    errno = 4321;
+    int result = timebase_realtime_acquire(&rt, &request);
+    EXPECT(errno == 4321);
+    EXPECT(result == (rt.refused != 0));
+    return rt;
+}
+
+static void release(struct timebase_realtime *rt)
+{
+    errno = 4321;
+    EXPECT(timebase_realtime_release(rt) == TIMEBASE_OK);
+    EXPECT(errno == 4321);
+    EXPECT(rt->granted == 0);
+}
+
+/* Unprivileged threads cannot take SCHED_RESET_ON_FORK off again. */
+static void mark(int flag)
+{
+    struct sched_param parameter = {0};
+    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    EXPECT(sched_getparam(0, &parameter) == 0);
+    if (sched_setscheduler(0, policy | flag, &parameter) != 0)
+        _exit(1);
+}
+
+static void mark_and_unmark(void)
+{
+    mark(SCHED_RESET_ON_FORK);
+    mark(0);
+}
+
+/* They begin with it: what was there before can be given back. */
+static struct settings begin(void)
+{
+    if (child_run(mark_and_unmark) != 0)
+        mark(SCHED_RESET_ON_FORK);
+    return settings_now();
+}
+
+static void require(const struct timebase_realtime *rt, uint32_t bits, const char *reason)
+{
+    if (bits & ~rt->granted)
+        child_skip(reason);
+}
+
+static void expect_consistent(const struct timebase_realtime *rt)
+{
+    EXPECT((rt->granted & rt->refused) == 0);
+    EXPECT((rt->granted | rt->refused) == TIMEBASE_REALTIME_ALL);
+    for (int i = 0; i < TIMEBASE_REALTIME_COUNT; i++)
+        EXPECT((rt->reason_errno[i] > 0) == (rt->refused >> i & 1));
+    EXPECT((rt->cpu >= 0) == (rt->granted & TIMEBASE_REALTIME_AFFINITY));
+}
+
+static void expect_in_force(const struct timebase_realtime *rt, const struct settings *before)
+{
+    struct settings now = settings_now();
+    if (rt->granted & TIMEBASE_REALTIME_AFFINITY) {
+        EXPECT(settings_cpus(&now) == 1);
+        EXPECT(sched_getcpu() == rt->cpu);
+    }
+    if (rt->granted & TIMEBASE_REALTIME_SCHEDULER)
+        EXPECT(now.policy == FIFO && now.priority == 10);
+    else if (rt->granted & TIMEBASE_REALTIME_TIMER_SLACK)
+        EXPECT(now.timer_slack_ns == 1);
+    if ((rt->granted & TIMEBASE_REALTIME_MEMORY) && MEMORY_LOCKS_ARE_REAL)
+        EXPECT(now.is_locked != 0);
+    EXPECT(now.files == before->files + !!(rt->granted & TIMEBASE_REALTIME_CPU_LATENCY));
+}
+
+static void acquire_and_release_all(void)
+{
+    struct settings before = begin(), after;
+    for (int i = 0; i < 3; i++) {
+        struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_ALL);
+        expect_consistent(&rt);
+        expect_in_force(&rt, &before);
+        release(&rt);
+        after = settings_now();
+        EXPECT(settings_equal(&before, &after));
+        release(&rt); /* and again, to no effect */
+    }
+}
+
+static void what_is_granted_is_in_force_and_given_back(void **state)
+{
+    (void)state;
+    child_must_pass(acquire_and_release_all);
+}
+
+static void acquire_each_set(void)
+{
+    struct settings before = begin(), after;
+    for (uint32_t wanted = 0; wanted <= TIMEBASE_REALTIME_ALL; wanted++) {
+        struct timebase_realtime rt = acquire(wanted);
+        EXPECT((rt.granted | rt.refused) == wanted);
+        expect_in_force(&rt, &before);
+        release(&rt);
+        after = settings_now();
+        EXPECT(settings_equal(&before, &after));
+    }
+}
+
+static void nothing_is_taken_that_was_not_asked_for(void **state)
+{
+    (void)state;
+    child_must_pass(acquire_each_set);
+}
+
+/* Not the defaults, so that "as before" and "as usual" are different things. */
+static void live_unusually(void)
+{
+    struct sched_param none = {0};
+    EXPECT(sched_setscheduler(0, SCHED_BATCH, &none) == 0);
+    EXPECT(setpriority(PRIO_PROCESS, 0, 7) == 0);
+    if (prctl(PR_SET_TIMERSLACK, 123456ul) != 0)
+        child_skip("the timer slack cannot be set here");
+    acquire_and_release_all();
+    acquire_each_set();
+}
+
+static void unusual_settings_are_given_back_as_they_were(void **state)
+{
+    (void)state;
+    child_must_pass(live_unusually);
+}
+
+static void nest(void)
+{
+    struct settings before = begin(), between, after;
+    struct timebase_realtime outer = acquire(TIMEBASE_REALTIME_ALL);
+    between = settings_now();
+    struct timebase_realtime inner;
+    struct timebase_realtime_request higher = {TIMEBASE_REALTIME_ALL, 20, -1};
+    timebase_realtime_acquire(&inner, &higher);
+    EXPECT(inner.granted == outer.granted);
+    release(&inner);
+    after = settings_now();
+    EXPECT(settings_equal(&between, &after));
+    release(&outer);
+    after = settings_now();
+    EXPECT(settings_equal(&before, &after));
+}
+
+static void requests_nest(void **state)
+{
+    (void)state;
+    child_must_pass(nest);
+}
+
+/* ---- the scheduler */
+
+static void be_real_time_before(void)
+{
+    struct sched_param parameter = {.sched_priority = 3};
+    if (sched_setscheduler(0, SCHED_RR, &parameter) != 0)
+        child_skip("real-time scheduling is not permitted");
+    acquire_and_release_all();
+}
+
+static void a_thread_of_another_real_time_class_returns_to_it(void **state)
+{
+    (void)state;
+    child_must_pass(be_real_time_before);
+}
+
+static void *look_at_policy(void *argument)
+{
+    *(int *)argument = sched_getscheduler(0);
+    return NULL;
+}
+
+static void have_children(void)
+{
+    pthread_t thread;
+    int policy = -1;
+    begin();
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_SCHEDULER);
+    require(&rt, TIMEBASE_REALTIME_SCHEDULER, "real-time scheduling is not permitted");
+    EXPECT(pthread_create(&thread, NULL, look_at_policy, &policy) == 0);
+    pthread_join(thread, NULL);
+    EXPECT(policy == SCHED_OTHER);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
+    EXPECT(child_status(child) == 0);
+    release(&rt);
+}
+
+static void threads_and_processes_begun_meanwhile_are_ordinary(void **state)
+{
+    (void)state;
+    child_must_pass(have_children);
+}
+
+/* The kernel's struct sched_attr, as far as it is needed. */
+struct deadline {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+static void have_a_deadline(void)
+{
+    struct deadline attributes = {.size = sizeof(attributes), .policy = 6};
+    attributes.runtime_ns = 1000000;
+    attributes.deadline_ns = attributes.period_ns = 100000000;
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
+        child_skip("SCHED_DEADLINE is not permitted");
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_SCHEDULER);
+    EXPECT(rt.refused == TIMEBASE_REALTIME_SCHEDULER && rt.reason_errno[1] == EBUSY);
+    EXPECT(sched_getscheduler(0) == 6);
+    release(&rt);
+    EXPECT(sched_getscheduler(0) == 6);
+}
+
+static void a_thread_with_a_deadline_is_left_with_it(void **state)
+{
+    (void)state;
+    child_must_pass(have_a_deadline);
+}
+
+/* ---- the memory */
+
+static void lock_a_page_before(void)
+{
+    static char page[8192];
+    if (mlock(page, 1) != 0)
+        child_skip("locking memory is not permitted");
+    long before_kb = settings_locked_kb();
+    if (before_kb <= 0 || !MEMORY_LOCKS_ARE_REAL)
+        child_skip("the kernel does not tell how much is locked");
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_MEMORY);
+    require(&rt, TIMEBASE_REALTIME_MEMORY, "locking all memory is not permitted");
+    release(&rt);
+    EXPECT(settings_locked_kb() >= before_kb);
+}
+
+static void memory_that_was_locked_before_stays_locked(void **state)
+{
+    (void)state;
+    child_must_pass(lock_a_page_before);
+}
+
+static struct timebase_realtime others;
+
+static void *acquire_and_stay(void *argument)
+{
+    struct timebase_realtime_request request = {TIMEBASE_REALTIME_MEMORY, 0, 0};
+    (void)argument;
+    timebase_realtime_acquire(&others, &request);
+    return NULL;
+}
+
+/* The other thread acquires first and is gone; ours releases first. */
+static void hold_in_two_threads(void)
+{
+    pthread_t thread;
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_MEMORY);
+    require(&rt, TIMEBASE_REALTIME_MEMORY, "locking all memory is not permitted");
+    if (settings_locked_kb() <= 0 || !MEMORY_LOCKS_ARE_REAL)
+        child_skip("the kernel does not tell how much is locked");
+    EXPECT(pthread_create(&thread, NULL, acquire_and_stay, NULL) == 0);
+    pthread_join(thread, NULL);
+    release(&rt);
+    EXPECT(settings_locked_kb() > 100);
+}
+
+static void memory_stays_locked_while_another_thread_holds_it(void **state)
+{
+    (void)state;
+    child_must_pass(hold_in_two_threads);
+}
+
+/* ---- whose it is */
+
+static void *release_there(void *argument)
+{
+    return (void *)(intptr_t)timebase_realtime_release(argument);
+}
+
+static void release_elsewhere(void)
+{
+    pthread_t thread;
+    void *result;
+    begin();
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_ALL), copy = rt;
+    struct settings before = settings_now(), after;
+    if (rt.granted == 0)
+        child_skip("nothing is granted here");
+    EXPECT(pthread_create(&thread, NULL, release_there, &rt) == 0);
+    pthread_join(thread, &result);
+    EXPECT((intptr_t)result == TIMEBASE_E_INVALID);
+    EXPECT(memcmp(&rt, &copy, sizeof(rt)) == 0);
+    after = settings_now();
+    EXPECT(settings_equal(&before, &after));
+    release(&rt);
+}
+
+static void another_thread_cannot_release(void **state)
+{
+    (void)state;
+    child_must_pass(release_elsewhere);
+}
+
+/* ---- the files */
+
+static void expect_private_file(void)
+{
+    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_CPU_LATENCY);
+    require(&rt, TIMEBASE_REALTIME_CPU_LATENCY, "/dev/cpu_dma_latency is refused here");
+    EXPECT(rt.latency_file > STDERR_FILENO);
+    EXPECT(fcntl(rt.latency_file, F_GETFD) == FD_CLOEXEC);
+    release(&rt);
+}
+
+static void have_no_standard_streams(void)
+{
+    expect_private_file();
+    close(STDIN_FILENO);
+    expect_private_file();
+    EXPECT(fcntl(STDIN_FILENO, F_GETFD) == -1);
+}
+
+static void the_latency_file_is_no_standard_stream_and_ends_at_exec(void **state)
+{
+    (void)state;
+    child_must_pass(have_no_standard_streams);
+}
+
+/* ---- the CPU */
+
+static void name_the_missing_cpu(void)
+{
+    struct timebase_realtime_request request = {TIMEBASE_REALTIME_AFFINITY, 0, 8191};
+    struct settings before = settings_now(), after;
+    struct timebase_realtime rt;
+    if (access("/sys/devices/system/cpu/cpu0", F_OK) != 0)
+        child_skip("no /sys: the kernel says EINVAL, and nobody knows why");
+    if (access("/sys/devices/system/cpu/cpu8191", F_OK) == 0)
+        child_skip("this machine has all CPUs");
+    EXPECT(timebase_realtime_acquire(&rt, &request) == 1);
+    EXPECT(rt.reason_errno[0] == ENODEV);
+    EXPECT(rt.cpu == -1);
+    after = settings_now();
+    EXPECT(settings_equal(&before, &after));
+}
+
+static void a_cpu_that_is_not_there_is_named_so(void **state)
+{
+    (void)state;
+    child_must_pass(name_the_missing_cpu);
+}
+
+static void take_each_cpu(void)
+{
+    struct settings before = settings_now();
+    for (int cpu = 0; cpu < 8192; cpu++) {
+        struct timebase_realtime rt;
+        struct timebase_realtime_request request = {TIMEBASE_REALTIME_AFFINITY, 0, cpu};
+        if (!(before.cpus[cpu / 8] >> cpu % 8 & 1))
+            continue;
+        EXPECT(timebase_realtime_acquire(&rt, &request) == 0);
+        EXPECT(rt.cpu == cpu && sched_getcpu() == cpu);
+        release(&rt);
+    }
+}
+
+static void each_cpu_of_the_process_can_be_had(void **state)
+{
+    (void)state;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    skip_because("the bits of a set are counted in bytes");
+#endif
+    child_must_pass(take_each_cpu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_granted_is_in_force_and_given_back),
+        cmocka_unit_test(nothing_is_taken_that_was_not_asked_for),
+        cmocka_unit_test(unusual_settings_are_given_back_as_they_were),
+        cmocka_unit_test(requests_nest),
+        cmocka_unit_test(a_thread_of_another_real_time_class_returns_to_it),
+        cmocka_unit_test(threads_and_processes_begun_meanwhile_are_ordinary),
+        cmocka_unit_test(a_thread_with_a_deadline_is_left_with_it),
+        cmocka_unit_test(memory_that_was_locked_before_stays_locked),
+        cmocka_unit_test(memory_stays_locked_while_another_thread_holds_it),
+        cmocka_unit_test(another_thread_cannot_release),
+        cmocka_unit_test(the_latency_file_is_no_standard_stream_and_ends_at_exec),
+        cmocka_unit_test(a_cpu_that_is_not_there_is_named_so),
+        cmocka_unit_test(each_cpu_of_the_process_can_be_had),
+    };
+    return run_all(tests);
+}
