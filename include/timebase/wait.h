@@ -93,6 +93,8 @@ enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
+    TIMEBASE_DISTURBED_SHARED = 64,    /* polling was slower than lately: another thread on the
+                                        * same core, perhaps another machine's */
 };
 
 /* What happened. All of it is about this wait alone. */

@@ -49,7 +49,8 @@ struct approach {
     uint64_t
         not_before_ticks; /* the event waits until the counter reads this (in, despite its place) */
     int32_t longer_quarters; /* (in) what APPROACH_LONGER instructions take; quarters of a tick */
-    uint32_t padding[3];
+    uint32_t polls;          /* readings of the loop, and how long it ran; 0: not counted */
+    uint64_t polled_ticks;
     uint32_t readings[APPROACH_FINE];
     int32_t offsets_256[APPROACH_FINE]; /* of the readings after the first */
 } __attribute__((aligned(128)));

@@ -39,6 +39,8 @@
 #define RSEQ_MARKER 96
 #define NOT_BEFORE 104
 #define LONGER_QUARTERS 112
+#define POLLS 116
+#define POLLED 120
 #define READINGS 128
 #define OFFSETS 224
 
@@ -59,13 +61,17 @@
     addq %rdx, %rdx
     .endm
 
-    /* Poll until LEAVE; the longest time between two readings is left in r14. */
+    /*
+     * Poll until LEAVE. r14: the longest time between two readings; r9d: how many; r8: since when.
+     */
     .macro poll
     xorl %r14d, %r14d
+    xorl %r9d, %r9d
     rdtsc
     shlq $32, %rdx
     orq %rdx, %rax
     movq %rax, %rcx
+    movq %rax, %r8
     .p2align 5
 1:
     movq %rcx, %r13
@@ -73,11 +79,15 @@
     shlq $32, %rdx
     orq %rdx, %rax
     movq %rax, %rcx
+    incl %r9d
     subq %r13, %rax
     cmpq %r14, %rax
     cmovaq %rax, %r14
     cmpq %r11, %rcx
     js 1b
+    subq %r8, %rcx
+    movq %rcx, POLLED(%rbx)
+    movl %r9d, POLLS(%rbx)
     .endm
 
     /*

@@ -30,6 +30,8 @@ AT(rseq_cpu, 88);
 AT(rseq_marker, 96);
 AT(not_before_ticks, 104);
 AT(longer_quarters, 112);
+AT(polls, 116);
+AT(polled_ticks, 120);
 AT(readings, 128);
 AT(offsets_256, 224);
 _Static_assert(APPROACH_TABLE_ENTRIES == 512 && APPROACH_LONGEST_RUN == 248, "approach_x86_64.S");

@@ -27,8 +27,9 @@ enum {
     TRIALS_A_PASS = 8,
     TRIALS = 256, /* exact, and plain */
     DELAY_TRIALS = 64,
-    LONGER_TRIALS = 32,
-    LOOSE_COARSE = 1000, /* ticks; before the right one is known */
+    LONGER_TRIALS = 48,
+    LONGER_GUESS = 4 * APPROACH_LONGER, /* quarters of a tick; never 0: a loop counts it down */
+    LOOSE_COARSE = 1000,                /* ticks; before the right one is known */
     NO_TIME_LEFT = 1 << 26,
 };
 
@@ -176,26 +177,34 @@ static void find_latencies(struct waiter *waiter, double latencies[TABLE_RUNS], 
         latencies[i] = quantile_trimmed_mean(values[i], PASSES * TRIALS_A_PASS);
 }
 
-/* What the stretch of instructions for more time than the table covers takes, by using it once. */
+/* One approach that began too early by about two turns: what a turn took, in quarters of a tick. */
+static int one_longer(struct waiter *waiter, uint32_t *seed, double *quarters)
+{
+    enum { TOO_EARLY = 250 };
+    struct trial trial = {waiter, {0, 0}};
+    struct approach *a = &waiter->approach;
+    double table_ends = waiter->learnt.shortest_ticks + APPROACH_TABLE_ENTRIES / 4.0;
+    uint64_t before = (uint64_t)(table_ends + TOO_EARLY);
+    waiter_aim(waiter, timebase_ticks() + before + 200 + random_below(seed, 256), 0, 1);
+    a->leave_ticks = a->target_ticks - before;
+    run_trial(&trial, waiter->best);
+    int turns = waiter_turns(waiter);
+    if (turns > 0)
+        *quarters = a->longer_quarters + 4 * trial.event.ticks / turns;
+    return turns > 0;
+}
+
 static void find_longer(struct waiter *waiter)
 {
-    enum { GUESS_QUARTERS = 4 * 80, TOO_EARLY = 60 };
-    double errors[LONGER_TRIALS];
+    double quarters[LONGER_TRIALS];
     uint32_t seed = 5;
-    waiter->approach.longer_quarters = GUESS_QUARTERS;
-    for (int i = 0; i < LONGER_TRIALS; i++) {
-        struct trial trial = {waiter, {0, 0}};
-        uint64_t room = LOOSE_COARSE + 300 + random_below(&seed, 256);
-        waiter_aim(waiter, timebase_ticks() + room, 0, 1);
-        double table_ends = waiter->learnt.shortest_ticks + APPROACH_TABLE_ENTRIES / 4.0;
-        waiter->approach.leave_ticks =
-            waiter->approach.target_ticks - (uint64_t)(table_ends + TOO_EARLY);
-        run_trial(&trial, waiter->best);
-        errors[i] = trial.event.ticks;
-    }
-    double quarters = GUESS_QUARTERS + 4 * quantile_trimmed_mean(errors, LONGER_TRIALS);
-    int plausible = quarters > GUESS_QUARTERS / 4 && quarters < GUESS_QUARTERS * 16;
-    waiter->approach.longer_quarters = plausible ? (int32_t)quarters : GUESS_QUARTERS;
+    int count = 0;
+    waiter->approach.longer_quarters = LONGER_GUESS;
+    for (int i = 0; i < LONGER_TRIALS; i++)
+        count += one_longer(waiter, &seed, &quarters[count]);
+    double mean = count > 0 ? quantile_trimmed_mean(quarters, count) : 0;
+    if (mean > LONGER_GUESS / 4 && mean < LONGER_GUESS * 16)
+        waiter->approach.longer_quarters = (int32_t)mean;
 }
 
 /* The polls end early enough for nearly all to find the sample before the shortest run. */
@@ -214,7 +223,7 @@ static int find_run(struct waiter *waiter)
         (latencies[TABLE_RUNS - 1] - latencies[0]) / ((TABLE_RUNS - 1) * TABLE_RUN_STEP);
     double range = (latencies[TABLE_RUNS - 1] - latencies[0]) * 3 / 4;
     double first = quantile_at(entries, ENTRIES, 0.05), last = quantile_at(entries, ENTRIES, 0.97);
-    learnt->coarse_ticks = latencies[0] + (last < first + range ? last : first + range) + 2;
+    learnt->coarse_ticks = latencies[0] + (last < first + range ? last : first + range) + 16;
     learnt->coarse_most_ticks = learnt->coarse_ticks + range;
     return quantile_at(entries, ENTRIES, 0.5) > first + range;
 }
@@ -361,7 +370,7 @@ void waiter_calibrate(struct timebase_waiter *public)
     memset(&waiter->learnt, 0, sizeof(waiter->learnt));
     waiter->learnt.period_ns = find_period_ns(waiter->clock);
     waiter->approach.table = waiter->table;
-    waiter->approach.longer_quarters = 4 * APPROACH_LONGER; /* never 0: a loop counts it down */
+    waiter->approach.longer_quarters = LONGER_GUESS;
     warm_up(waiter);
     waiter->cpu = waiter_current_cpu(waiter);
     find_readings(waiter);

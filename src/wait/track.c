@@ -8,13 +8,22 @@
 #include "table.h"
 #include "waiter.h"
 
+int waiter_turns(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    int64_t left = ((int64_t)-a->middle_256 - a->base_256) >> 6;
+    int64_t over = left - (APPROACH_TABLE_ENTRIES - 1);
+    return over > 0 ? (int)((over + a->longer_quarters - 1) / a->longer_quarters) : 0;
+}
+
 /* First reading to event, of the run that the table chose. */
 static double predicted(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     double first = waiter->approach.middle_256 / 256.0 + waiter->vernier.half_step_ticks;
     double more = (double)waiter->approach.run - TABLE_SHORTEST_RUN;
-    return first + learnt->shortest_ticks + more * learnt->instruction_ticks;
+    double turns = waiter_turns(waiter) * waiter->approach.longer_quarters / 4.0;
+    return first + turns + learnt->shortest_ticks + more * learnt->instruction_ticks;
 }
 
 static double clamp(double value, double low, double high)
@@ -39,17 +48,34 @@ static void track_offsets(struct waiter *waiter)
         a->offsets_256[k] = (int32_t)(waiter->vernier.offsets[k] * 256 + 0.5);
 }
 
-/* So that the time left after the sample falls into the table: below it once in some 30 waits. */
+/* So that the time left after the sample falls into the table: below it once in a thousand waits.
+ */
 static void track_coarse(struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    if (a->run >= APPROACH_LONGEST_RUN)
-        waiter->learnt.coarse_ticks -= 2;
-    else if (-a->middle_256 < a->base_256 &&
-             waiter->learnt.coarse_ticks < waiter->learnt.coarse_most_ticks)
-        waiter->learnt.coarse_ticks += 1;
+    if (-a->middle_256 < a->base_256 &&
+        waiter->learnt.coarse_ticks < waiter->learnt.coarse_most_ticks)
+        waiter->learnt.coarse_ticks += 4;
     else
-        waiter->learnt.coarse_ticks -= 1.0 / 32;
+        waiter->learnt.coarse_ticks -= 1.0 / 256;
+}
+
+/*
+ * A thread on the same core, be it another virtual machine's, slows all of it by some percent. The
+ * fastest polls lately say how it is alone; a clock that has become slower for good is believed
+ * after a thousand waits.
+ */
+int waiter_shares_core(struct waiter *waiter)
+{
+    enum { ENOUGH = 24 };
+    double polls = waiter->approach.polls, *fastest = &waiter->learnt.poll_ticks;
+    if (polls < ENOUGH)
+        return 0;
+    double mean = (double)waiter->approach.polled_ticks / polls;
+    double tolerance = 1.02 + 1 / polls; /* the ends of the polls are good to a step */
+    int shared = *fastest > 0 && mean > *fastest * tolerance;
+    *fastest += (mean - *fastest) * (*fastest > 0 && mean > *fastest ? 1.0 / 1024 : 1.0 / 8);
+    return shared;
 }
 
 void waiter_track(struct waiter *waiter)
@@ -62,7 +88,7 @@ void waiter_track(struct waiter *waiter)
     if (waiter->vernier.readings > 1)
         track_offsets(waiter);
     track_coarse(waiter);
-    if (a->allowed_256 < 0 || a->run <= TABLE_SHORTEST_RUN || a->run >= APPROACH_LONGEST_RUN)
+    if (a->allowed_256 < 0 || a->run <= TABLE_SHORTEST_RUN || waiter_turns(waiter) > 0)
         return;
     double wrong = clamp(waiter_event(waiter, 1) - predicted(waiter), -4, 4);
     waiter->learnt.shortest_ticks += wrong / 16;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "prepare.h"
+#include "relax.h"
 #include "waiter.h"
 
 enum {
@@ -72,10 +73,13 @@ static void sleep_for(struct wait *wait)
 
 static void poll_for(struct wait *wait)
 {
+    enum relax_means means = RELAX_PAUSE;
     int64_t lead = lead_ticks(wait);
+    if (wait->flags & TIMEBASE_WAIT_SAVE_POWER)
+        means = relax_means();
     convert(wait);
     for (int64_t left; (left = left_ticks(wait)) > lead; convert(wait))
-        prepare_relax(wait->flags & TIMEBASE_WAIT_SAVE_POWER, left - lead);
+        relax(means, left - lead, wait->waiter->learnt.period_ns);
 }
 
 /* On another CPU the table is wrong; calibration takes some 5 ms. */
@@ -142,6 +146,9 @@ static void approach(struct wait *wait)
     evidence_clear(&waiter->evidence, a);
 }
 
+/* The core was slower, but what the approach says of it is true. */
+#define HARMLESS (uint32_t)(TIMEBASE_DISTURBED_UNEVEN | TIMEBASE_DISTURBED_SHARED)
+
 /* ---- settle ------------------------------------------------------------------------------- */
 
 /* A real-time thread that stood still for so long used up its share. */
@@ -163,6 +170,8 @@ static uint32_t judge(struct wait *wait)
     uint32_t found = evidence_judge(&waiter->evidence, a, limit);
     if (wait->exact && a->allowed_256 < 0)
         found |= TIMEBASE_DISTURBED_UNEVEN;
+    if (wait->exact && waiter_shares_core(waiter))
+        found |= TIMEBASE_DISTURBED_SHARED;
     if (was_throttled(waiter, found))
         found |= TIMEBASE_DISTURBED_THROTTLED;
     return found;
@@ -204,7 +213,7 @@ static void settle(struct waiter *waiter, struct timebase_wait_result *result)
     struct wait *wait = &waiter->last;
     int late = was_late(wait);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
-    waiter->can_track = wait->exact && (found & ~(uint32_t)TIMEBASE_DISTURBED_UNEVEN) == 0;
+    waiter->can_track = wait->exact && (found & ~HARMLESS) == 0;
     waiter->wait_is_open = 0;
     waiter->waits++;
     waiter->late += (uint64_t)late;

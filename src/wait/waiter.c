@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "prepare.h"
+#include "relax.h"
 #include "waiter.h"
 
 /* The approaches are in the processor's ticks. */
@@ -24,6 +24,7 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     waiter->magic = WAITER_MAGIC;
     waiter->clock = clock;
     waiter->ways = ways_here();
+    relax_means(); /* asks the processor once, while there is no hurry */
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);
     waiter_calibrate(public);
@@ -98,7 +99,7 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     memset(out, 0, sizeof(*out));
     out->mechanism = learnt->exact ? waiter->ways.mechanism : TIMEBASE_MECHANISM_LOOP;
     out->readings = learnt->exact && waiter->vernier.readings > 1 ? APPROACH_VERNIER : 1;
-    out->power_hint = prepare_can_save_power();
+    out->power_hint = relax_means() != RELAX_PAUSE;
     out->cpu = waiter->cpu;
     out->evidence = waiter->evidence.noticed;
     out->calibrations = waiter->calibrations;
@@ -150,6 +151,8 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit)
         return "throttled real-time thread";
     case TIMEBASE_DISTURBED_UNEVEN:
         return "uneven readings";
+    case TIMEBASE_DISTURBED_SHARED:
+        return "shared core";
     default:
         return "unknown disturbance";
     }

@@ -25,6 +25,7 @@ struct waiter_learnt {
     double longest_ticks;     /* and with the longest */
     double coarse_ticks;      /* the polling loop ends this long before the event */
     double coarse_most_ticks; /* and never longer */
+    double poll_ticks;        /* of the polling loop as fast as it lately was; 0: not known yet */
     double stamp_ticks;       /* stamp to event: of calls */
     double exit_ticks[2];     /* event of a call to the return of timebase_wait_until, without and
                                * with a result */
@@ -108,6 +109,12 @@ double waiter_event(const struct waiter *waiter, int exact);
 
 /* wait.c: judge the last wait, if that has not been done. */
 void waiter_settle(struct waiter *waiter);
+
+/* How often the last approach waited for APPROACH_LONGER instructions before its run. */
+int waiter_turns(const struct waiter *waiter);
+
+/* Did the polls of the last approach take longer than lately? */
+int waiter_shares_core(struct waiter *waiter);
 
 /* Learn from the last approach, if it was exact and undisturbed. */
 void waiter_track(struct waiter *waiter);
