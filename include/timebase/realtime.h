@@ -30,11 +30,11 @@
  *
  * All of them end with the process, however it ends: nothing outlives a SIGKILL.
  *
- * Threads and processes that the thread makes meanwhile get neither SCHED_FIFO (they begin as
- * ordinary ones) nor, if processes, the memory lock. They do inherit affinity and timer slack,
- * and a child of fork() keeps the idle latency open until it calls exec, exits, or releases its
- * own copy of *rt: that gives back what it inherited, and nothing of its parent's. Not for a
- * child of vfork().
+ * Threads and processes that the thread makes meanwhile begin as ordinary ones of nice value 0,
+ * and processes without the memory lock. Both inherit affinity and timer slack, and a child of
+ * fork() keeps the idle latency open until it calls exec, exits, or releases its own copy of *rt:
+ * that makes it what the thread was before, and gives back nothing of its parent's. Not for a child
+ * of vfork().
  *
  * Requests nest, in one thread or in several: release in the reverse order. errno is kept. Not
  * for signal handlers.
@@ -77,7 +77,7 @@ struct timebase_realtime {
     int32_t latency_file; /* -1: none */
     int32_t policy;
     int32_t priority;
-    int32_t unused;
+    int32_t nice;
     uint64_t timer_slack_ns; /* 0: the thread had none, being a real-time thread already */
     uint64_t affinity[128];  /* 8192 CPUs */
 };

@@ -144,7 +144,9 @@ TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *waiter);
 /*
  * How sleeping waits choose their margin: the quantile of wake-up latencies that it should cover,
  * (0, 1), default 0.99, and the share of a period that may be spent polling, (0, 1], default 0.05.
- * Latencies are clipped: one outlier moves the margin one step. Returns 0 or TIMEBASE_E_INVALID.
+ * Latencies are clipped: one outlier moves the margin one step. The share is a strict cap: at
+ * periods below a millisecond it cuts the margin, and waits are late; raise it there, and do not
+ * sleep at all for periods of some 15 us. Returns 0 or TIMEBASE_E_INVALID.
  */
 TIMEBASE_API int timebase_waiter_set_margin(struct timebase_waiter *waiter, double quantile,
                                             double cpu_share);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "setting.h"
 
@@ -28,6 +29,7 @@ static int get_policy(struct timebase_realtime *rt)
         return errno;
     rt->policy = policy;
     rt->priority = parameter.sched_priority;
+    rt->nice = getpriority(PRIO_PROCESS, 0);
     return 0;
 }
 
@@ -54,8 +56,13 @@ static int release(struct timebase_realtime *rt)
     return error;
 }
 
+/* The kernel made it SCHED_OTHER with nice value 0. Linux' nice values are the threads'. */
 static void disinherit(struct timebase_realtime *rt)
 {
+    if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == 0) {
+        set_policy(rt->policy, rt->priority);
+        setpriority(PRIO_PROCESS, 0, rt->nice);
+    }
     setting_timer_slack.disinherit(rt);
 }
 

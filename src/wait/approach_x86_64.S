@@ -339,4 +339,4 @@ approach_read_vernier:
 
 #endif
 
-    .section .note.GNU-stack, "", @progbits
+    .section .note.GNU-stack, "", %progbits

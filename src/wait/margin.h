@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * margin: learns how long before the end of a sleep to ask to be woken. Pure: no clock, no I/O, no
+ * margin: learns how much earlier than necessary to ask to be woken. Pure: no clock, no I/O, no
  * allocation; the same inputs give the same outputs.
  *
  *              sleep                     margin                lead

@@ -111,7 +111,8 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     out->plain_spread_ns = learnt->plain_spread_ticks * period_ns;
     out->plain_bias_ns = learnt->plain_bias_ticks * period_ns;
     out->least_ns = learnt->coarse_ticks * period_ns;
-    out->margin_ns = (double)margin_ns(&waiter->sleeper.margin, 0);
+    out->margin_ns =
+        (double)margin_ns(&waiter->sleeper.margin, (int64_t)(learnt->coarse_ticks * period_ns));
     out->waits = waiter->waits;
     out->late = waiter->late;
     out->disturbed = waiter->disturbed;

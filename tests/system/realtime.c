@@ -10,67 +10,14 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include <timebase/realtime.h>
 
-#include "child.h"
-#include "settings.h"
+#include "acquire.h"
 
 #define FIFO (SCHED_FIFO | SCHED_RESET_ON_FORK)
-
-static struct timebase_realtime acquire(uint32_t wanted)
-{
-    struct timebase_realtime rt;
-    struct timebase_realtime_request request = {wanted, 10, -1};
-    errno = 4321;
-    int result = timebase_realtime_acquire(&rt, &request);
-    EXPECT(errno == 4321);
-    EXPECT(result == (rt.refused != 0));
-    return rt;
-}
-
-static void release(struct timebase_realtime *rt)
-{
-    errno = 4321;
-    EXPECT(timebase_realtime_release(rt) == TIMEBASE_OK);
-    EXPECT(errno == 4321);
-    EXPECT(rt->granted == 0);
-}
-
-/* Unprivileged threads cannot take SCHED_RESET_ON_FORK off again. */
-static void mark(int flag)
-{
-    struct sched_param parameter = {0};
-    int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-    EXPECT(sched_getparam(0, &parameter) == 0);
-    if (sched_setscheduler(0, policy | flag, &parameter) != 0)
-        _exit(1);
-}
-
-static void mark_and_unmark(void)
-{
-    mark(SCHED_RESET_ON_FORK);
-    mark(0);
-}
-
-/* They begin with it: what was there before can be given back. */
-static struct settings begin(void)
-{
-    if (child_run(mark_and_unmark) != 0)
-        mark(SCHED_RESET_ON_FORK);
-    return settings_now();
-}
-
-static void require(const struct timebase_realtime *rt, uint32_t bits, const char *reason)
-{
-    if (bits & ~rt->granted)
-        child_skip(reason);
-}
 
 static void expect_consistent(const struct timebase_realtime *rt)
 {
@@ -177,132 +124,6 @@ static void requests_nest(void **state)
     child_must_pass(nest);
 }
 
-/* ---- the scheduler */
-
-static void be_real_time_before(void)
-{
-    struct sched_param parameter = {.sched_priority = 3};
-    if (sched_setscheduler(0, SCHED_RR, &parameter) != 0)
-        child_skip("real-time scheduling is not permitted");
-    acquire_and_release_all();
-}
-
-static void a_thread_of_another_real_time_class_returns_to_it(void **state)
-{
-    (void)state;
-    child_must_pass(be_real_time_before);
-}
-
-static void *look_at_policy(void *argument)
-{
-    *(int *)argument = sched_getscheduler(0);
-    return NULL;
-}
-
-static void have_children(void)
-{
-    pthread_t thread;
-    int policy = -1;
-    begin();
-    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_SCHEDULER);
-    require(&rt, TIMEBASE_REALTIME_SCHEDULER, "real-time scheduling is not permitted");
-    EXPECT(pthread_create(&thread, NULL, look_at_policy, &policy) == 0);
-    pthread_join(thread, NULL);
-    EXPECT(policy == SCHED_OTHER);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(sched_getscheduler(0) == SCHED_OTHER ? 0 : 1);
-    EXPECT(child_status(child) == 0);
-    release(&rt);
-}
-
-static void threads_and_processes_begun_meanwhile_are_ordinary(void **state)
-{
-    (void)state;
-    child_must_pass(have_children);
-}
-
-/* The kernel's struct sched_attr, as far as it is needed. */
-struct deadline {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns, deadline_ns, period_ns;
-};
-
-static void have_a_deadline(void)
-{
-    struct deadline attributes = {.size = sizeof(attributes), .policy = 6};
-    attributes.runtime_ns = 1000000;
-    attributes.deadline_ns = attributes.period_ns = 100000000;
-    if (syscall(SYS_sched_setattr, 0, &attributes, 0) != 0)
-        child_skip("SCHED_DEADLINE is not permitted");
-    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_SCHEDULER);
-    EXPECT(rt.refused == TIMEBASE_REALTIME_SCHEDULER && rt.reason_errno[1] == EBUSY);
-    EXPECT(sched_getscheduler(0) == 6);
-    release(&rt);
-    EXPECT(sched_getscheduler(0) == 6);
-}
-
-static void a_thread_with_a_deadline_is_left_with_it(void **state)
-{
-    (void)state;
-    child_must_pass(have_a_deadline);
-}
-
-/* ---- the memory */
-
-static void lock_a_page_before(void)
-{
-    static char page[8192];
-    if (mlock(page, 1) != 0)
-        child_skip("locking memory is not permitted");
-    long before_kb = settings_locked_kb();
-    if (before_kb <= 0 || !MEMORY_LOCKS_ARE_REAL)
-        child_skip("the kernel does not tell how much is locked");
-    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_MEMORY);
-    require(&rt, TIMEBASE_REALTIME_MEMORY, "locking all memory is not permitted");
-    release(&rt);
-    EXPECT(settings_locked_kb() >= before_kb);
-}
-
-static void memory_that_was_locked_before_stays_locked(void **state)
-{
-    (void)state;
-    child_must_pass(lock_a_page_before);
-}
-
-static struct timebase_realtime others;
-
-static void *acquire_and_stay(void *argument)
-{
-    struct timebase_realtime_request request = {TIMEBASE_REALTIME_MEMORY, 0, 0};
-    (void)argument;
-    timebase_realtime_acquire(&others, &request);
-    return NULL;
-}
-
-/* The other thread acquires first and is gone; ours releases first. */
-static void hold_in_two_threads(void)
-{
-    pthread_t thread;
-    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_MEMORY);
-    require(&rt, TIMEBASE_REALTIME_MEMORY, "locking all memory is not permitted");
-    if (settings_locked_kb() <= 0 || !MEMORY_LOCKS_ARE_REAL)
-        child_skip("the kernel does not tell how much is locked");
-    EXPECT(pthread_create(&thread, NULL, acquire_and_stay, NULL) == 0);
-    pthread_join(thread, NULL);
-    release(&rt);
-    EXPECT(settings_locked_kb() > 100);
-}
-
-static void memory_stays_locked_while_another_thread_holds_it(void **state)
-{
-    (void)state;
-    child_must_pass(hold_in_two_threads);
-}
-
 /* ---- whose it is */
 
 static void *release_there(void *argument)
@@ -332,31 +153,6 @@ static void another_thread_cannot_release(void **state)
 {
     (void)state;
     child_must_pass(release_elsewhere);
-}
-
-/* ---- the files */
-
-static void expect_private_file(void)
-{
-    struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_CPU_LATENCY);
-    require(&rt, TIMEBASE_REALTIME_CPU_LATENCY, "/dev/cpu_dma_latency is refused here");
-    EXPECT(rt.latency_file > STDERR_FILENO);
-    EXPECT(fcntl(rt.latency_file, F_GETFD) == FD_CLOEXEC);
-    release(&rt);
-}
-
-static void have_no_standard_streams(void)
-{
-    expect_private_file();
-    close(STDIN_FILENO);
-    expect_private_file();
-    EXPECT(fcntl(STDIN_FILENO, F_GETFD) == -1);
-}
-
-static void the_latency_file_is_no_standard_stream_and_ends_at_exec(void **state)
-{
-    (void)state;
-    child_must_pass(have_no_standard_streams);
 }
 
 /* ---- the CPU */
@@ -413,13 +209,7 @@ int main(void)
         cmocka_unit_test(nothing_is_taken_that_was_not_asked_for),
         cmocka_unit_test(unusual_settings_are_given_back_as_they_were),
         cmocka_unit_test(requests_nest),
-        cmocka_unit_test(a_thread_of_another_real_time_class_returns_to_it),
-        cmocka_unit_test(threads_and_processes_begun_meanwhile_are_ordinary),
-        cmocka_unit_test(a_thread_with_a_deadline_is_left_with_it),
-        cmocka_unit_test(memory_that_was_locked_before_stays_locked),
-        cmocka_unit_test(memory_stays_locked_while_another_thread_holds_it),
         cmocka_unit_test(another_thread_cannot_release),
-        cmocka_unit_test(the_latency_file_is_no_standard_stream_and_ends_at_exec),
         cmocka_unit_test(a_cpu_that_is_not_there_is_named_so),
         cmocka_unit_test(each_cpu_of_the_process_can_be_had),
     };

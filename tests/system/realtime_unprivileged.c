@@ -83,56 +83,11 @@ static void a_process_larger_than_its_limit_is_not_locked(void **state)
     child_must_pass(lock_more_than_allowed);
 }
 
-/* As after an acquire with a real-time priority limit, but without CAP_SYS_NICE. */
-static struct timebase_realtime acquire_and_become_nobody(void)
-{
-    const struct timebase_realtime_request request = {TIMEBASE_REALTIME_SCHEDULER, 10, -1};
-    struct timebase_realtime rt;
-    if (timebase_realtime_acquire(&rt, &request) != 0)
-        child_skip("real-time scheduling is not permitted");
-    become_nobody(0);
-    return rt;
-}
-
-static void release_without_rights(void)
-{
-    struct timebase_realtime rt = acquire_and_become_nobody();
-    for (int i = 0; i < 2; i++) {
-        EXPECT(timebase_realtime_release(&rt) == TIMEBASE_E_PERMISSION);
-        EXPECT(rt.granted == TIMEBASE_REALTIME_SCHEDULER);
-        EXPECT(sched_getscheduler(0) == (SCHED_OTHER | SCHED_RESET_ON_FORK));
-    }
-}
-
-static void the_class_is_given_back_though_the_mark_cannot_be(void **state)
-{
-    (void)state;
-    child_must_pass(release_without_rights);
-}
-
-static void release_marked_without_rights(void)
-{
-    struct sched_param none = {0};
-    EXPECT(sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &none) == 0);
-    struct timebase_realtime rt = acquire_and_become_nobody();
-    EXPECT(timebase_realtime_release(&rt) == TIMEBASE_OK);
-    EXPECT(rt.granted == 0);
-    EXPECT(sched_getscheduler(0) == (SCHED_OTHER | SCHED_RESET_ON_FORK));
-}
-
-static void a_thread_that_had_the_mark_gets_back_all_it_had(void **state)
-{
-    (void)state;
-    child_must_pass(release_marked_without_rights);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_rights_affinity_and_timer_slack_are_granted),
         cmocka_unit_test(a_process_larger_than_its_limit_is_not_locked),
-        cmocka_unit_test(the_class_is_given_back_though_the_mark_cannot_be),
-        cmocka_unit_test(a_thread_that_had_the_mark_gets_back_all_it_had),
     };
     return run_all(tests);
 }
