@@ -31,6 +31,10 @@
  * core's clock has moved against the counter. timebase_waiter_describe() names the mechanism, since
  * not every processor and process allows the best one.
  *
+ * The counter's tick is the limit on processors other than x86-64, whose clean sample is of one
+ * reading: half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz and
+ * RISC-V at 10 MHz, the instructions cannot fill it: all waits are plain there, good to a tick.
+ *
  * The event is the return of timebase_wait_until_*(), or the first instruction of the function
  * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of
  * all exact waits end a fraction of a nanosecond early; TIMEBASE_WAIT_NEVER_EARLY shifts the aim.
@@ -200,9 +204,10 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
 
 /*
  * The counter finer than its steps: several readings, intersected. For measuring events on
- * counters that step by 10 ns. Takes some 200 ns; the instant meant is that of the first reading,
- * relative to base_ticks. Returns 0, 1 if the readings were not evenly spaced (the bound is then
- * a whole step), or TIMEBASE_E_INVALID. Like a waiter, for one thread.
+ * counters that step by 10 ns. Takes some 500 ns there; the instant meant is that of the first
+ * reading, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if the
+ * readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. Like a
+ * waiter, for one thread.
  */
 struct timebase_fine_reading {
     double ticks;       /* since base_ticks */

@@ -26,16 +26,3 @@ void approach_poll(struct approach *approach)
     approach->event(approach->argument);
 }
 
-#ifndef __x86_64__
-void approach_event_none(void *argument)
-{
-    (void)argument;
-}
-
-/* Until this processor has an approach of its own. */
-struct approach_ways approach_ways(void)
-{
-    struct approach_ways ways = {0, 0, 0, 0, TIMEBASE_MECHANISM_LOOP};
-    return ways;
-}
-#endif

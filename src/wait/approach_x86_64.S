@@ -49,6 +49,7 @@
 #define LONGER 100      /* APPROACH_LONGER */
 #define VERNIER 16      /* APPROACH_VERNIER */
 #define FINE 24         /* APPROACH_FINE */
+#define TOO_LATE (1 << 20)
 #define BLOCK_BITS 5
 #define BLOCK (1 << BLOCK_BITS)
 
@@ -85,6 +86,10 @@
     cmovaq %rax, %r14
     cmpq %r11, %rcx
     js 1b
+    movq %rcx, %rdx
+    subq %r11, %rdx
+    cmpq $TOO_LATE, %rdx
+    cmovaq %rcx, %rdi            /* 256ths of such a lateness would not fit: make it small */
     subq %r8, %rcx
     movq %rcx, POLLED(%rbx)
     movl %r9d, POLLS(%rbx)
@@ -118,29 +123,31 @@
      */
     .macro sample readings
     read_vernier %rbx, READINGS, \readings
-    movl STEP(%rbx), %ecx
+    movslq STEP(%rbx), %rcx
     .set reading, \readings
     .rept \readings
     .set reading, reading - 1
     movl READINGS + 4 * reading(%rbx), %eax
     subl %edi, %eax
-    shll $8, %eax
-    subl OFFSETS + 4 * reading(%rbx), %eax
+    movslq OFFSETS + 4 * reading(%rbx), %rdx
+    cltq
+    shlq $8, %rax
+    subq %rdx, %rax
     .if reading == \readings - 1
-    movl %eax, %r8d
-    movl %eax, %r9d
+    movq %rax, %r8
+    movq %rax, %r9
     .else
-    movl %eax, %edx
-    cmpl %r8d, %eax
-    cmovll %r8d, %eax
-    cmpl %r9d, %edx
-    cmovgl %r9d, %edx
-    movl %eax, %r13d
-    subl %edx, %r13d
-    cmpl %ecx, %r13d
-    cmovlel %eax, %r8d
-    cmovlel %edx, %r9d
-    cmovgl %ebp, %ecx
+    movq %rax, %rdx
+    cmpq %r8, %rax
+    cmovlq %r8, %rax
+    cmpq %r9, %rdx
+    cmovgq %r9, %rdx
+    movq %rax, %r13
+    subq %rdx, %r13
+    cmpq %rcx, %r13
+    cmovleq %rax, %r8
+    cmovleq %rdx, %r9
+    cmovgq %rbp, %rcx
     .endif
     .endr
     .endm
@@ -148,18 +155,22 @@
     /* Time left, after the middle of the sample, to index, to the entry into the run: r10. */
     .macro look_up
     movl %ecx, ALLOWED(%rbx)
-    movl %r9d, %ecx
-    subl %r8d, %ecx
+    movq %r9, %rcx
+    subq %r8, %rcx
     movl %ecx, WIDTH(%rbx)
-    leal (%r8d, %r9d), %eax
-    sarl $1, %eax
+    leaq (%r8, %r9), %rax
+    sarq $1, %rax
+    movl $0x7fffffff, %ecx
+    cmpq %rcx, %rax
+    cmovgq %rcx, %rax
     movl %eax, MIDDLE(%rbx)
-    negl %eax
-    subl BASE(%rbx), %eax
-    sarl $6, %eax                /* quarters of a tick */
+    movslq BASE(%rbx), %rcx
+    negq %rax
+    subq %rcx, %rax
+    sarq $6, %rax                /* quarters of a tick */
     xorl %ecx, %ecx
-    testl %eax, %eax
-    cmovsl %ecx, %eax
+    testq %rax, %rax
+    cmovsq %rcx, %rax
 8:
     cmpl $TABLE_LAST, %eax
     ja 9f
@@ -169,14 +180,22 @@
     subq %rcx, %r10
     .endm
 
-    /* Seldom: more time is left than the table covers. */
+    /* Seldom: more time is left than the table covers. Without a length of it, the longest run. */
     .macro wait_longer
 9:
+    movl LONGER_QUARTERS(%rbx), %ecx
+    testl %ecx, %ecx
+    jle 7f
     .rept LONGER
     link
     .endr
     lfence
-    subl LONGER_QUARTERS(%rbx), %eax
+    subl %ecx, %eax
+    jns 8b
+    xorl %eax, %eax
+    jmp 8b
+7:
+    movl $TABLE_LAST, %eax
     jmp 8b
     .endm
 
@@ -215,7 +234,7 @@
     movq LEAVE(%rbx), %r11
     movq TABLE(%rbx), %rsi
     leaq 5f(%rip), %r10
-    movl $-1, %ebp
+    movq $-1, %rbp
     movq RSEQ(%rbx), %r12
     poll
     sample \readings

@@ -238,18 +238,20 @@ static void one_event(struct waiter *waiter, int exact, uint32_t *seed, double *
     waiter_aim(waiter, timebase_ticks() + room, 0, exact);
     run_trial(&trial, exact ? waiter->best : approach_poll);
     *error = trial.event.ticks;
+    if (exact)
+        waiter->learnt.sample_width_ticks +=
+            (waiter->approach.width_256 / 256.0 + waiter->vernier.step_ticks) / TRIALS;
     *after_stamp = trial.event.ticks -
         waiter_middle(waiter, waiter->approach.event_ticks, waiter->approach.target_ticks);
 }
 
-static void find_events(struct waiter *waiter, int exact, double errors[TRIALS],
-                        double *stamp_ticks)
+static void find_events(struct waiter *waiter, int exact, double errors[TRIALS])
 {
     double after_stamp[TRIALS];
     uint32_t seed = 11;
     for (int i = 0; i < TRIALS; i++)
         one_event(waiter, exact, &seed, &errors[i], &after_stamp[i]);
-    *stamp_ticks = quantile_trimmed_mean(after_stamp, TRIALS);
+    waiter->learnt.stamp_ticks[exact] = quantile_trimmed_mean(after_stamp, TRIALS);
     quantile_sort(errors, TRIALS);
 }
 
@@ -257,7 +259,7 @@ static void find_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     double errors[TRIALS];
-    find_events(waiter, 1, errors, &learnt->stamp_ticks);
+    find_events(waiter, 1, errors);
     double bias = quantile_at(errors, TRIALS, 0.5);
     learnt->shortest_ticks += bias;
     learnt->longest_ticks += bias;
@@ -269,38 +271,45 @@ static void find_exact(struct waiter *waiter)
 static void find_plain(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double errors[TRIALS], stamp_ticks;
+    double errors[TRIALS];
     learnt->plain_bias_ticks = 0;
-    find_events(waiter, 0, errors, &stamp_ticks);
+    find_events(waiter, 0, errors);
     learnt->plain_bias_ticks = quantile_at(errors, TRIALS, 0.5);
     learnt->plain_spread_ticks =
         quantile_at(errors, TRIALS, 0.99) - quantile_at(errors, TRIALS, 0.01);
-    if (!learnt->exact) {
-        learnt->stamp_ticks = stamp_ticks;
+    if (!learnt->exact)
         learnt->early_ticks = learnt->plain_bias_ticks - quantile_at(errors, TRIALS, 0.02);
-    }
 }
 
 /* ---- the public function's return, and delays --------------------------------------------- */
 
-static double one_return(struct timebase_waiter *public, struct waiter *waiter, int measured)
+static double one_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
+                         int measured)
 {
     struct timebase_fine_reading after;
     struct timebase_wait_result result;
     uint64_t target = timebase_ticks() + (uint64_t)waiter->learnt.coarse_ticks + 400;
-    timebase_wait_until_ticks(public, target, 0, measured ? &result : NULL);
+    timebase_wait_until_ticks(public, target, exact ? 0 : TIMEBASE_WAIT_PLAIN,
+                              measured ? &result : NULL);
     waiter_read_fine(waiter, target, &after);
     return after.ticks;
 }
 
-static void find_exit(struct timebase_waiter *public, struct waiter *waiter)
+static double mean_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
+                          int measured)
 {
     double errors[DELAY_TRIALS];
-    for (int measured = 0; measured < 2; measured++) {
-        for (int i = 0; i < DELAY_TRIALS; i++)
-            errors[i] = one_return(public, waiter, measured);
-        waiter->learnt.exit_ticks[measured] = quantile_trimmed_mean(errors, DELAY_TRIALS);
-    }
+    for (int i = 0; i < DELAY_TRIALS; i++)
+        errors[i] = one_return(public, waiter, exact, measured);
+    return quantile_trimmed_mean(errors, DELAY_TRIALS);
+}
+
+static void find_exit(struct timebase_waiter *public, struct waiter *waiter)
+{
+    for (int exact = 0; exact <= waiter->learnt.exact; exact++)
+        for (int measured = 0; measured < 2; measured++)
+            waiter->learnt.exit_ticks[exact][measured] =
+                mean_return(public, waiter, exact, measured);
 }
 
 /* Ticks from a fine reading to the next with a call of this between: or with nothing. */

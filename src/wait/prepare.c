@@ -63,14 +63,3 @@ int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (
         run_dry(waiter);
     return runs > 0;
 }
-
-void prepare_relax(int save_power, int64_t left_ticks)
-{
-    (void)save_power, (void)left_ticks;
-    timebase_arch_relax();
-}
-
-int prepare_can_save_power(void)
-{
-    return 0;
-}

@@ -17,10 +17,4 @@
 int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
             void *argument);
 
-/* One turn of a polling loop that has left_ticks to go: pause, or the processor's light sleep. */
-void prepare_relax(int save_power, int64_t left_ticks);
-
-/* Whether save_power has an effect on this processor. */
-int prepare_can_save_power(void);
-
 #endif

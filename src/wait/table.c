@@ -25,7 +25,7 @@ int table_build(uint8_t table[APPROACH_TABLE_ENTRIES], const double latencies[TA
 {
     int point = 0;
     for (int i = 1; i < TABLE_RUNS; i++)
-        if (latencies[i] <= latencies[i - 1])
+        if (!(latencies[i] > latencies[i - 1])) /* nor if one is no number */
             return 1;
     for (int j = 0; j < APPROACH_TABLE_ENTRIES; j++)
         table[j] = (uint8_t)run_for(latencies, latencies[0] + (j + 0.5) / 4, &point);

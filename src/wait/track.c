@@ -2,8 +2,9 @@
 /*
  * track: the waiter's numbers follow the core clock. The sample and the table predict when the
  * stamp is taken; the stamp says between which ticks it was. Only a prediction outside of these
- * moves the numbers, by a sixteenth of the difference: on a stepped counter most waits say nothing,
- * which costs time but never pulls to one side.
+ * moves the numbers: on a stepped counter most waits say nothing, which costs time but does not
+ * pull to one side. They move by little, since what comes between makes stamps later, never
+ * earlier.
  */
 #include "table.h"
 #include "waiter.h"
@@ -36,7 +37,7 @@ double waiter_event(const struct waiter *waiter, int exact)
     const struct approach *a = &waiter->approach;
     double half = waiter->vernier.half_step_ticks;
     double middle = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    middle += waiter->learnt.stamp_ticks;
+    middle += waiter->learnt.stamp_ticks[exact];
     return exact ? clamp(predicted(waiter), middle - half, middle + half) : middle;
 }
 
@@ -74,7 +75,8 @@ int waiter_shares_core(struct waiter *waiter)
     double mean = (double)waiter->approach.polled_ticks / polls;
     double tolerance = 1.02 + 1 / polls; /* the ends of the polls are good to a step */
     int shared = *fastest > 0 && mean > *fastest * tolerance;
-    *fastest += (mean - *fastest) * (*fastest > 0 && mean > *fastest ? 1.0 / 1024 : 1.0 / 8);
+    double part = *fastest <= 0 ? 1 : mean > *fastest ? 1.0 / 1024 : 1.0 / 8;
+    *fastest += (mean - *fastest) * part;
     return shared;
 }
 
@@ -90,7 +92,7 @@ void waiter_track(struct waiter *waiter)
     track_coarse(waiter);
     if (a->allowed_256 < 0 || a->run <= TABLE_SHORTEST_RUN || waiter_turns(waiter) > 0)
         return;
-    double wrong = clamp(waiter_event(waiter, 1) - predicted(waiter), -4, 4);
+    double wrong = clamp(waiter_event(waiter, 1) - predicted(waiter), -1, 1);
     waiter->learnt.shortest_ticks += wrong / 16;
     waiter->learnt.longest_ticks += wrong / 16;
 }

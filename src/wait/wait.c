@@ -78,8 +78,8 @@ static void poll_for(struct wait *wait)
     if (wait->flags & TIMEBASE_WAIT_SAVE_POWER)
         means = relax_means();
     convert(wait);
-    for (int64_t left; (left = left_ticks(wait)) > lead; convert(wait))
-        relax(means, left - lead, wait->waiter->learnt.period_ns);
+    for (; left_ticks(wait) > lead; convert(wait))
+        relax(means, wait->ticks - (uint64_t)lead, wait->waiter->learnt.period_ns);
 }
 
 /* On another CPU the table is wrong; calibration takes some 5 ms. */
@@ -114,18 +114,21 @@ static double aim_of(const struct wait *wait)
     uint64_t step = (uint64_t)wait->waiter->vernier.step_ticks;
     if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
         return wait->fraction -
-            (wait->function == NULL ? learnt->exit_ticks[wait->result != NULL] : 0);
+            (wait->function == NULL ? learnt->exit_ticks[wait->exact][wait->result != NULL] : 0);
     uint64_t to_step = (learnt->phase_ticks + step - wait->ticks % step) % step;
-    return (double)to_step + learnt->early_ticks + learnt->stamp_ticks;
+    return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
 }
 
 static void set_up(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
+    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
     wait->aim = aim_of(wait);
-    double room = (double)left_ticks(wait) + wait->aim - waiter->learnt.coarse_ticks;
-    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN) && room > 0;
+    if (wait->exact && (double)left_ticks(wait) + wait->aim < waiter->learnt.coarse_ticks) {
+        wait->exact = 0;
+        wait->aim = aim_of(wait);
+    }
     waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
     a->not_before_ticks =
         wait->flags & TIMEBASE_WAIT_NEVER_EARLY ? wait->ticks : wait->ticks - (UINT64_C(1) << 62);
@@ -191,7 +194,8 @@ static void fill(const struct wait *wait, uint32_t disturbance, int late,
     const struct waiter *waiter = wait->waiter;
     double period_ns = waiter->learnt.period_ns;
     double event = waiter_event(waiter, wait->exact) - wait->fraction;
-    event += wait->function == NULL ? waiter->learnt.exit_ticks[wait->result != NULL] : 0;
+    event +=
+        wait->function == NULL ? waiter->learnt.exit_ticks[wait->exact][wait->result != NULL] : 0;
     result->target_ticks = wait->ticks;
     result->event_ticks = waiter->approach.event_ticks;
     result->error_ticks = (int64_t)(event + (event < 0 ? -0.5 : 0.5));
@@ -213,7 +217,9 @@ static void settle(struct waiter *waiter, struct timebase_wait_result *result)
     struct wait *wait = &waiter->last;
     int late = was_late(wait);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
-    waiter->can_track = wait->exact && (found & ~HARMLESS) == 0;
+    /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
+    waiter->can_track =
+        wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     waiter->wait_is_open = 0;
     waiter->waits++;
     waiter->late += (uint64_t)late;

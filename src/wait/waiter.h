@@ -26,9 +26,9 @@ struct waiter_learnt {
     double coarse_ticks;      /* the polling loop ends this long before the event */
     double coarse_most_ticks; /* and never longer */
     double poll_ticks;        /* of the polling loop as fast as it lately was; 0: not known yet */
-    double stamp_ticks;       /* stamp to event: of calls */
-    double exit_ticks[2];     /* event of a call to the return of timebase_wait_until, without and
-                               * with a result */
+    double stamp_ticks[2];    /* stamp to event of calls: plain, exact */
+    double exit_ticks[2][2];  /* event of a call to the return of timebase_wait_until: plain or
+                               * exact, without or with a result */
     double early_ticks;       /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double sample_width_ticks;

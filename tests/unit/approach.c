@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The approaches as functions: what they call and when, and that the caller's registers and stack
+ * are as before. How near to the target they come is a matter of calibration, and of bench.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <time.h>
+
+#include "approaches.h"
+#include "wait/evidence.h"
+
+static struct approach a;
+static int events;
+static void *seen_argument;
+
+static void note(void *argument)
+{
+    events++;
+    seen_argument = argument;
+}
+
+/* ---- the event ---------------------------------------------------------------------------- */
+
+static void the_event_is_called_once_with_its_argument(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 200; i++) {
+            events = 0;
+            prepare_approach(&a, i * 20, note, &a.table + i);
+            named->approach(&a);
+            assert_int_equal(events, 1);
+            assert_ptr_equal(seen_argument, &a.table + i);
+        }
+    }
+}
+
+static void the_stamp_is_behind_the_end_of_the_polls(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 200; i++) {
+            prepare_approach(&a, i * 20, note, NULL);
+            a.leave_ticks = a.target_ticks + 1000; /* not by the length of the run */
+            named->approach(&a);
+            assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
+            assert_true((int64_t)(timebase_ticks_ordered() - a.event_ticks) >= 0);
+        }
+    }
+}
+
+static void the_stamp_is_not_before_the_tick_that_it_must_not_be_before(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 200; i++) {
+            prepare_approach(&a, 0, note, NULL);
+            a.not_before_ticks = a.target_ticks + 1000 + (uint64_t)i * 20;
+            named->approach(&a);
+            assert_true((int64_t)(a.event_ticks - a.not_before_ticks) >= 0);
+        }
+    }
+}
+
+static void the_evidence_is_what_stood_there_at_the_stamp(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        prepare_approach(&a, 0, note, NULL);
+        a.marker = 99;
+        named->approach(&a);
+        assert_int_equal(a.marker, evidence_marker());
+        assert_int_equal(a.rseq_cpu, CPU);
+        assert_int_equal(a.rseq_marker, evidence_rseq_marker(a.rseq));
+    }
+}
+
+/* ---- the table ---------------------------------------------------------------------------- */
+
+/* By the sample that the approach took itself. */
+static uint32_t run_by_the_table(void)
+{
+    int64_t index = (-(int64_t)a.middle_256 - a.base_256) >> 6;
+    while (index >= APPROACH_TABLE_ENTRIES)
+        index -= a.longer_quarters;
+    return a.table[index > 0 ? index : 0];
+}
+
+static void the_run_is_the_table_s_for_the_time_left(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 400 && named->approach != approach_poll; i++) {
+            prepare_approach(&a, i * 2, note, NULL);
+            a.base_256 = 150 * 256;
+            named->approach(&a);
+            assert_int_equal(a.run, run_by_the_table());
+        }
+    }
+}
+
+/* However long ago: what is kept of the difference is 32 bits of 256ths. */
+static void a_target_in_the_past_takes_the_shortest_run(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int power = 12; power < 62 && named->approach != approach_poll; power++) {
+            prepare_approach(&a, -(INT64_C(0x5a827999fcef3242) >> (62 - power)), note, NULL);
+            events = 0;
+            named->approach(&a);
+            assert_int_equal(events, 1);
+            assert_int_equal(a.run, a.table[0]);
+            assert_true(a.middle_256 > 0);
+        }
+    }
+}
+
+/* The first entry's stretch is shorter than the table, the second's longer: it must not go below.
+ */
+static void a_target_beyond_the_table_is_waited_for_in_stretches(void **state)
+{
+    static const int32_t stretches[] = {280, 700};
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 300 && named->approach != approach_poll; i++) {
+            prepare_approach(&a, 150 + i * 2, note, NULL);
+            a.leave_ticks = a.target_ticks - (UINT64_C(1) << 32);
+            a.longer_quarters = stretches[i % 2];
+            named->approach(&a);
+            assert_int_equal(a.run, run_by_the_table());
+        }
+    }
+}
+
+/* ---- the caller's registers and stack ----------------------------------------------------- */
+
+#define TWENTY(do_this)                                                                            \
+    do_this(0) do_this(1) do_this(2) do_this(3) do_this(4) do_this(5) do_this(6) do_this(7)        \
+        do_this(8) do_this(9) do_this(10) do_this(11) do_this(12) do_this(13) do_this(14)          \
+            do_this(15) do_this(16) do_this(17) do_this(18) do_this(19)
+
+static volatile uintptr_t whole[20];
+static volatile double broken[20];
+
+#define LOAD(i)                                                                                    \
+    uintptr_t whole_##i = whole[i];                                                                \
+    double broken_##i = broken[i];
+#define COMPARE(i) different += whole_##i != whole[i] || broken_##i != broken[i];
+
+/* More values than there are registers to be saved, so that all of these are in use. */
+static __attribute__((noinline)) int values_lost_by(approach_function *approach)
+{
+    int different = 0;
+    TWENTY(LOAD)
+    approach(&a);
+    TWENTY(COMPARE)
+    return different;
+}
+
+static __attribute__((noinline)) int values_lost_by_run(void (*run)(uint64_t), uint64_t length)
+{
+    int different = 0;
+    TWENTY(LOAD)
+    run(length);
+    TWENTY(COMPARE)
+    return different;
+}
+
+static void fill_values(void)
+{
+    for (int i = 0; i < 20; i++) {
+        whole[i] = (uintptr_t)0x9e3779b97f4a7c15 * (unsigned)(i + 1);
+        broken[i] = 1.0 / (i + 3);
+    }
+}
+
+/* An event that uses all registers itself, and wants its stack aligned as the compiler expects. */
+static char text[200];
+static void write_text(void *argument)
+{
+    const double *values = (const double *)argument;
+    note(argument);
+    snprintf(text, sizeof(text), "%.3f %.3f %.3f %.3f %.3f", values[0], values[1], values[2],
+             values[3], values[4]);
+}
+
+static void registers_survive(void **state)
+{
+    static double values[5] = {1, 2, 3, 4, 5};
+    (void)state;
+    fill_values();
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < 50; i++) {
+            prepare_approach(&a, 1000, write_text, values);
+            assert_int_equal(values_lost_by(named->approach), 0);
+            assert_string_equal(text, "1.000 2.000 3.000 4.000 5.000");
+        }
+    }
+}
+
+static uintptr_t stack_pointer(void)
+{
+    uintptr_t pointer = 0;
+#if defined(__x86_64__)
+    __asm__ __volatile__("movq %%rsp, %0" : "=r"(pointer));
+#elif defined(__aarch64__)
+    __asm__ __volatile__("mov %0, sp" : "=r"(pointer));
+#elif defined(__powerpc__)
+    __asm__ __volatile__("mr %0, 1" : "=r"(pointer));
+#elif defined(__riscv)
+    __asm__ __volatile__("mv %0, sp" : "=r"(pointer));
+#elif defined(__s390x__)
+    __asm__ __volatile__("lgr %0, %%r15" : "=r"(pointer));
+#endif
+    return pointer;
+}
+
+#if defined(__s390x__)
+enum { STACK_ALIGNMENT = 8 };
+#elif defined(__i386__) || defined(__arm__)
+enum { STACK_ALIGNMENT = 4 }; /* only the polls, in C: nothing to be learnt */
+#else
+enum { STACK_ALIGNMENT = 16 };
+#endif
+
+static uintptr_t event_stack;
+
+/* The canonical frame address: the stack pointer of whoever called, as it was before the call. */
+static __attribute__((noinline)) void note_stack(void *argument)
+{
+    note(argument);
+    event_stack = (uintptr_t)__builtin_dwarf_cfa();
+}
+
+static void the_stack_is_aligned_in_the_event_and_as_before_after_it(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        prepare_approach(&a, 0, note_stack, NULL);
+        uintptr_t before = stack_pointer();
+        named->approach(&a);
+        assert_int_equal(stack_pointer(), before);
+        assert_int_equal(event_stack % STACK_ALIGNMENT, 0);
+    }
+}
+
+/* ---- the run alone ------------------------------------------------------------------------ */
+
+static const uint64_t lengths[] = {0, 1, 31, 32, 33, 63, 64, 65, 5000};
+
+static void a_run_of_any_length_returns(void **state)
+{
+    struct approach_ways ways = approach_ways();
+    (void)state;
+    if (ways.run == NULL)
+        skip();
+    fill_values();
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+        assert_int_equal(values_lost_by_run(ways.run, lengths[i]), 0);
+}
+
+/* One after the other they take a cycle each, and no clock is above 10 GHz. */
+static void a_run_takes_a_tenth_of_a_nanosecond_an_instruction_at_least(void **state)
+{
+    struct approach_ways ways = approach_ways();
+    struct timespec start, end;
+    (void)state;
+    if (ways.run == NULL)
+        skip();
+    clock_gettime(CLOCK_MONOTONIC_RAW, &start);
+    ways.run(10000017);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &end);
+    int64_t ns = (end.tv_sec - start.tv_sec) * INT64_C(1000000000) + end.tv_nsec - start.tv_nsec;
+    assert_true(ns > 1000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_event_is_called_once_with_its_argument),
+        cmocka_unit_test(the_stamp_is_behind_the_end_of_the_polls),
+        cmocka_unit_test(the_stamp_is_not_before_the_tick_that_it_must_not_be_before),
+        cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
+        cmocka_unit_test(the_run_is_the_table_s_for_the_time_left),
+        cmocka_unit_test(a_target_in_the_past_takes_the_shortest_run),
+        cmocka_unit_test(a_target_beyond_the_table_is_waited_for_in_stretches),
+        cmocka_unit_test(registers_survive),
+        cmocka_unit_test(the_stack_is_aligned_in_the_event_and_as_before_after_it),
+        cmocka_unit_test(a_run_of_any_length_returns),
+        cmocka_unit_test(a_run_takes_a_tenth_of_a_nanosecond_an_instruction_at_least),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

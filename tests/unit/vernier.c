@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Where readings of a stepped counter, at known distances, place the first of them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "stepped.h"
+#include "wait/vernier.h"
+
+#define CASES 20000
+#define ROUNDING 0.01 /* ticks: instants of 2^40 ticks are doubles */
+
+/* A series in a world of its own. */
+struct scene {
+    struct stepped counter;
+    struct vernier vernier;
+    double first; /* when the first reading was taken: the truth */
+    uint64_t base;
+    uint32_t readings[APPROACH_FINE];
+};
+
+static struct vernier new_vernier(uint64_t step, double spacing, double pad)
+{
+    struct vernier vernier = {.step_ticks = (double)step, .readings = APPROACH_FINE};
+    vernier.half_step_ticks = (double)(step - 1) / 2;
+    stepped_distances(vernier.offsets, spacing, pad);
+    return vernier;
+}
+
+/* Half of all instants are near a carry out of the lower 32 bits. */
+static double some_instant(struct dice *dice)
+{
+    double carry = (double)((1 + dice_below(dice, 256)) << 32);
+    return dice_below(dice, 2) ? carry - dice_between(dice, 0, 5000)
+                               : dice_between(dice, 10000, 1e12);
+}
+
+static struct scene some_scene(struct dice *dice)
+{
+    struct scene scene;
+    uint64_t step = 1 + dice_below(dice, 120);
+    scene.counter = (struct stepped){step, dice_below(dice, step)};
+    scene.vernier = new_vernier(step, dice_between(dice, 3, 90), dice_between(dice, 0, 3));
+    scene.first = some_instant(dice);
+    scene.base = (uint64_t)scene.first - 100000 + dice_below(dice, 200000);
+    stepped_series(&scene.counter, scene.first, scene.vernier.offsets, scene.readings);
+    return scene;
+}
+
+static struct timebase_fine_reading intersect(const struct scene *scene, int wanted)
+{
+    struct timebase_fine_reading found;
+    assert_int_equal(vernier_intersect(&scene->vernier, scene->readings, (uint32_t)scene->base,
+                                       &found),
+                     wanted);
+    return found;
+}
+
+/* A reading of v means v to v + 1 on a fine counter, and `ticks` is v then: hence the half. */
+static void assert_contains_truth(const struct scene *scene, struct timebase_fine_reading found)
+{
+    double truth = scene->first - (double)scene->base;
+    if (!(fabs(found.ticks + 0.5 - truth) <= found.bound_ticks + ROUNDING))
+        fail_msg("%f +/- %f is not %f; step %f", found.ticks, found.bound_ticks, truth,
+                 scene->vernier.step_ticks);
+}
+
+static void the_intersection_contains_the_first_instant(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct scene scene = some_scene(&dice);
+        struct timebase_fine_reading found = intersect(&scene, 0);
+        assert_true(found.bound_ticks >= 0);
+        assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
+        assert_contains_truth(&scene, found);
+    }
+}
+
+/* Two dozen readings whose phases are spread: a tenth of a step is generous. */
+static void many_readings_are_finer_than_a_tenth_of_a_step(void **state)
+{
+    struct dice dice = dice_new();
+    double sum = 0;
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct scene scene = some_scene(&dice);
+        scene.counter = (struct stepped){26, 3};
+        scene.vernier = new_vernier(26, dice_between(&dice, 20, 20), dice_between(&dice, 0.5, 1));
+        stepped_series(&scene.counter, scene.first, scene.vernier.offsets, scene.readings);
+        struct timebase_fine_reading found = intersect(&scene, 0);
+        assert_contains_truth(&scene, found);
+        sum += found.bound_ticks;
+    }
+    assert_true(sum / CASES < 2.6 / 2);
+}
+
+static void a_single_reading_is_the_middle_of_its_step(void **state)
+{
+    struct scene scene = {.vernier = new_vernier(26, 30, 1), .readings = {1026}, .base = 1000};
+    (void)state;
+    scene.vernier.readings = 1;
+    struct timebase_fine_reading found = intersect(&scene, 0);
+    assert_true(found.ticks == 26 + 12.5);
+    assert_true(found.bound_ticks == 13);
+}
+
+static void on_a_fine_counter_it_is_the_reading_itself(void **state)
+{
+    struct scene scene = {.vernier = new_vernier(1, 30, 1), .readings = {7}, .base = 0xfffffff0};
+    (void)state;
+    scene.vernier.readings = 1;
+    struct timebase_fine_reading found = intersect(&scene, 0);
+    assert_true(found.ticks == 23);
+    assert_true(found.bound_ticks == 0.5);
+}
+
+/* What the readings before number `count` say by themselves. */
+static struct timebase_fine_reading prefix(struct scene scene, int count)
+{
+    struct timebase_fine_reading found;
+    scene.vernier.readings = count;
+    vernier_intersect(&scene.vernier, scene.readings, (uint32_t)scene.base, &found);
+    return found;
+}
+
+/* Two steps and more cannot be mistaken for a phase. */
+static void readings_after_an_interruption_are_not_used(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct scene scene = some_scene(&dice);
+        int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
+        double delay = scene.vernier.step_ticks * (2 + (double)dice_below(&dice, 1000));
+        for (int k = from; k < APPROACH_FINE; k++)
+            scene.readings[k] += (uint32_t)delay;
+        struct timebase_fine_reading found = intersect(&scene, from == 1);
+        struct timebase_fine_reading wanted = prefix(scene, from);
+        assert_true(found.ticks == wanted.ticks);
+        assert_true(found.bound_ticks == wanted.bound_ticks);
+        assert_contains_truth(&scene, found);
+    }
+}
+
+static void a_reading_that_comes_too_early_ends_the_series_as_well(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct scene scene = some_scene(&dice);
+        int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
+        scene.readings[from] -= (uint32_t)(2 * scene.vernier.step_ticks);
+        struct timebase_fine_reading found = intersect(&scene, from == 1);
+        struct timebase_fine_reading wanted = prefix(scene, from);
+        assert_true(found.ticks == wanted.ticks && found.bound_ticks == wanted.bound_ticks);
+    }
+}
+
+/* Alone, the first reading is good to its whole step, and no more is claimed. */
+static void a_series_interrupted_at_once_is_one_reading_and_says_so(void **state)
+{
+    struct scene scene = {.vernier = new_vernier(26, 30, 1), .base = 0};
+    (void)state;
+    for (int k = 0; k < APPROACH_FINE; k++)
+        scene.readings[k] = k == 0 ? 520 : 52000 + 26 * (uint32_t)k;
+    struct timebase_fine_reading found = intersect(&scene, 1);
+    assert_true(found.ticks == 520 + 12.5);
+    assert_true(found.bound_ticks == 13);
+}
+
+static void whatever_the_readings_the_bound_is_between_nothing_and_half_a_step(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < CASES; i++) {
+        struct scene scene = some_scene(&dice);
+        struct timebase_fine_reading found;
+        for (int k = 0; k < APPROACH_FINE; k++)
+            scene.readings[k] = (uint32_t)dice_wide(&dice);
+        vernier_intersect(&scene.vernier, scene.readings, (uint32_t)scene.base, &found);
+        assert_true(found.bound_ticks >= 0);
+        assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_intersection_contains_the_first_instant),
+        cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
+        cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
+        cmocka_unit_test(on_a_fine_counter_it_is_the_reading_itself),
+        cmocka_unit_test(readings_after_an_interruption_are_not_used),
+        cmocka_unit_test(a_reading_that_comes_too_early_ends_the_series_as_well),
+        cmocka_unit_test(a_series_interrupted_at_once_is_one_reading_and_says_so),
+        cmocka_unit_test(whatever_the_readings_the_bound_is_between_nothing_and_half_a_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* What a wait tells of itself, and what happened beside it, agree: for all flags and distances. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "dice.h"
+#include "wait/waiter.h"
+#include "waiting.h"
+
+#define TARGETS 30 /* for each way and each combination of flags */
+
+static struct dice dice;
+
+/* One wait, and what was seen around it. */
+struct seen {
+    enum way way;
+    unsigned flags;
+    int64_t target;
+    int returned;
+    uint64_t before, after;
+    struct timebase_wait_result result;
+};
+
+static struct seen some_wait(enum way way, unsigned flags)
+{
+    struct seen seen = {.way = way, .flags = flags};
+    uint64_t range = flags & TIMEBASE_WAIT_SLEEP ? 300000 : 15000;
+    memset(&seen.result, 0xa5, sizeof(seen.result));
+    forget_event();
+    seen.target = target_in(way, (int64_t)dice_below(&dice, range) - 300);
+    seen.before = timebase_ticks_ordered();
+    seen.returned = wait_by(the_waiter(), way, seen.target, flags, &seen.result);
+    seen.after = timebase_ticks_ordered();
+    return seen;
+}
+
+static int is_between(uint64_t ticks, uint64_t from, uint64_t to)
+{
+    return (int64_t)(ticks - from) >= 0 && (int64_t)(to - ticks) >= 0;
+}
+
+static void check_event(const struct seen *seen)
+{
+    assert_true(is_between(seen->result.event_ticks, seen->before, seen->after));
+    assert_int_equal(event.calls, calls_a_function(seen->way));
+    if (!calls_a_function(seen->way))
+        return;
+    assert_ptr_equal(event.argument, &event);
+    assert_true(is_between(event.ticks, seen->result.event_ticks, seen->after));
+}
+
+static void check_lateness(const struct seen *seen)
+{
+    assert_true(seen->returned == 0 || seen->returned == 1);
+    assert_int_equal(seen->result.late, seen->returned);
+    if (seen->result.mechanism == TIMEBASE_MECHANISM_NONE)
+        assert_int_equal(seen->result.late, 1);
+    if (seen->returned == 0 && !(seen->flags & TIMEBASE_WAIT_NEVER_EARLY))
+        assert_true((int64_t)(seen->result.target_ticks - seen->before) >= 0);
+}
+
+static void check_mechanism(const struct seen *seen)
+{
+    int exact = description_of(the_waiter()).mechanism;
+    if (seen->flags & TIMEBASE_WAIT_PLAIN || exact == TIMEBASE_MECHANISM_LOOP)
+        assert_in_range(seen->result.mechanism, TIMEBASE_MECHANISM_NONE, TIMEBASE_MECHANISM_LOOP);
+    else
+        assert_true(seen->result.mechanism == exact ||
+                    seen->result.mechanism <= TIMEBASE_MECHANISM_LOOP);
+}
+
+/* The stamp's middle, and from there to the event: calls by the stamp's way, returns by more. */
+static double event_by_stamp(const struct seen *seen)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    int exact = seen->result.mechanism > TIMEBASE_MECHANISM_LOOP;
+    double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
+    event_at += waiter->learnt.stamp_ticks[exact];
+    return event_at + (calls_a_function(seen->way) ? 0 : waiter->learnt.exit_ticks[exact][1]);
+}
+
+static void check_error(const struct seen *seen)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    const struct timebase_wait_result *result = &seen->result;
+    double ticks = result->error_ns / waiter->learnt.period_ns;
+    assert_true(fabs(ticks - (double)result->error_ticks) <= 0.5 + 1e-6);
+    assert_true(fabs(ticks - event_by_stamp(seen)) <= waiter->vernier.half_step_ticks + 1e-6);
+    double half_ns = description_of(the_waiter()).quantum_ns / 2;
+    assert_true(fabs(result->error_bound_ns - half_ns) < 1e-6);
+}
+
+static void check_preparation(const struct seen *seen)
+{
+    const struct timebase_wait_result *result = &seen->result;
+    assert_in_range(result->prepared, 0, 1);
+    if (!(seen->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)))
+        assert_int_equal(result->prepared, 0);
+    assert_in_range(event.rehearsals, 0,
+                    seen->flags & TIMEBASE_WAIT_REHEARSE && calls_a_function(seen->way));
+    assert_true(result->margin_ns >= 0);
+    if (!(seen->flags & TIMEBASE_WAIT_SLEEP))
+        assert_int_equal(result->margin_ns, 0);
+    if (result->margin_ns == 0)
+        assert_int_equal(result->wake_ns, 0);
+}
+
+static void check(const struct seen *seen)
+{
+    check_event(seen);
+    check_lateness(seen);
+    check_mechanism(seen);
+    check_error(seen);
+    check_preparation(seen);
+    assert_in_range(seen->result.disturbance, 0, EVERY_DISTURBANCE);
+    if (seen->way == UNTIL_TICKS || seen->way == CALL_TICKS)
+        assert_true(seen->result.target_ticks == (uint64_t)seen->target);
+}
+
+static void every_result_agrees_with_what_was_seen_around_it(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags <= EVERY_FLAG; flags++)
+        for (enum way way = 0; way < WAYS; way++)
+            for (int i = 0; i < TARGETS; i++) {
+                struct seen seen = some_wait(way, flags);
+                check(&seen);
+            }
+}
+
+static void some_waits_of_each_way_are_in_time(void **state)
+{
+    (void)state;
+    for (enum way way = 0; way < WAYS; way++) {
+        int in_time = 0;
+        for (int i = 0; i < 1000 && in_time == 0; i++)
+            in_time += some_wait(way, 0).returned == 0;
+        assert_true(in_time > 0);
+    }
+}
+
+static void the_waiter_counts_what_its_results_told(void **state)
+{
+    struct timebase_waiter_description before = description_of(the_waiter());
+    uint64_t late = 0, disturbed = 0;
+    (void)state;
+    for (int i = 0; i < 600; i++) {
+        struct seen seen = some_wait((enum way)(i % WAYS), (unsigned)i % (EVERY_FLAG + 1));
+        late += (uint64_t)seen.result.late;
+        disturbed += seen.result.disturbance != 0;
+    }
+    struct timebase_waiter_description after = description_of(the_waiter());
+    assert_true(after.waits - before.waits == 600);
+    assert_true(after.late - before.late == late);
+    assert_true(after.disturbed - before.disturbed == disturbed);
+}
+
+static void waits_without_a_result_are_counted_as_well(void **state)
+{
+    struct timebase_waiter_description before = description_of(the_waiter());
+    uint64_t late = 0;
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        late += (uint64_t)wait_by(the_waiter(), UNTIL_TICKS,
+                                  target_in(UNTIL_TICKS, 3000 * (i % 3 - 1)), 0, NULL);
+    struct timebase_waiter_description after = description_of(the_waiter());
+    assert_int_equal(after.waits - before.waits, 100);
+    assert_int_equal(after.late - before.late, late);
+    assert_int_equal(timebase_waiter_calibrate(the_waiter()), 0);
+    after = description_of(the_waiter());
+    assert_int_equal(after.waits - before.waits, 100);
+    assert_int_equal(after.late - before.late, late);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_result_agrees_with_what_was_seen_around_it),
+        cmocka_unit_test(some_waits_of_each_way_are_in_time),
+        cmocka_unit_test(the_waiter_counts_what_its_results_told),
+        cmocka_unit_test(waits_without_a_result_are_counted_as_well),
+    };
+    dice = dice_new();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Targets as times: the tick waited for is theirs; a stepped system clock is followed to the end; a
+ * clock without a reference is no clock. The host's clock is not touched.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "dice.h"
+#include "moved_reference.h"
+#include "waiting.h"
+
+#define HOUR (3600 * SECOND)
+#define TOLERANCE_NS (100 * MICROSECOND) /* another line, in the first second of a clock's life */
+
+static struct dice dice;
+
+static void assert_near(int64_t a, int64_t b, int64_t tolerance)
+{
+    if (a - b > tolerance || b - a > tolerance)
+        fail_msg("%lld and %lld differ by %lld", (long long)a, (long long)b, (long long)(a - b));
+}
+
+static void a_time_is_waited_for_at_its_tick(void **state)
+{
+    static const enum way ways[] = {UNTIL_MONO, CALL_MONO, UNTIL_UTC, CALL_UTC};
+    const timebase_clock *clock = timebase_clock_default();
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        enum way way = ways[i % 4];
+        int is_utc = way == UNTIL_UTC || way == CALL_UTC;
+        struct timebase_wait_result result;
+        int64_t target = target_in(way, (int64_t)dice_below(&dice, 50000));
+        assert_true(wait_by(the_waiter(), way, target, (unsigned)i & EVERY_FLAG, &result) >= 0);
+        int64_t told = is_utc ? timebase_utc_at_ns(clock, result.target_ticks)
+                              : timebase_mono_at_ns(clock, result.target_ticks);
+        assert_near(told, target, TOLERANCE_NS);
+        assert_true((double)(int64_t)(result.event_ticks - result.target_ticks) >
+                    -20000 * ticks_per_ns());
+    }
+}
+
+/* ---- a clock of our own ------------------------------------------------------------------- */
+
+static struct clock_cell cell;
+static struct timebase_waiter own_waiter;
+
+/* Its lines are there and it has become used to them: the next look comes 100 ms later. */
+static const timebase_clock *begin(void)
+{
+    const struct clock_cell fresh = CLOCK_CELL_INITIALIZER(&moved_reference, NULL);
+    cell = fresh;
+    draw_first_lines(&cell);
+    assert_int_equal(timebase_waiter_init(&own_waiter, cell_handle(&cell)), 0);
+    for (int64_t end = kernel_now(CLOCK_MONOTONIC) + 400 * MILLISECOND;
+         kernel_now(CLOCK_MONOTONIC) < end;)
+        timebase_utc_ns(cell_handle(&cell));
+    return cell_handle(&cell);
+}
+
+static int64_t true_utc(void)
+{
+    return moved_now() + moved_utc_offset_ns;
+}
+
+/*
+ * Nobody but the wait looks at the clock. An hour is longer than this test may take. The time
+ * jumps over the target: its tick is that of the jump.
+ */
+static void assert_follows_a_step_towards(unsigned flags)
+{
+    const timebase_clock *clock = begin();
+    struct timebase_wait_result result;
+    int64_t target = timebase_utc_ns(clock) + HOUR;
+    moved_utc_offset_ns += HOUR;
+    assert_true(timebase_wait_until_utc(&own_waiter, target, flags, &result) >= 0);
+    assert_true(timebase_utc_at_ns(clock, result.target_ticks) >= target - TOLERANCE_NS);
+}
+
+static void a_step_towards_the_target_ends_a_wait(void **state)
+{
+    (void)state;
+    assert_follows_a_step_towards(0);
+    assert_follows_a_step_towards(TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_SAVE_POWER);
+}
+
+static void a_step_towards_the_target_ends_a_sleeping_wait(void **state)
+{
+    (void)state;
+    assert_follows_a_step_towards(TIMEBASE_WAIT_SLEEP);
+}
+
+/* The clock looks at its reference every 100 ms, and the target is further away than that. */
+static void assert_follows_a_step_away(unsigned flags)
+{
+    const timebase_clock *clock = begin();
+    struct timebase_wait_result result;
+    int64_t target = timebase_utc_ns(clock) + 300 * MILLISECOND;
+    moved_utc_offset_ns -= 400 * MILLISECOND;
+    assert_true(timebase_wait_until_utc(&own_waiter, target, flags, &result) >= 0);
+    assert_true(true_utc() >= target - TOLERANCE_NS);
+}
+
+static void a_step_away_from_the_target_is_waited_for_too(void **state)
+{
+    (void)state;
+    assert_follows_a_step_away(0);
+    assert_follows_a_step_away(TIMEBASE_WAIT_SLEEP);
+    assert_follows_a_step_away(TIMEBASE_WAIT_NEVER_EARLY | TIMEBASE_WAIT_SAVE_POWER);
+}
+
+/* Monotonic time and ticks take no notice. */
+static void a_step_of_utc_moves_no_other_target(void **state)
+{
+    const timebase_clock *clock = begin();
+    struct timebase_wait_result result;
+    (void)state;
+    int64_t target = timebase_mono_ns(clock) + 300 * MILLISECOND;
+    moved_utc_offset_ns -= HOUR;
+    assert_true(timebase_wait_until_mono(&own_waiter, target, 0, &result) >= 0);
+    assert_near(timebase_mono_at_ns(clock, result.target_ticks), target, TOLERANCE_NS);
+}
+
+/* ---- no clock ----------------------------------------------------------------------------- */
+
+static int sample_nothing(void *context, struct discipline_sample *sample)
+{
+    (void)context, (void)sample;
+    return TIMEBASE_E_REFERENCE;
+}
+
+static int moment_of_nothing(void *context, struct reference_moment *moment)
+{
+    (void)context, (void)moment;
+    return TIMEBASE_E_REFERENCE;
+}
+
+static const struct reference no_reference = {"none", sample_nothing, moment_of_nothing, NULL};
+
+static void time_that_is_not_known_cannot_be_waited_for_but_ticks_can(void **state)
+{
+    const struct clock_cell fresh = CLOCK_CELL_INITIALIZER(&no_reference, NULL);
+    struct timebase_wait_result result;
+    (void)state;
+    cell = fresh;
+    assert_int_equal(timebase_waiter_init(&own_waiter, cell_handle(&cell)), 0);
+    forget_event();
+    for (enum way way = 0; way < WAYS; way++) {
+        if (way == UNTIL_TICKS || way == CALL_TICKS)
+            continue;
+        assert_int_equal(wait_by(&own_waiter, way, target_in(way, 1000), 0, &result),
+                         TIMEBASE_E_UNSUPPORTED);
+        assert_int_equal(wait_by(&own_waiter, way, -5, TIMEBASE_WAIT_SLEEP, NULL),
+                         TIMEBASE_E_UNSUPPORTED);
+    }
+    assert_int_equal(event.calls, 0);
+    uint64_t target = timebase_ticks() + 20000;
+    assert_true(timebase_wait_call_ticks(&own_waiter, target, TIMEBASE_WAIT_NEVER_EARLY,
+                                         note_event, &event, &result) >= 0);
+    assert_int_equal(event.calls, 1);
+    assert_true((int64_t)(event.ticks - target) >= 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_time_is_waited_for_at_its_tick),
+        cmocka_unit_test(a_step_towards_the_target_ends_a_wait),
+        cmocka_unit_test(a_step_towards_the_target_ends_a_sleeping_wait),
+        cmocka_unit_test(a_step_away_from_the_target_is_waited_for_too),
+        cmocka_unit_test(a_step_of_utc_moves_no_other_target),
+        cmocka_unit_test(time_that_is_not_known_cannot_be_waited_for_but_ticks_can),
+    };
+    dice = dice_new();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

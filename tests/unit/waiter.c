@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* What a waiter tells of itself, the margin's numbers, names, and fine readings. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "waiting.h"
+
+static struct timebase_waiter waiter;
+
+static struct timebase_waiter_description fresh_waiter(void)
+{
+    assert_int_equal(timebase_waiter_init(&waiter, timebase_clock_default()), 0);
+    return description_of(&waiter);
+}
+
+static void a_new_waiter_has_waited_for_nothing(void **state)
+{
+    struct timebase_waiter_description d = fresh_waiter();
+    (void)state;
+    assert_true(d.waits == 0 && d.late == 0 && d.disturbed == 0);
+    assert_int_equal(d.calibrations, 1);
+    assert_true(d.calibration_ns > 0);
+}
+
+static void its_description_is_possible(void **state)
+{
+    struct timebase_waiter_description d = fresh_waiter();
+    (void)state;
+    assert_in_range(d.mechanism, TIMEBASE_MECHANISM_LOOP, TIMEBASE_MECHANISM_RETURN);
+    assert_true(d.readings >= 1 && d.readings <= 64);
+    assert_in_range(d.power_hint, 0, 1);
+    assert_true(d.cpu >= -1 && d.cpu < 1 << 16);
+    assert_in_range(d.evidence, 1, EVERY_DISTURBANCE);
+    assert_true(d.quantum_ns > 0 && d.quantum_ns < 1e6);
+    assert_true(d.plain_bias_ns > 0 && d.plain_spread_ns >= 0);
+    assert_true(d.margin_ns > 0);
+}
+
+static void its_exact_numbers_are_there_where_waits_are_exact(void **state)
+{
+    struct timebase_waiter_description d = fresh_waiter();
+    (void)state;
+    if (d.mechanism == TIMEBASE_MECHANISM_LOOP) {
+        assert_int_equal(d.readings, 1);
+        return;
+    }
+    assert_true(d.instruction_ns > 0);
+    assert_true(d.least_ns > 0);
+    assert_true(d.exact_spread_ns >= 0);
+    assert_true(d.sample_ns > 0);
+    assert_true(d.sample_ns <= d.quantum_ns * 1.001);
+}
+
+/* What is listed is noticed somewhere; what was noticed is listed. */
+static void it_lists_what_it_could_notice(void **state)
+{
+    struct timebase_waiter_description d = fresh_waiter();
+    (void)state;
+    assert_true(d.evidence & TIMEBASE_DISTURBED_GAP);
+    for (int i = 0; i < 2000; i++) {
+        struct timebase_wait_result result;
+        wait_by(&waiter, UNTIL_TICKS, target_in(UNTIL_TICKS, 2000), 0, &result);
+        d = description_of(&waiter);
+        assert_int_equal(result.disturbance & ~d.evidence, 0);
+    }
+}
+
+static void calibrating_keeps_counts_and_margin(void **state)
+{
+    fresh_waiter();
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        wait_by(&waiter, UNTIL_TICKS, target_in(UNTIL_TICKS, -1000), 0, NULL);
+    assert_int_equal(timebase_waiter_set_margin(&waiter, 0.5, 1), 0);
+    struct timebase_waiter_description before = description_of(&waiter);
+    assert_int_equal(timebase_waiter_calibrate(&waiter), 0);
+    struct timebase_waiter_description after = description_of(&waiter);
+    assert_int_equal(after.calibrations, 2);
+    assert_true(after.waits == before.waits && after.waits == 10);
+    assert_true(after.late == before.late && after.late == 10);
+    assert_true(after.disturbed == before.disturbed);
+}
+
+static void the_margins_numbers_have_their_ranges(void **state)
+{
+    static const double good[] = {1e-300, 0.01, 0.5, 0.999999};
+    static const double bad[] = {0, -1e-300, -1, 1.000001, 2, INFINITY, -INFINITY, NAN};
+    fresh_waiter();
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_int_equal(timebase_waiter_set_margin(&waiter, good[i], 0.05), 0);
+        assert_int_equal(timebase_waiter_set_margin(&waiter, 0.99, good[i]), 0);
+    }
+    assert_int_equal(timebase_waiter_set_margin(&waiter, 0.99, 1), 0);
+    assert_int_equal(timebase_waiter_set_margin(&waiter, 1, 0.05), TIMEBASE_E_INVALID);
+    struct timebase_waiter before = waiter;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(timebase_waiter_set_margin(&waiter, bad[i], 0.05), TIMEBASE_E_INVALID);
+        assert_int_equal(timebase_waiter_set_margin(&waiter, 0.99, bad[i]), TIMEBASE_E_INVALID);
+    }
+    assert_memory_equal(&waiter, &before, sizeof(waiter));
+}
+
+static void every_name_is_another(void **state)
+{
+    const char *names[5 + 7 + 2];
+    int count = 0;
+    (void)state;
+    for (int i = TIMEBASE_MECHANISM_NONE; i <= TIMEBASE_MECHANISM_RUN; i++)
+        names[count++] = timebase_wait_mechanism_name(i);
+    for (int bit = 1; bit <= (int)TIMEBASE_DISTURBED_SHARED; bit *= 2)
+        names[count++] = timebase_wait_disturbance_name(bit);
+    names[count++] = timebase_wait_mechanism_name(99);
+    names[count++] = timebase_wait_disturbance_name(3);
+    assert_int_equal(count, sizeof(names) / sizeof(names[0]));
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(names[i], names[k]);
+    assert_string_equal(timebase_wait_mechanism_name(-1), names[count - 2]);
+    assert_string_equal(timebase_wait_disturbance_name(0), names[count - 1]);
+}
+
+/* ---- fine readings ------------------------------------------------------------------------ */
+
+static void a_fine_reading_is_between_two_readings_around_it(void **state)
+{
+    double step = fresh_waiter().quantum_ns * ticks_per_ns();
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        struct timebase_fine_reading fine;
+        uint64_t base = timebase_ticks() - (uint64_t)(i % 3) * 1000;
+        uint64_t before = timebase_ticks_ordered();
+        assert_in_range(timebase_wait_read_fine(&waiter, base, &fine), 0, 1);
+        uint64_t after = timebase_ticks_ordered();
+        double from = (double)(before - base) - step, to = (double)(after - base) + step;
+        assert_true(fine.bound_ticks >= 0 && fine.bound_ticks <= step * 0.5001);
+        assert_true(fine.ticks >= from && fine.ticks <= to);
+    }
+}
+
+static void fine_readings_increase(void **state)
+{
+    fresh_waiter();
+    (void)state;
+    uint64_t base = timebase_ticks();
+    struct timebase_fine_reading last, fine;
+    timebase_wait_read_fine(&waiter, base, &last);
+    for (int i = 0; i < 20000; i++) {
+        int uneven = timebase_wait_read_fine(&waiter, base, &fine);
+        assert_true(fine.ticks + fine.bound_ticks >= last.ticks - last.bound_ticks);
+        if (!uneven)
+            assert_true(fine.ticks >= last.ticks);
+        last = fine;
+    }
+}
+
+static void a_fine_reading_needs_a_place(void **state)
+{
+    fresh_waiter();
+    (void)state;
+    assert_int_equal(timebase_wait_read_fine(&waiter, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_waiter_describe(&waiter, NULL), TIMEBASE_E_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_waiter_has_waited_for_nothing),
+        cmocka_unit_test(its_description_is_possible),
+        cmocka_unit_test(its_exact_numbers_are_there_where_waits_are_exact),
+        cmocka_unit_test(it_lists_what_it_could_notice),
+        cmocka_unit_test(calibrating_keeps_counts_and_margin),
+        cmocka_unit_test(the_margins_numbers_have_their_ranges),
+        cmocka_unit_test(every_name_is_another),
+        cmocka_unit_test(a_fine_reading_is_between_two_readings_around_it),
+        cmocka_unit_test(fine_readings_increase),
+        cmocka_unit_test(a_fine_reading_needs_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
