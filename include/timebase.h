@@ -16,6 +16,7 @@
  *     stopwatch.h  durations of a few instructions, without the cost of measuring
  *     wait.h       start at an exact tick, and how well that went
  *     realtime.h   what punctual threads ask of the kernel, and give back
+ *     calendar.h   units of work dispatched at their times
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
  * comment says otherwise, from a signal handler. Nothing here prints, allocates or exits.
@@ -39,5 +40,6 @@
 
 #include <timebase/realtime.h>
 
+#include <timebase/calendar.h>
 
 #endif

@@ -203,7 +203,7 @@ static void find_longer(struct waiter *waiter)
     for (int i = 0; i < LONGER_TRIALS; i++)
         count += one_longer(waiter, &seed, &quarters[count]);
     double mean = count > 0 ? quantile_trimmed_mean(quarters, count) : 0;
-    if (mean > LONGER_GUESS / 4 && mean < LONGER_GUESS * 16)
+    if (mean > LONGER_GUESS / 4 && mean < APPROACH_TABLE_ENTRIES)
         waiter->approach.longer_quarters = (int32_t)mean;
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For each period that kernels use, gaps are folded onto it: each falls at a phase. The tick's all
+ * fall into one narrow window, and nearly every period has one there. Of noise a window gets its
+ * share: the test is how many periods have a gap in the best window, against what chance would
+ * give. So gaps of other causes, even many more than the tick's, do not hide it, and alone
+ * they make no comb.
+ *
+ * A tick of 4 ms folds onto 2 ms and 8 ms too: with 2 ms every other period is empty, with 8 ms
+ * half of the gaps are outside of the window. The product of both shares is greatest for what it
+ * is.
+ */
+#include "comb.h"
+
+#include <stdbool.h>
+
+#include "fold.h"
+
+/* So far apart the begins of one tick's gaps may lie. */
+#define SCATTER_NS 70000
+#define TEETH_MIN 5
+#define COVERAGE_MIN 0.5
+/* Of any window of any candidate passing by chance. */
+#define CHANCE_MAX 1e-5
+
+/* CONFIG_HZ of Linux: x86, Arm and others; MIPS; Arm's old boards; Alpha. */
+static const int tick_hz[] = {100, 250, 300, 1000, 24, 48, 128, 256, 1024, 200, 500, 1200};
+enum { CANDIDATES = sizeof(tick_hz) / sizeof(tick_hz[0]) };
+
+/* As TICK_NSEC of the kernel: rounded to a whole ns. */
+static int64_t period_of(int hz)
+{
+    return (1000000000 + hz / 2) / hz;
+}
+
+static double share_of(const struct fold *fold)
+{
+    return (double)fold->inside / (double)fold->count;
+}
+
+static double coverage_of(const struct fold *fold)
+{
+    return (double)fold->teeth / (double)fold->periods;
+}
+
+/* How good a comb the candidate makes: 0 if it is none. */
+static double judge(struct fold *fold, int hz, int64_t watched_ns)
+{
+    fold->period_ns = period_of(hz);
+    fold->periods = watched_ns / fold->period_ns;
+    if (fold->periods < TEETH_MIN)
+        return 0;
+    fold_make(fold);
+    if (fold->teeth < TEETH_MIN || coverage_of(fold) < COVERAGE_MIN ||
+        fold_chance(fold) * CANDIDATES > CHANCE_MAX)
+        return 0;
+    return share_of(fold) * coverage_of(fold);
+}
+
+static void sort(int64_t *values, int count)
+{
+    for (int step = count / 2; step > 0; step /= 2)
+        for (int i = step; i < count; i++) {
+            int64_t value = values[i];
+            int j = i;
+            for (; j >= step && values[j - step] > value; j -= step)
+                values[j] = values[j - step];
+            values[j] = value;
+        }
+}
+
+/*
+ * The begins, in the window's own phase from first to below end, and the lengths of the gaps
+ * there, each sorted. Returns how many.
+ */
+static int collect(const struct fold *fold, int64_t first_ns, int64_t end_ns, int64_t *begins_ns,
+                   int64_t *lengths_ns)
+{
+    int count = 0;
+    for (int i = 0; i < fold->count; i++) {
+        int64_t phase_ns = fold_phase(fold, &fold->gaps[i]);
+        if (phase_ns < first_ns || phase_ns >= end_ns)
+            continue;
+        begins_ns[count] = phase_ns;
+        lengths_ns[count++] = fold->gaps[i].length_ns;
+    }
+    sort(begins_ns, count);
+    sort(lengths_ns, count);
+    return count;
+}
+
+/*
+ * The tick begins within SCATTER_NS of itself, wherever that lies in a window that may be much
+ * wider. What it takes is the median: preemptions begin with a tick, too, and last long.
+ */
+static void measure(const struct fold *fold, struct timebase_tick_comb *out)
+{
+    int64_t begins_ns[COMB_GAPS_MAX], lengths_ns[COMB_GAPS_MAX];
+    int inside = collect(fold, 0, fold->window_ns, begins_ns, lengths_ns);
+    int64_t middle_ns = begins_ns[inside / 2];
+    inside = collect(fold, middle_ns - SCATTER_NS / 2, middle_ns + SCATTER_NS / 2, begins_ns,
+                     lengths_ns);
+    int64_t first_ns = begins_ns[(inside - 1) * 5 / 100];
+    int64_t last_ns = begins_ns[(inside - 1) * 95 / 100] + lengths_ns[inside / 2];
+    if (last_ns - first_ns > fold->period_ns / 2)
+        return;
+    out->period_ns = fold->period_ns;
+    out->width_ns = last_ns - first_ns;
+    out->phase_ns = (fold->begin_ns + (first_ns + last_ns) / 2) % fold->period_ns;
+    out->share = (double)inside / (double)fold->count;
+}
+
+void comb_find(const struct comb_gap *gaps, int count, int64_t watched_ns,
+               struct timebase_tick_comb *out)
+{
+    struct timebase_tick_comb none = {0, 0, 0, 0.0, (uint64_t)count, 0};
+    struct fold best = {0};
+    double highest = 0;
+    *out = none;
+    for (int i = 0; i < count; i++)
+        if (gaps[i].length_ns > out->longest_ns)
+            out->longest_ns = gaps[i].length_ns;
+    for (int i = 0; i < CANDIDATES; i++) {
+        struct fold fold = {.gaps = gaps, .count = count};
+        double goodness = judge(&fold, tick_hz[i], watched_ns);
+        if (goodness <= highest)
+            continue;
+        highest = goodness;
+        best = fold;
+    }
+    if (highest > 0)
+        measure(&best, out);
+}

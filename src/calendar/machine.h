@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* machine: the operations of the dispatcher on the real machine: a waiter, a clock, a timer. */
+#ifndef CALENDAR_MACHINE_H
+#define CALENDAR_MACHINE_H
+
+#include "dispatch.h"
+#include "timeout.h"
+
+struct machine {
+    struct timebase_waiter *waiter;
+    const timebase_clock *clock;
+    struct timeout *timeout; /* open; null if no unit has a time-out */
+    double tick_ns;          /* length of a tick */
+    uint64_t tail_ticks;     /* from the end of a function to the return of the wait around it */
+};
+
+extern const struct dispatch_machine machine_operations;
+
+/* Returns 0 or the error of the waiter's first wait; takes some 100 us. */
+int machine_begin(struct machine *machine, struct timebase_waiter *waiter, struct timeout *timeout);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "timeout.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <timebase/clock.h>
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+#define NS_PER_SEC 1000000000
+/* Where time_t has 32 bits, later than any timer will ever be set. */
+#define LATEST_SEC 0x7fffffff
+/* How long the handler puts off a jump that might do harm, and how often at most. Longer than the
+ * handler takes anywhere: what it interrupts has to get on. */
+#define RETRY_NS 100000
+#define RETRIES 20
+
+static void set_timer(struct timeout *timeout, int flags, int64_t ns)
+{
+    struct itimerspec when;
+    memset(&when, 0, sizeof(when));
+    int64_t sec = ns / NS_PER_SEC;
+    when.it_value.tv_sec = (time_t)(sec < LATEST_SEC ? sec : LATEST_SEC);
+    when.it_value.tv_nsec = (long)(ns % NS_PER_SEC);
+    timer_settime(timeout->timer, flags, &when, NULL);
+}
+
+/*
+ * Are signals blocked that are not blocked in the run? Then the unit, or another signal's handler
+ * on top of it, is in the midst of something. Only 64 bits of the set are the kernel's.
+ */
+static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
+{
+    for (int number = 1; number <= 64; number++)
+        if (sigismember(mask, number) == 1 && sigismember(&timeout->mask, number) == 0)
+            return true;
+    return false;
+}
+
+static bool is_clock_at_work(void)
+{
+    struct timebase_statistics statistics;
+    return timebase_clock_statistics(timebase_clock_default(), &statistics) == TIMEBASE_E_BUSY;
+}
+
+/* A clock at work is waited for as long as it takes, which is microseconds. */
+static bool is_harmful(struct timeout *timeout, const sigset_t *mask)
+{
+    if (is_clock_at_work())
+        return true;
+    return is_in_the_midst(timeout, mask) && timeout->retries-- > 0;
+}
+
+void timeout_handle(int number, siginfo_t *info, void *context)
+{
+    struct timeout *timeout = info->si_value.sival_ptr;
+    int saved_errno = errno;
+    (void)number;
+    if (info->si_code != SI_TIMER || timeout->state == TIMEOUT_OFF)
+        return;
+    if (timeout->state == TIMEOUT_ARMED) {
+        set_timer(timeout, 0, timeout->limit_ns > RETRY_NS ? timeout->limit_ns : RETRY_NS);
+    } else if (is_harmful(timeout, &((ucontext_t *)context)->uc_sigmask)) {
+        set_timer(timeout, 0, RETRY_NS);
+    } else {
+        timeout->state = TIMEOUT_ARMED;
+        timeout->is_stopped = 1;
+        errno = saved_errno;
+        siglongjmp(timeout->landing, 1);
+    }
+    errno = saved_errno;
+}
+
+/*
+ * The handler was left with its own signal blocked, and the unit may have blocked others. If it was
+ * only rehearsed, it is still to be run, and that needs the timer.
+ */
+static void recover(struct timeout *timeout)
+{
+    pthread_sigmask(SIG_SETMASK, &timeout->mask, NULL);
+    set_timer(timeout, 0, timeout->limit_ns);
+}
+
+void timeout_call(void *argument)
+{
+    struct timeout *timeout = argument;
+    /* The mask is not saved here: that would be a system call before each unit. */
+    if (sigsetjmp(timeout->landing, 0) == 0) {
+        timeout->is_stopped = 0;
+        timeout->state = TIMEOUT_RUNNING;
+        timeout->action(timeout->argument);
+        timeout->state = TIMEOUT_ARMED;
+    }
+    timeout->end_ticks = timebase_ticks_ordered();
+    if (timeout->is_stopped)
+        recover(timeout);
+}
+
+void timeout_arm(struct timeout *timeout, int64_t at_ns, int64_t limit_ns)
+{
+    timeout->limit_ns = limit_ns;
+    timeout->is_stopped = 0;
+    timeout->retries = RETRIES;
+    timeout->state = TIMEOUT_ARMED;
+    set_timer(timeout, TIMER_ABSTIME, at_ns);
+}
+
+bool timeout_disarm(struct timeout *timeout)
+{
+    timeout->state = TIMEOUT_OFF;
+    set_timer(timeout, 0, 0);
+    return timeout->is_stopped;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeout: stops a unit that runs too long, by a timer's signal and siglongjmp().
+ *
+ *     open once for a run          chooses a signal that nobody handles, makes a timer for this
+ * thread arm(at)                      before the last approach: a system call, which takes its time
+ *     call                         is the event's function: setjmp, the action, the counter
+ *     disarm                       returns whether it was stopped
+ *     close                        gives all back
+ *
+ * The signal may come at any instruction. `state` says what it then finds:
+ *
+ *     OFF      between units: nothing is done
+ *     ARMED    the unit has not begun (a late wake-up), or is over: it is given its time anew, so
+ *              that it never runs without a time-out
+ *     RUNNING  the unit runs, the frame of timeout_call() is there and its landing is set: jump
+ *
+ * RUNNING is set after setjmp and taken back before that frame is left, by the same thread, so the
+ * handler never jumps into a frame that is gone.
+ *
+ * It does not jump at once out of another signal's handler (its signal is blocked then), nor while
+ * somebody renews the lines of the default clock, which may be this very unit and would leave the
+ * clock locked: it looks again a little later.
+ */
+#ifndef CALENDAR_TIMEOUT_H
+#define CALENDAR_TIMEOUT_H
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum timeout_state { TIMEOUT_OFF, TIMEOUT_ARMED, TIMEOUT_RUNNING };
+
+struct timeout {
+    sigjmp_buf landing;
+    volatile sig_atomic_t state;      /* enum timeout_state */
+    volatile sig_atomic_t is_stopped; /* the latest call was */
+    int retries;                      /* that the handler may still put it off by */
+    int64_t limit_ns;                 /* of the present unit */
+    void (*action)(void *);
+    void *argument;
+    uint64_t end_ticks; /* when the action was over, or stopped */
+    /* To give back. */
+    int signal_number;
+    timer_t timer;
+    struct sigaction action_before;
+    sigset_t mask_before; /* at open */
+    sigset_t mask;        /* in the run: the signal is let through */
+};
+
+/* Returns 0, TIMEBASE_E_BUSY (another thread's is open) or TIMEBASE_E_UNSUPPORTED. */
+int timeout_open(struct timeout *timeout);
+void timeout_close(struct timeout *timeout);
+
+/* Stop what timeout_call() will run at the earliest at at_ns, monotonic; its limit is limit_ns. */
+void timeout_arm(struct timeout *timeout, int64_t at_ns, int64_t limit_ns);
+
+/* The function for the wait: timeout->action(timeout->argument), stopped when it is time. */
+void timeout_call(void *timeout);
+
+/* The signal's handler; for those who install it. */
+void timeout_handle(int number, siginfo_t *info, void *context);
+
+/* No signal comes any more. True if the call was stopped. */
+bool timeout_disarm(struct timeout *timeout);
+
+#endif

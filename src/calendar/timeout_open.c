@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* timeout_open: the signal and the timer, and how they are given back. */
+#define _GNU_SOURCE
+#include "timeout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <timebase/error.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* More signals than this cannot be queued by one timer; a bound for the loop. */
+#define PENDING_MAX 64
+
+/* The process whose thread has time-outs open; 0: none. As cell.owner_pid, it may be a parent's. */
+static int32_t owner_pid;
+
+static bool take_ownership(void)
+{
+    int32_t own = (int32_t)getpid(), owner = __atomic_load_n(&owner_pid, __ATOMIC_RELAXED);
+    return owner != own &&
+        __atomic_compare_exchange_n(&owner_pid, &owner, own, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED);
+}
+
+static void give_up_ownership(void)
+{
+    __atomic_store_n(&owner_pid, 0, __ATOMIC_RELEASE);
+}
+
+static bool make_timer(struct timeout *timeout)
+{
+    struct sigevent event;
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = timeout->signal_number;
+    event.sigev_value.sival_ptr = timeout;
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    return timer_create(CLOCK_MONOTONIC, &event, &timeout->timer) == 0;
+}
+
+static bool is_free(int number, struct sigaction *before)
+{
+    return sigaction(number, NULL, before) == 0 && !(before->sa_flags & SA_SIGINFO) &&
+        before->sa_handler == SIG_DFL;
+}
+
+/* The handler comes first: a timer's signal without one would end the process. */
+static bool try_signal(struct timeout *timeout, int number)
+{
+    struct sigaction ours;
+    memset(&ours, 0, sizeof(ours));
+    ours.sa_sigaction = timeout_handle;
+    ours.sa_flags = SA_SIGINFO;
+    sigemptyset(&ours.sa_mask);
+    timeout->signal_number = number;
+    if (!is_free(number, &timeout->action_before) || sigaction(number, &ours, NULL) != 0)
+        return false;
+    if (make_timer(timeout))
+        return true;
+    sigaction(number, &timeout->action_before, NULL);
+    return false;
+}
+
+/* From the far end: programs count from SIGRTMIN. Emulators keep some for themselves. */
+static bool choose_signal(struct timeout *timeout)
+{
+    for (int number = SIGRTMAX; number >= SIGRTMIN; number--)
+        if (try_signal(timeout, number))
+            return true;
+    return false;
+}
+
+static void let_through(struct timeout *timeout)
+{
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, timeout->signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &own, &timeout->mask_before);
+    timeout->mask = timeout->mask_before;
+    sigdelset(&timeout->mask, timeout->signal_number);
+}
+
+/* The signal's default is to kill the process: what is pending has to go before that is back. */
+static void drop_pending(const struct timeout *timeout)
+{
+    const struct timespec at_once = {0, 0};
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, timeout->signal_number);
+    pthread_sigmask(SIG_BLOCK, &own, NULL);
+    for (int i = 0; i < PENDING_MAX && sigtimedwait(&own, NULL, &at_once) > 0; i++)
+        continue;
+}
+
+int timeout_open(struct timeout *timeout)
+{
+    int saved_errno = errno;
+    memset(timeout, 0, sizeof(*timeout));
+    if (!take_ownership())
+        return TIMEBASE_E_BUSY;
+    bool is_chosen = choose_signal(timeout);
+    if (is_chosen)
+        let_through(timeout);
+    else
+        give_up_ownership();
+    errno = saved_errno;
+    return is_chosen ? TIMEBASE_OK : TIMEBASE_E_UNSUPPORTED;
+}
+
+void timeout_close(struct timeout *timeout)
+{
+    int saved_errno = errno;
+    timeout->state = TIMEOUT_OFF;
+    timer_delete(timeout->timer);
+    drop_pending(timeout);
+    sigaction(timeout->signal_number, &timeout->action_before, NULL);
+    pthread_sigmask(SIG_SETMASK, &timeout->mask_before, NULL);
+    give_up_ownership();
+    errno = saved_errno;
+}
