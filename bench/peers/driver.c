@@ -20,6 +20,12 @@
  * peers are called in turn for this long before the first batch that counts. */
 #define WARM_UP_NS INT64_C(3000000000)
 
+/* Go's exported functions cannot say const; it hands out C memory once a peer and keeps it. */
+static const char *go_peer_name_const(uint32_t peer)
+{
+    return go_peer_name(peer);
+}
+
 static const struct language languages[] = {
     {"C++", cxx_peer_name, cxx_peer_run, cxx_peer_fell_back},
     {"Rust", rust_peer_name, rust_peer_run, rust_peer_fell_back},
@@ -74,6 +80,20 @@ static void run_round(size_t round, uint64_t calls)
 
         row->ticks[round] = batch_ticks(row, calls);
     }
+}
+
+static int by_size(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+/* Sorts the row; share 0.5 is the median. */
+static uint64_t at_share(struct row *row, size_t rounds, double share)
+{
+    qsort(row->ticks, rounds, sizeof *row->ticks, by_size);
+    return row->ticks[(size_t)(share * (double)(rounds - 1) + 0.5)];
 }
 
 static void print_row(struct row *row, size_t rounds, uint64_t calls, double ns_per_tick)

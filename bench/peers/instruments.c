@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "driver.h"
+#include "instruments.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -59,23 +59,4 @@ double period_ns(struct instant begin, struct instant end)
     if (end.ticks <= begin.ticks)
         die("the counter did not advance during the run");
     return (double)(end.mono_ns - begin.mono_ns) / (double)(end.ticks - begin.ticks);
-}
-
-static int by_size(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
-uint64_t at_share(struct row *row, size_t rounds, double share)
-{
-    qsort(row->ticks, rounds, sizeof *row->ticks, by_size);
-    return row->ticks[(size_t)(share * (double)(rounds - 1) + 0.5)];
-}
-
-/* Go hands out C memory once a peer and keeps it: see go/library.go. */
-const char *go_peer_name_const(uint32_t peer)
-{
-    return go_peer_name(peer);
 }

@@ -44,8 +44,8 @@ def go_version():
     return re.search(r"templexxx/tsc (\S+)", (HERE / "go" / "go.mod").read_text("utf-8")).group(1)
 
 
-def facts():
-    """All of it; to be taken before anything is built, so that the load is not our own."""
+def hardware():
+    """To be taken before anything is built, so that the load is not our own."""
     return {
         "cpu_model": cpu_model(),
         "cpus": os.cpu_count(),
@@ -53,6 +53,13 @@ def facts():
         "clocksource": clocksource(),
         "load_average": os.getloadavg()[0],
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+    }
+
+
+def facts():
+    """The hardware and the tools of the clocks' table."""
+    return {
+        **hardware(),
         "toolchain": {name: version_text(name) for name in ("g++", "rustc", "go")},
         "peers": {
             "Abseil": output_of("pkg-config", "--modversion", "absl_time"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Other people's clocks beside ours: builds, measures, writes peers.json and peers.md."""
+"""Other people's clocks and waits beside ours: builds, measures, writes peers.* and waits.*"""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ import machine
 import table
 import toolchain
 from catalogue import CLOCKS
+from waits import run as waits_run
 
 CALLS_PER_BATCH = 2000
 
@@ -48,13 +49,14 @@ def arguments():
         type=Path,
         default=default,
         metavar="DIR",
-        help="where peers.json and peers.md go (bench/results)",
+        help="where peers.json, peers.md, waits.json and waits.md go (bench/results)",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
         help="fewer rounds and launches, errors at 1 s and 5 s: a trial run",
     )
+    parser.add_argument("--only", choices=tuple(PARTS), help="one of the two tables")
     return parser.parse_args()
 
 
@@ -109,6 +111,32 @@ def write(results, folder):
     print(f"written: {folder / 'peers.json'}, {folder / 'peers.md'}", file=sys.stderr)
 
 
+def clocks(options):
+    """What readings cost, and how right they are."""
+    toolchain.check()
+    facts = machine.facts()
+    build.everything(toolchain.timebase())
+    write(measure(QUICK if options.quick else FULL, facts), options.out)
+
+
+def waits(options):
+    """How exactly others wait."""
+    waits_run.run(options.quick, options.out)
+
+
+PARTS = {"clocks": clocks, "waits": waits}
+
+
+def succeeded(part, options):
+    """Whether that table could be made; if not, says why. The other one does not depend on it."""
+    try:
+        part(options)
+    except (toolchain.Missing, build.Failed, launch.Broken, OSError) as problem:
+        print(f"peers: {problem}", file=sys.stderr)
+        return False
+    return True
+
+
 def main():
     """Exit status: 0 done, 1 something is missing or failed, 2 wrong machine or arguments."""
     options = arguments()
@@ -119,15 +147,9 @@ def main():
             file=sys.stderr,
         )
         return 2
-    try:
-        toolchain.check()
-        facts = machine.facts()
-        build.everything(toolchain.timebase())
-        write(measure(QUICK if options.quick else FULL, facts), options.out)
-    except (toolchain.Missing, build.Failed, launch.Broken, OSError) as problem:
-        print(f"peers: {problem}", file=sys.stderr)
-        return 1
-    return 0
+    parts = [PARTS[options.only]] if options.only else PARTS.values()
+    failed = [part for part in parts if not succeeded(part, options)]
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

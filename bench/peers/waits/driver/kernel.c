@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The kernel's own sleep, and the loop that everybody writes first.
+ */
+#define _GNU_SOURCE
+#include "peer.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+
+#define NS_PER_SEC INT64_C(1000000000)
+
+static struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){(time_t)(ns / NS_PER_SEC), (long)(ns % NS_PER_SEC)};
+}
+
+static int64_t monotonic_ns(void)
+{
+    struct timespec now = {0, 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * NS_PER_SEC + now.tv_nsec;
+}
+
+static void nanosleep_delay(uint64_t ns)
+{
+    struct timespec left = timespec_of((int64_t)ns);
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+        ;
+}
+
+static void nanosleep_until(const struct appointment *appointment)
+{
+    struct timespec instant = timespec_of(appointment->mono_ns);
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, NULL) == EINTR)
+        ;
+    appointment->event(appointment->argument);
+}
+
+static void loop_delay(uint64_t ns)
+{
+    int64_t end_ns = monotonic_ns() + (int64_t)ns;
+
+    while (monotonic_ns() < end_ns)
+        ;
+}
+
+static void loop_until(const struct appointment *appointment)
+{
+    while (monotonic_ns() < appointment->mono_ns)
+        ;
+    appointment->event(appointment->argument);
+}
+
+static const char *open_nothing(int cpu)
+{
+    (void)cpu;
+    return NULL;
+}
+
+static const struct peer peers[] = {
+    {"clock_nanosleep", nanosleep_delay, 0, nanosleep_until},
+    {"clock_gettime_loop", loop_delay, 0, loop_until},
+    {NULL, NULL, 0, NULL},
+};
+
+const struct group kernel_group = {"kernel", open_nothing, peers};

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""The arithmetic and the table of bench/peers/waits, on invented trials."""
+
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+PEERS = Path(__file__).resolve().parents[2] / "bench" / "peers"
+sys.path.insert(0, str(PEERS))
+from launch import Broken
+from waits import catalogue, cyclictest, measure, summary, table
+
+sys.path.remove(str(PEERS))
+
+STEP = 26
+DELAY = summary.Cell("spin_sleep", "delay", 200, [150.0] * 40, [50.0] * 40, 90, 100, 0)
+READING = summary.Cell("nothing", "reading", 0, [50.0] * 20, [], 0, 0, 0)
+PAIR = summary.Cell("nothing", "pair", 0, [30.0] * 20, [], 0, 0, 0)
+LATER = summary.Cell("nothing", "later", 0, [76.0] * 20, [], 0, 0, 0)
+
+
+def test_a_quantile_is_a_value_that_so_many_do_not_exceed():
+    assert [summary.quantile([1, 2, 3, 4], share) for share in (0, 0.25, 0.26, 0.5, 1)] == [
+        1,
+        1,
+        2,
+        2,
+        4,
+    ]
+
+
+def test_an_interrupt_in_the_stopwatch_is_not_taken_off_its_neighbours():
+    costs = [50.0] * 40
+    costs[17] = 90000.0
+    assert list(summary.local_medians(costs)) == [50.0] * 40
+
+
+def test_what_the_stopwatch_costs_is_followed_when_the_core_clock_moves():
+    medians = list(summary.local_medians([50.0] * 40 + [60.0] * 40))
+    assert medians[:30] == [50.0] * 30 and medians[-30:] == [60.0] * 30
+
+
+@pytest.mark.parametrize("count", [1, 2, 14, 15, 16])
+def test_few_costs_have_medians_too(count):
+    assert list(summary.local_medians(range(count))) == pytest.approx(
+        [(count - 1) // 2] * count, abs=1
+    )
+
+
+@given(st.lists(st.floats(-1000, 1000), min_size=1, max_size=40), st.floats(0, 1e6))
+def test_an_error_does_not_depend_on_what_the_stopwatch_costs(trials, cost):
+    def errors(added):
+        cell = replace(DELAY, trials=[t + added for t in trials], costs=[added] * len(trials))
+        return summary.errors_ns(cell, 12345.0, 2.0)
+
+    assert errors(cost) == pytest.approx(errors(0.0), abs=1e-6)
+
+
+def test_a_reading_of_a_stepping_counter_stands_for_the_middle_of_its_step():
+    assert summary.instant_cost([READING, PAIR], STEP) == 50 - 12.5 - 30
+    assert summary.instant_cost([READING, PAIR], 1) == 50 - 30
+
+
+def test_the_cold_stopwatch_is_compared_with_the_warm_one():
+    assert set(summary.cold_errors_ns([READING, PAIR, LATER], 2.6)) == {10.0}
+
+
+def test_early_counts_as_much_as_late():
+    found = summary.figures([-8.0, -2.0, 1.0, 3.0])
+    assert (found["earliest_ns"], found["bias_ns"], found["latest_ns"]) == (-8, -2, 3)
+    assert (found["p50_ns"], found["p999_ns"]) == (2, 8)
+
+
+def test_a_row_has_the_share_of_the_cpu():
+    assert summary.row(DELAY, 0.0, 2.0)["cpu_share"] == 0.9
+    assert summary.row(DELAY, 0.0, 2.0)["p50_ns"] == 50
+
+
+LINES = ["a delay 200 2 5 10 0", "b period 1000 3 5 10 1"]
+
+
+def test_the_numbers_of_the_driver_find_their_cells():
+    a, b = measure.cells_of(LINES, measure.array.array("d", [1, 2, 10, 20, 5, 6, 7]))
+    assert (a.trials, a.costs, b.trials, b.costs) == ([1, 2], [10, 20], [5, 6, 7], [])
+    assert b.skipped == 1
+
+
+@pytest.mark.parametrize("numbers", [6, 8])
+def test_numbers_of_no_cell_are_an_error(numbers):
+    with pytest.raises(Broken, match="spoke of"):
+        measure.cells_of(LINES, measure.array.array("d", range(numbers)))
+
+
+def test_samples_of_cyclictest_are_read_and_the_first_is_left_out():
+    text = "Max CPUs = 2\nThread 0 Interval: 1000\n       0:       0:   29833\n       0:       1:   -12\n"
+    assert cyclictest.parse(text) == [-12]
+
+
+def invented(**changes):
+    rows = [
+        {**summary.row(replace(DELAY, name=name), 0.0, 2.0), "p99_ns": p99}
+        for name, p99 in (("spin_sleep", 70.0), ("timebase_exact", 2.0), ("nothing", 1.0))
+    ]
+    cold = summary.figures([1.0])
+    return {
+        "machine": {
+            "cpu_model": "invented",
+            "cpus": 2,
+            "kernel": "6.18",
+            "load_average": 0.0,
+            "date": "2026-11-21",
+            "toolchain": {"g++": "g++ 12", "rustc": ""},
+            "peers": {"spin_sleep": "1.3.3"},
+        },
+        "counter_mhz": 2600.0,
+        "stopwatch": {
+            "fine": True,
+            "step_ns": 10.0,
+            "bound_ns": 0.4,
+            "delay_cost_ns": 500.0,
+            "after_1_ms": cold,
+        },
+        "rounds": 4,
+        "cpu": 1,
+        "granted": ["SCHED_FIFO"],
+        "refused": [],
+        "left_out": {},
+        "rows": rows,
+        **changes,
+    }
+
+
+def test_rows_come_by_their_tail_and_the_stopwatch_is_none_of_them():
+    page = table.markdown(invented())
+    assert page.index("timebase_delay_ns") < page.index("spin_sleep `sleep`")
+    assert len(re.findall(r"^\| 200 ns", page, re.MULTILINE)) == 2
+
+
+def test_what_is_missing_or_refused_is_named():
+    page = table.markdown(
+        invented(left_out={"DPDK": "libdpdk not found"}, refused=["SCHED_FIFO: not permitted"])
+    )
+    assert "Left out: DPDK, libdpdk not found." in page
+    assert "Refused: SCHED_FIFO: not permitted." in page
+
+
+@pytest.mark.parametrize(
+    "ns, text", [(200, "200 ns"), (1000, "1 µs"), (1_000_000, "1 ms"), (1500, "1500 ns")]
+)
+def test_targets_are_named_as_people_do(ns, text):
+    assert table.duration(ns) == text
+
+
+@pytest.mark.parametrize(
+    "ns, text", [(0.44, "0.4"), (-12.34, "-12.3"), (1234.5, "1,234"), (23456, "23.5 µs")]
+)
+def test_figures_have_some_three_digits(ns, text):
+    assert table.figure(ns) == text
+
+
+def test_the_catalogue_has_all_that_the_driver_has():
+    sources = "".join(path.read_text() for path in (PEERS / "waits" / "driver").glob("*.c*"))
+    names = set(re.findall(r'^    \{"(\w+)", \w+, \w+, \w+\},', sources, re.MULTILINE))
+    assert names == set(catalogue.BY_NAME) - {"cyclictest"}
