@@ -17,11 +17,23 @@ from __future__ import annotations
 import importlib
 
 _NAMES = {
+    "calendar": ("Calendar", "CFunction", "NotAdmittedError", "Unit", "learn_tick"),
+    "calendar_result": ("Problem", "Release", "ReleaseBit", "TickComb", "UnitResult"),
     "clock": ("Clock", "Instant", "Interval", "Maintenance", "Status", "default_clock"),
     "counter": ("Counter", "probe", "ticks", "ticks_ordered"),
     "errors": ("EnvironmentVariableError", "TimebaseError"),
     "page": ("Page",),
+    "realtime": ("Realtime", "RealtimeBit", "Refusal"),
     "stopwatch": ("Elapsed", "Stopwatch"),
+    "wait": ("Waiter",),
+    "wait_result": (
+        "Disturbance",
+        "Mechanism",
+        "WaitFlag",
+        "WaitResult",
+        "WaiterDescription",
+        "rehearsing",
+    ),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -21,7 +21,8 @@ COUNTER_VARIABLE = "TIMEBASE_COUNTER"
 COUNTERS = ("auto", "os")
 
 
-def _path() -> str:
+def library_path() -> str:
+    """Of the C library, for the dynamic linker."""
     beside = Path(__file__).resolve().parent.parent / FOLDER / NAME
     site = Path(sysconfig.get_path("platlib")) / FOLDER / NAME
     for path in (beside, site):
@@ -32,7 +33,7 @@ def _path() -> str:
 
 def _open():
     try:
-        return ffi.dlopen(_path())
+        return ffi.dlopen(library_path())
     except OSError as problem:
         raise ImportError(f"timebase: cannot load its C library: {problem}") from None
 

@@ -2,6 +2,7 @@
 """Verbs, their JSON, their exit codes, and what they say to wrong input."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -74,6 +75,21 @@ def test_doctor_json(timebase_command):
     assert outcome.code == (READY if document["ready"] else NOT_READY)
 
 
+def test_doctor_looks_at_work_at_an_exact_instant_on_the_cpu_it_is_given(timebase_command):
+    cpu = min(os.sched_getaffinity(0))
+    document = valid(timebase_command("doctor", "--json", "--cpu", str(cpu)), "doctor")
+    assert document["realtime"]["cpu"] == cpu
+    assert document["realtime"]["measured"]["wakeups"]["sleeps"] > 0
+
+
+@pytest.mark.parametrize("cpu", ["-1", "8191", "1e3", "one"])
+def test_doctor_refuses_a_cpu_that_is_not_there(timebase_command, cpu):
+    outcome = timebase_command("doctor", "--cpu", cpu)
+    assert outcome.code == 2
+    assert "--cpu" in outcome.err
+    assert not outcome.out
+
+
 def test_doctor_table_ends_with_the_answer(timebase_command):
     outcome = timebase_command("doctor")
     answer = "Ready." if outcome.code == READY else "Not ready."
@@ -126,12 +142,12 @@ def test_wrong_arguments(timebase_command, arguments):
 def test_version_and_help(timebase_command):
     assert timebase_command("--version").out.startswith("timebase ")
     listed = timebase_command("--help").out
-    for verb in ("now", "doctor", "bench", "report"):
+    for verb in ("now", "doctor", "bench", "accuracy", "run", "report"):
         assert verb in listed
 
 
 def test_every_verb_has_a_schema_that_is_one():
-    for verb in ("now", "doctor", "bench", "report"):
+    for verb in ("now", "doctor", "bench", "accuracy", "run", "report"):
         jsonschema.Draft202012Validator.check_schema(schemas.load(verb))
 
 

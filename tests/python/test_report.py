@@ -14,7 +14,9 @@ import jsonschema
 import pytest
 
 from timebase import schemas
-from timebase.errors import InputError
+from timebase.errors import InputError, TimebaseError
+from timebase.report import measure, verdict
+from timebase.report.build import build
 from timebase.report.file import require_writable, write_whole
 
 SECTIONS = (
@@ -26,6 +28,7 @@ SECTIONS = (
     "tracking",
     "causality",
     "stopwatch",
+    "hit",
     "method",
     "machine",
 )
@@ -73,12 +76,41 @@ def test_quick_report(timebase_command, tmp_path):
     outline.feed(html)
     assert outline.open == []
     assert tuple(outline.sections) == SECTIONS
-    assert outline.svgs == 5
+    assert outline.svgs == 9
     assert outline.fetched == []
     assert not re.search(r"https?://|@import|url\((?!#)", html)
     assert document["verdict"]["headline"] in html
     assert "954 or 953" in html or "953 or 954" in html
     assert [path.name for path in tmp_path.iterdir()] == ["here.html"]
+
+    without = {**document, "hit": {"problem": "the kernel refuses CPU 1"}}
+    jsonschema.Draft202012Validator(schemas.load("report")).validate(without)
+    assert "Not measured: the kernel refuses CPU 1" in build(without)
+
+
+def test_a_machine_that_cannot_wait_gets_a_report_all_the_same(monkeypatch):
+    def refuse(*_, **__):
+        raise TimebaseError("the kernel refuses CPU 1")
+
+    monkeypatch.setattr(measure.accuracy, "run", refuse)
+    hit = measure._hit(measure.QUICK, lambda *_: None)
+    assert hit == {"problem": "the kernel refuses CPU 1"}
+    use = verdict._starting({"hit": hit}, "yes")
+    assert (use["answer"], use["why"]) == ("no", "the kernel refuses CPU 1")
+
+
+def waits(exact_p90_ns):
+    percentiles = {"p50_ns": 1.0, "p90_ns": 2.0, "p99_ns": 3.0, "late_share": 0.01}
+    names = ("exact", "plain", "sleep_then_wait_1khz")
+    rows = [{"name": name, **percentiles} for name in names]
+    rows[0]["p90_ns"] = exact_p90_ns
+    return {"hit": {"problem": None, "rows": rows}}
+
+
+def test_verdict_on_starting_work_is_the_papers_100_ns():
+    assert verdict._starting(waits(99.0), "yes")["answer"] == "yes"
+    assert verdict._starting(waits(101.0), "yes")["answer"] == "no"
+    assert verdict._starting(waits(99.0), "no")["answer"] == "no"
 
 
 @pytest.mark.parametrize("where", ["no-such-folder/report.html", ".", "/proc/report.html"])

@@ -3,24 +3,43 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 import typer
 
 from timebase.cli.output import JSON_OPTION, print_json
+from timebase.errors import InputError
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "ok": "green"}
 NOT_READY = 1
 
 
-def doctor(json: bool = JSON_OPTION) -> None:
+def doctor(
+    json: bool = JSON_OPTION,
+    cpu: Optional[int] = typer.Option(  # noqa: UP045 (typer evaluates it, on Python 3.9 too)
+        None, help="The CPU that is to be punctual [default: an isolated one, else the last]."
+    ),
+) -> None:
     """Can the clock be trusted here? Exit code 0: ready; 1: not ready."""
     from timebase.doctor import examine
 
-    document = examine()
+    if cpu is not None:
+        _require_cpu(cpu)
+    document = examine(cpu)
     if json:
         print_json(document)
     else:
         _print_tables(document)
     raise typer.Exit(0 if document["ready"] else NOT_READY)
+
+
+def _require_cpu(cpu: int) -> None:
+    from timebase.doctor.realtime import cpulist
+    from timebase.experiments.placement import allowed_cpus, may_run_on
+
+    if not may_run_on(cpu):
+        usable = cpulist.show(tuple(allowed_cpus()))
+        raise InputError(f"--cpu {cpu}: this process cannot run there; it runs on {usable}")
 
 
 def _print_tables(document: dict) -> None:
@@ -30,6 +49,10 @@ def _print_tables(document: dict) -> None:
     console.print(_facts_table(document))
     console.print()
     console.print(_findings_table(document["findings"]))
+    console.print(
+        f"\n[bold]For work at an exact instant, on CPU {document['realtime']['cpu']}[/]\n"
+    )
+    console.print(_findings_table(document["realtime"]["findings"]))
     ready = document["ready"]
     console.print("\n[bold green]Ready.[/]" if ready else "\n[bold red]Not ready.[/]")
 

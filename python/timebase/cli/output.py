@@ -19,6 +19,18 @@ def print_json(document: dict) -> None:
     sys.stdout.write("\n")
 
 
+def require_modules(verb: str, *modules: str) -> None:
+    """TimebaseError naming what is not installed."""
+    from importlib.util import find_spec
+
+    from timebase.errors import TimebaseError
+
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        lacks = ", ".join(missing)
+        raise TimebaseError(f"{verb} needs {lacks}: pip install 'timebase[report]'")
+
+
 @contextmanager
 def progress_bars(total: float) -> Iterator[Callable[[str, float], Callable[[float], None]]]:
     """Gives start(description, weight), which gives a function to be told the share done.

@@ -7,20 +7,9 @@ from pathlib import Path
 
 import typer
 
-from timebase.cli.output import JSON_OPTION, print_json, progress_bars
+from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
 
 NEEDED = ("numpy", "matplotlib", "jinja2")
-
-
-def _require_modules(*modules: str) -> None:
-    from importlib.util import find_spec
-
-    from timebase.errors import TimebaseError
-
-    missing = [module for module in modules if find_spec(module) is None]
-    if missing:
-        lacks = ", ".join(missing)
-        raise TimebaseError(f"the report needs {lacks}: pip install 'timebase[report]'")
 
 
 def report(
@@ -32,7 +21,7 @@ def report(
     from timebase.report.file import require_writable, write_whole
 
     # Both said before the minute of measuring, not after it.
-    _require_modules(*NEEDED)
+    require_modules("the report", *NEEDED)
     require_writable(out)
     document, html = _make(quick)
     write_whole(out, html)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import typer
 
+from timebase.cli.accuracy import accuracy
 from timebase.cli.bench import bench
 from timebase.cli.doctor import doctor
 from timebase.cli.now import now
 from timebase.cli.report import report
+from timebase.cli.run import run
 
-VERBS = (now, doctor, bench, report)
+VERBS = (now, doctor, bench, accuracy, run, report)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Can this machine's clock be trusted? Facts (facts.py) and what follows from them (findings.py)."""
+"""Can this machine's clock be trusted? Facts (facts.py) and what follows from them (findings.py).
+
+Whether it is fit for work at an exact instant, realtime/ says: it never makes a machine not ready.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ from dataclasses import asdict
 
 from timebase.doctor.facts import Facts, gather
 from timebase.doctor.findings import Finding, judge
+from timebase.doctor.realtime import examine as examine_realtime
 
 __all__ = ["Facts", "Finding", "examine", "gather", "judge"]
 
 
-def examine() -> dict:
-    """Everything `doctor --json` prints. Takes some 50 ms."""
+def examine(cpu: int | None = None) -> dict:
+    """Everything `doctor --json` prints. Takes some 0.5 s. `cpu`: which one is to be punctual."""
     facts = gather()
     findings = judge(facts)
     return {
@@ -24,4 +28,5 @@ def examine() -> dict:
         "time_namespace": asdict(facts.time_namespace) if facts.time_namespace else None,
         "calls": facts.calls,
         "findings": [asdict(finding) for finding in findings],
+        "realtime": examine_realtime(facts.counter, cpu),
     }

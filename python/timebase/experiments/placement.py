@@ -17,6 +17,15 @@ def quiet_cpu() -> int:
     return allowed_cpus()[-1]
 
 
+def may_run_on(cpu: int) -> bool:
+    """Whether the calling thread can be put there, even if it is kept elsewhere now."""
+    try:
+        with pinned(cpu):
+            return True
+    except (OSError, ValueError, OverflowError):
+        return False
+
+
 @contextmanager
 def pinned(cpu: int):
     """Keeps the calling thread on one CPU for the block."""

@@ -9,7 +9,10 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from timebase.cli.now import iso_utc
+from timebase.experiments.accuracy.figure import words
 from timebase.report import plots
+from timebase.report.panels import draw
+from timebase.report.svg import COLOURS, inline_svg
 
 
 def build(document: dict) -> str:
@@ -22,9 +25,13 @@ def build(document: dict) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(ns=ns, whole=whole, breakable=breakable, date=iso_utc)
+    environment.filters.update(ns=ns, whole=whole, breakable=breakable, date=iso_utc, words=words)
     return environment.get_template("report").render(
-        document, plots=_plots(document), figure1_ns=_ns_per_call(document["figure1"])
+        document,
+        plots=_plots(document),
+        figure1_ns=_ns_per_call(document["figure1"]),
+        hit_plots=_hit_plots(document["hit"]),
+        hit_rows=_hit_rows(document["hit"]),
     )
 
 
@@ -57,3 +64,33 @@ def _ns_per_call(figure1: dict) -> dict:
     """From the longest run of each clock."""
     calls = figure1["calls"][-1]
     return {name: times[-1] * 1000 / calls for name, times in figure1["time_us"].items()}
+
+
+HIT_FIGURES = ("histogram", "figure7_8", "sleep", "delay")
+HIT_ROWS = {
+    "paper": "the paper's loop",
+    "plain": "polling loop, lateness compensated",
+    "exact": "exact wait",
+    "exact_undisturbed": "exact wait, undisturbed",
+    "sleep_then_wait_1khz": "sleep then wait, 1,000 a second",
+    "delay_200ns": "delay of 200 ns",
+    "delay_1us": "delay of 1 µs",
+}
+
+
+def _hit_plots(hit: dict) -> list[dict]:
+    """Title and SVG of some of the figures."""
+    found = {figure["id"]: figure for figure in hit.get("figures", [])}
+    return [
+        {
+            "title": found[name]["title"],
+            "svg": inline_svg(draw(found[name], COLOURS), found[name]["title"]),
+        }
+        for name in HIT_FIGURES
+        if name in found
+    ]
+
+
+def _hit_rows(hit: dict) -> list[dict]:
+    rows = {row["name"]: row for row in hit.get("rows", [])}
+    return [{**rows[name], "words": said} for name, said in HIT_ROWS.items() if name in rows]

@@ -14,20 +14,34 @@ def require_writable(path: Path) -> None:
     """Raises InputError if write_whole() could not write there. Leaves nothing behind."""
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a directory")
+    if path.exists() and not path.is_file():  # renaming would put a file in a device's place
+        raise InputError(f"cannot write {path}: it is not a regular file")
     os.unlink(_new_file_beside(path))
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Writes beside `path` and renames: whoever looks, whenever it fails, finds the old file or
     the new one."""
     written = _new_file_beside(path)
     try:
-        Path(written).write_text(text, encoding="utf-8")
+        Path(written).write_bytes(content if isinstance(content, bytes) else content.encode())
         os.chmod(written, _usual_mode())
         os.replace(written, path)
     except BaseException:
         os.unlink(written)
         raise
+
+
+def require_folder(folder: Path) -> None:
+    """Raises InputError unless `folder` can be written to, or made. Makes nothing yet."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise InputError(f"cannot write into {folder}: {there} is not a directory")
+    try:
+        os.unlink(_new_file_beside(there / "any"))
+    except InputError as problem:
+        reason = str(problem).rsplit(": ", 1)[-1]
+        raise InputError(f"cannot write into {folder}: {reason}") from None
 
 
 def _usual_mode() -> int:

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable
 
 from timebase.clock import default_clock
 from timebase.doctor import examine
-from timebase.experiments import causality, cost, figure1, stopwatch, tracking
+from timebase.errors import TimebaseError
+from timebase.experiments import accuracy, causality, cost, figure1, stopwatch, tracking
+from timebase.experiments.accuracy.run import expected_sec
 from timebase.report.verdict import verdict
+
+HIT_EXPERIMENTS = ["offset", "hit", "sleep", "delay"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class Extent:
     causality_sec: float
     laps: int
     laps_sec: float
-    drawing_sec: float = 4
+    hit: accuracy.Extent
+    drawing_sec: float = 5
 
     @property
     def total_sec(self) -> float:
@@ -35,6 +40,7 @@ class Extent:
             + self.tracking_sec
             + self.causality_sec
             + self.laps_sec
+            + expected_sec(self.hit, HIT_EXPERIMENTS)
             + self.drawing_sec
         )
 
@@ -49,6 +55,14 @@ FULL = Extent(
     causality_sec=16,
     laps=50_000,
     laps_sec=1,
+    hit=replace(
+        accuracy.FULL,
+        hits=100_000,
+        sleeps=4_000,
+        delays=5_000,
+        delay_sec=0.1,
+        seconds={"offset": 1, "hit": 2, "sleep": 6, "delay": 3},
+    ),
 )
 QUICK = Extent(
     cost_rounds=150,
@@ -60,6 +74,7 @@ QUICK = Extent(
     causality_sec=4,
     laps=10_000,
     laps_sec=0.5,
+    hit=accuracy.QUICK,
 )
 
 Start = Callable[[str, float], Callable[[float], None]]
@@ -83,9 +98,20 @@ def measure(extent: Extent, start: Start) -> dict:
             extent.causality_sec_per_pair, start("causality", extent.causality_sec)
         ),
         "stopwatch": stopwatch.run(extent.laps, start("stopwatch", extent.laps_sec)),
+        "hit": _hit(extent, start),
         "tracking": tracking.run(extent.tracking_sec, start("tracking", extent.tracking_sec)),
     }
     # the whole process, measurements included, was the clock's trial
     document["clock_statistics"] = default_clock().statistics()
     document["verdict"] = verdict(document)
     return document
+
+
+def _hit(extent: Extent, start: Start) -> dict:
+    """What `accuracy --json` prints, of some experiments; or why there is nothing."""
+    try:
+        found = accuracy.run(extent.hit, names=HIT_EXPERIMENTS, start=start)
+    except TimebaseError as problem:
+        return {"problem": str(problem)}
+    del found["machine"]
+    return {"problem": None, **found, "quick": extent is QUICK}

@@ -13,35 +13,11 @@ import matplotlib
 import numpy
 from matplotlib.figure import Figure
 
+from timebase.report.style import WIDTH_IN, style
 from timebase.report.svg import COLOURS, inline_svg
 
-WIDTH_IN = 5.0  # narrow: on a phone the letters are still to be read
-
 OURS, KERNEL, ARTICLE = COLOURS["ours"], COLOURS["kernel"], COLOURS["article"]
-INK, MUTED, GRID = COLOURS["ink"], COLOURS["muted"], COLOURS["grid"]
-
-STYLE = {
-    "svg.fonttype": "none",
-    "font.size": 8.5,
-    "text.color": INK,
-    "axes.edgecolor": GRID,
-    "axes.labelcolor": MUTED,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": MUTED,
-    "ytick.labelcolor": INK,
-    "axes.grid": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-}
+STYLE = style(COLOURS)
 
 
 def _figure(height_in: float):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from timebase.experiments.accuracy.figure import words
+
 
 def verdict(document: dict) -> dict:
     """{"trust": yes | limits | no, "headline", "reasons": [...], "uses": [{"job", "answer", "why"}]}"""
@@ -59,6 +61,7 @@ def _uses(document: dict, trust: str):
     yield _stamping(document, good)
     yield _ordering(document)
     yield _short_times(document, good)
+    yield _starting(document, good)
     yield _long_times(document, good)
     yield _true_utc(document, good)
 
@@ -101,6 +104,25 @@ def _short_times(document: dict, good: str) -> dict:
         good,
         f"An empty lap reads {laps['empty']['median_ns']:.1f} ns; 99 % are below "
         f"{laps['empty']['p99_ns']:.1f} ns; the counter steps by {laps['granularity_ns']:.2g} ns.",
+    )
+
+
+MARUTI_NS = 100  # what the paper of 1997 hoped for
+
+
+def _starting(document: dict, good: str) -> dict:
+    job, hit = "Starting work at an exact tick", document["hit"]
+    if hit["problem"]:
+        return _use(job, "no", hit["problem"])
+    rows = {row["name"]: row for row in hit["rows"]}
+    exact, loop, asleep = (rows[n] for n in ("exact", "plain", "sleep_then_wait_1khz"))
+    return _use(
+        job,
+        good if exact["p90_ns"] <= MARUTI_NS else "no",
+        f"Half of the exact waits ended within {words(exact['p50_ns'])} of the tick, 99 % within "
+        f"{words(exact['p99_ns'])} (polling loop: {words(loop['p50_ns'])}, "
+        f"{words(loop['p99_ns'])}); asleep until just before, 90 % within "
+        f"{words(asleep['p90_ns'])}, and {100 * asleep['late_share']:.2g} % too late.",
     )
 
 

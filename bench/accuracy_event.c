@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "accuracy_event.h"
+
+#include <stddef.h>
+
+#include "accuracy_walk.h"
+
+void bench_event_expect(struct bench_event *event, const struct timebase_waiter *waiter,
+                        uint64_t base_ticks)
+{
+    *event = (struct bench_event){
+        .waiter = waiter,
+        .base_ticks = base_ticks,
+        .result = TIMEBASE_E_BUSY,
+    };
+}
+
+/*
+ * Alone on its cache line, by the section's alignment and the filler behind: to flush it
+ * makes nothing else cold.
+ */
+__attribute__((noinline, aligned(64), section(".text.bench_event"))) void bench_event_take(
+    void *context)
+{
+    struct bench_event *event = context;
+    event->result = timebase_wait_read_fine(event->waiter, event->base_ticks, &event->reading);
+}
+
+__attribute__((noinline, used, aligned(64), section(".text.bench_event"))) static void filler(void)
+{
+}
+
+int bench_event_hit(const struct bench_event *event, uint64_t target_ticks,
+                    struct timebase_bench_hit *out)
+{
+    if (event->result < 0)
+        return event->result;
+    out->error_ticks = event->reading.ticks - (double)(int64_t)(target_ticks - event->base_ticks);
+    out->bound_ticks = event->reading.bound_ticks;
+    return TIMEBASE_OK;
+}
+
+#if defined(__x86_64__)
+#define CAN_FLUSH TIMEBASE_BENCH_FLUSH_EVENT
+static void flush(const void *line)
+{
+    __asm__ __volatile__("clflush %0\n\tmfence" : : "m"(*(const char *)line) : "memory");
+}
+#elif defined(__aarch64__)
+#define CAN_FLUSH TIMEBASE_BENCH_FLUSH_EVENT
+static void flush(const void *line)
+{
+    __asm__ __volatile__("dc civac, %0\n\tdsb sy" : : "r"(line) : "memory");
+}
+#else
+#define CAN_FLUSH 0u
+static void flush(const void *line)
+{
+    (void)line;
+}
+#endif
+
+uint32_t timebase_bench_before_possible(void)
+{
+    return TIMEBASE_BENCH_WALK | TIMEBASE_BENCH_TOUCH_INSTRUMENT | TIMEBASE_BENCH_TOUCH_EVENT |
+        CAN_FLUSH;
+}
+
+void bench_event_disorder(uint32_t before, const struct timebase_waiter *waiter)
+{
+    struct bench_event event;
+    bench_event_expect(&event, waiter, timebase_ticks());
+    if (before & TIMEBASE_BENCH_WALK)
+        bench_walk();
+    if (before & TIMEBASE_BENCH_TOUCH_INSTRUMENT)
+        timebase_wait_read_fine(waiter, event.base_ticks, &event.reading);
+    if (before & TIMEBASE_BENCH_TOUCH_EVENT)
+        bench_event_take(&event);
+    if (before & TIMEBASE_BENCH_FLUSH_EVENT) {
+        void (*take)(void *) = bench_event_take;
+        flush((const void *)(uintptr_t)take);
+    }
+}

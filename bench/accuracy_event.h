@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* event: the function whose beginning is measured. Its first act is a fine reading. */
+#ifndef TIMEBASE_BENCH_ACCURACY_EVENT_H
+#define TIMEBASE_BENCH_ACCURACY_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <timebase.h>
+
+#include "accuracy.h"
+
+/* On lines of its own: nobody else's stores may take them away. */
+struct bench_event {
+    const struct timebase_waiter *waiter;
+    uint64_t base_ticks;
+    struct timebase_fine_reading reading; /* since base_ticks */
+    int result;                           /* of the reading; TIMEBASE_E_BUSY before */
+} __attribute__((aligned(128)));
+
+void bench_event_expect(struct bench_event *event, const struct timebase_waiter *waiter,
+                        uint64_t base_ticks);
+
+/* For timebase_wait_call_*(); the argument is a struct bench_event. */
+void bench_event_take(void *event);
+
+/* Makes a hit of what was read, if it was: the error against a target that may have moved. */
+int bench_event_hit(const struct bench_event *event, uint64_t target_ticks,
+                    struct timebase_bench_hit *out);
+
+/* Before a trial: enum timebase_bench_before. The walk must have been prepared. */
+void bench_event_disorder(uint32_t before, const struct timebase_waiter *waiter);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* timer: a run of timebase_bench_dispatch(), as its dispatchers see it. */
+#ifndef TIMEBASE_BENCH_ACCURACY_TIMER_H
+#define TIMEBASE_BENCH_ACCURACY_TIMER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "accuracy.h"
+#include "accuracy_event.h"
+
+struct bench_run {
+    const struct timebase_bench_schedule *schedule;
+    struct timebase_bench_hit *hits;
+    uint32_t hits_made;
+    volatile uint32_t due; /* the period whose event is the next to come, from 1 */
+    int64_t start_ns;
+    volatile int result;
+    struct bench_event event;
+};
+
+bool bench_run_is_over(const struct bench_run *run);
+
+/* From the first period on. */
+struct itimerspec bench_run_timer(const struct bench_run *run);
+
+/* The event, now. Of `expired` timers the first is served, the others are missed. */
+void bench_run_dispatch(struct bench_run *run, uint64_t expired);
+
+/* A POSIX timer's signal interrupts the thread at its load. */
+void bench_run_by_signal(struct bench_run *run);
+
+#endif

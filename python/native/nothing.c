@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "nothing.h"
+
+void timebase_nothing(void *ignored)
+{
+    (void)ignored;
+}

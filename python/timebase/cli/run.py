@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""timebase run: the units of a calendar, each begun at its time."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Optional
+
+import typer
+
+from timebase.cli.output import require_modules
+
+# typer evaluates annotations, and Python 3.9 does not know `int | None`.
+MaybeInt, MaybeText, MaybePath = Optional[int], Optional[str], Optional[Path]
+FAILED = 1
+STDOUT = "-"
+NEEDED = ("numpy", "rich")
+
+
+def _duration(text: MaybeText) -> MaybeInt:
+    from timebase.dispatch.duration import parse_duration
+
+    if text is None or isinstance(text, int):
+        return text
+    try:
+        found = parse_duration(text)
+    except ValueError as problem:
+        raise typer.BadParameter(str(problem)) from None
+    if found == 0:
+        raise typer.BadParameter("must be above 0")
+    return found
+
+
+def run(
+    calendar: Path = typer.Argument(..., help="The calendar, a TOML file (docs/guide/run.md)."),
+    check: bool = typer.Option(False, "--check", help="Only say whether it is admitted."),
+    length: MaybeText = typer.Option(
+        None, "--for", metavar="DURATION", callback=_duration, help='Run so long, as "10s".'
+    ),
+    cpu: MaybeInt = typer.Option(None, min=0, help="Run on this CPU."),
+    priority: MaybeInt = typer.Option(None, min=1, max=99, help="Of SCHED_FIFO."),
+    json: MaybeText = typer.Option(
+        None, metavar="FILE", help="Write JSON (docs/json.md); - is standard output."
+    ),
+    plot: MaybePath = typer.Option(None, help="Draw the errors: a file .svg or .png."),
+    no_realtime: bool = typer.Option(
+        False, "--no-realtime", help="Ask the kernel for nothing but the CPU."
+    ),
+) -> None:
+    """Begin units of work at their times, and say how punctual that was. Ctrl-C ends it well."""
+    from timebase.dispatch.description import describe
+
+    require_modules("run", *NEEDED, *(["matplotlib"] if plot else []))
+    _require_outputs(json, plot)
+    about = describe(calendar)
+    changes = {"length_ns": length, "cpu": _cpu(about, cpu), "priority": priority}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if no_realtime:
+        changes["realtime"] = False
+    raise typer.Exit(_run(replace(about, **changes), check, json, plot))
+
+
+def _require_outputs(json: MaybeText, plot: MaybePath) -> None:
+    """Said before the run, not after it."""
+    from timebase.errors import InputError
+    from timebase.report.file import require_writable
+
+    if json is not None and json != STDOUT:
+        require_writable(Path(json))
+    if plot is not None:
+        if plot.suffix not in (".svg", ".png"):
+            raise InputError(f"cannot draw {plot}: its name must end with .svg or .png")
+        require_writable(plot)
+
+
+def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:
+    from timebase.dispatch.action import make_ready
+    from timebase.dispatch.outcome import outcome
+    from timebase.dispatch.session import Session
+    from timebase.dispatch.show import Show
+
+    show = Show(quiet=json == STDOUT)
+    actions = make_ready(about)
+    stdout_instead = sys.stderr.fileno() if json == STDOUT else None
+    session = Session(about, actions, stdout_instead)
+    with show:
+        session.run(lambda running: show.admission(running) and not check, show.look)
+    document = outcome(session)
+    try:
+        show.result(document)
+    finally:  # whether or not anybody reads the table
+        _write(document, json, plot)
+    if session.is_abandoned:
+        # A unit that never came back still uses what an orderly end would free.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(FAILED)
+    return _exit_code(document, check)
+
+
+def _cpu(about, option: MaybeInt) -> int:
+    """Where the dispatcher runs: as asked for, or on the CPU that doctor looks at."""
+    from timebase.doctor.realtime.examine import Tree, choose_cpu
+    from timebase.errors import InputError
+    from timebase.experiments.placement import may_run_on
+
+    found = about.cpu if option is None else option
+    if found is None:
+        return choose_cpu(Tree())
+    if may_run_on(found):
+        return found
+    what = f"CPU {found} is not there, or not for this process"
+    if option is not None:
+        raise InputError(f"--cpu: {what}")
+    about.source.complain(("calendar", "cpu"), "[calendar]: cpu", what)
+    about.source.finish()
+    raise AssertionError("finish() has raised")
+
+
+def _write(document: dict, json: MaybeText, plot: MaybePath) -> None:
+    from timebase.report.file import write_whole
+
+    text = json_module.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if json == STDOUT:
+        sys.stdout.write(text)
+    elif json is not None:
+        write_whole(Path(os.path.realpath(json)), text)
+    if plot is not None and document["run"] is not None:
+        from timebase.dispatch.plot import draw
+
+        write_whole(Path(os.path.realpath(plot)), draw(document, plot.suffix[1:]))
+
+
+def _exit_code(document: dict, check: bool) -> int:
+    if not document["admitted"]:
+        return FAILED
+    if check:
+        return 0
+    return 0 if document["run"] and document["run"]["ended"] in ("done", "stopped") else FAILED

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Calendars for the tests of `timebase run`: written, run within this process, compiled for."""
+
+import os
+import shutil
+import subprocess
+import textwrap
+
+import pytest
+
+# A shared machine's other load may sit on one CPU at a real-time priority: nothing here asks for
+# one, nor asserts when anything happened.
+CPU = min(os.sched_getaffinity(0))
+HEAD = f"[calendar]\ncpu = {CPU}\nrealtime = false\n"
+
+
+def write_calendar(folder, units, head=HEAD, more=""):
+    """The file, with `more` lines in [calendar]."""
+    path = folder / "calendar.toml"
+    path.write_text(head + textwrap.dedent(more) + textwrap.dedent(units), encoding="utf-8")
+    return path
+
+
+def ready(path):
+    """A session that has not begun."""
+    from timebase.dispatch.action import make_ready
+    from timebase.dispatch.description import describe
+    from timebase.dispatch.session import Session
+
+    about = describe(path)
+    return Session(about, make_ready(about))
+
+
+def run_calendar(path, look=lambda session: None):
+    """What `run --json` would write; `look` is called now and then during the run."""
+    from timebase.dispatch.admission import is_admitted
+    from timebase.dispatch.outcome import outcome
+
+    session = ready(path)
+    session.run(lambda running: is_admitted(running.dispatcher.problems), look)
+    return outcome(session)
+
+
+def unit_of(document, name):
+    return next(unit for unit in document["units"] if unit["name"] == name)
+
+
+def compile_library(folder, source, name="work.so"):
+    """A shared object, or a skip where there is no compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is None:
+        pytest.skip("no C compiler here to make a shared object with")
+    file = folder / "work.c"
+    file.write_text(textwrap.dedent(source), encoding="utf-8")
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-o", str(folder / name), str(file)], check=True
+    )
+    return folder / name

@@ -1,0 +1,441 @@
+# SPDX-License-Identifier: MIT
+"""`timebase run` as a person has it: another process, its outputs, exit codes and signals."""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+from calendars import CPU, compile_library, run_calendar, unit_of, write_calendar
+
+from timebase import schemas
+
+DONE, FAILED, WRONG_INPUT = 0, 1, 2
+PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
+ENDLESS = """
+    [[unit]]
+    name = "told"
+    duration = "10ms"
+    command = ["touch", "begun"]
+
+    [[unit]]
+    name = "a"
+    ready = "20ms"
+    period = "2ms"
+    duration = "1us"
+    none = true
+"""
+ONCE = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
+# Two units at the same time, and one that cannot meet its deadline.
+IMPOSSIBLE = """
+[[unit]]
+name = "first"
+period = "1ms"
+duration = "300us"
+none = true
+
+[[unit]]
+name = "second"
+ready = "200us"
+period = "1ms"
+duration = "300us"
+none = true
+
+[[unit]]
+name = "third"
+ready = "700us"
+period = "1ms"
+duration = "200us"
+deadline = "100us"
+none = true
+"""
+
+
+def valid(text):
+    document = json.loads(text)
+    jsonschema.Draft202012Validator(schemas.load("run")).validate(document)
+    return document
+
+
+@contextlib.contextmanager
+def running(folder, *arguments, begun="begun"):
+    """The program at work, once its calendar has made the file `begun`; gone at the end."""
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not (folder / begun).exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# ---- outputs
+
+
+def test_table_json_and_plots(timebase_command, tmp_path):
+    write_calendar(tmp_path, ENDLESS)
+    outcome = timebase_command(
+        "run", "calendar.toml", "--for", "200ms", "--json", "out.json", "--plot", "out.svg"
+    )
+    assert outcome.code == DONE, outcome.err
+    assert "Admitted." in outcome.out
+    assert "Done." in outcome.out
+    assert "told" in outcome.out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    unit = unit_of(document, "a")
+    assert unit["released"] + unit["skipped"] == 90
+    assert (tmp_path / "out.svg").read_text(encoding="utf-8").startswith("<?xml")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"begun", "calendar.toml", "out.json", "out.svg"}
+
+
+def test_png(timebase_command, tmp_path):
+    write_calendar(tmp_path, ONCE)
+    assert timebase_command("run", "calendar.toml", "--plot", "out.png").code == DONE
+    assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_alone_is_on_standard_output(timebase_command, tmp_path):
+    """Although a program prints there."""
+    units = ONCE.replace("none = true", 'command = ["echo", "loud"]').replace("1us", "10ms")
+    write_calendar(tmp_path, units)
+    outcome = timebase_command("run", "calendar.toml", "--json", "-")
+    assert outcome.code == DONE, outcome.err
+    assert valid(outcome.out)["run"]["ended"] == "done"
+    assert "loud" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--json", "missing/out.json"),
+        ("--json", "."),
+        ("--json", "work/pipe"),
+        ("--plot", "out.pdf"),
+        ("--plot", "missing/out.svg"),
+        ("--plot", "out"),
+        ("--for", "10"),
+        ("--for", "0"),
+        ("--for", "-1s"),
+        ("--for", "1 fortnight"),
+        ("--cpu", "-1"),
+        ("--cpu", "8191"),
+        ("--cpu", "x"),
+        ("--priority", "0"),
+        ("--priority", "100"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_run(tmp_path, monkeypatch, capsys, arguments):
+    """In this process, since there are so many."""
+    from timebase.cli import main
+
+    (tmp_path / "work").mkdir()
+    path = write_calendar(tmp_path / "work", ENDLESS)
+    os.mkfifo(tmp_path / "work" / "pipe")
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["timebase", "run", str(path), *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == WRONG_INPUT
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_no_file_and_wrong_file(timebase_command, tmp_path):
+    outcome = timebase_command("run", "missing.toml")
+    assert outcome.code == WRONG_INPUT
+    assert "missing.toml" in outcome.err
+    write_calendar(tmp_path, ONCE + "perod = '1s'\n")
+    outcome = timebase_command("run", "calendar.toml")
+    assert outcome.code == WRONG_INPUT
+    assert outcome.err.startswith("timebase: calendar.toml:8: ")
+    assert "did you mean period?" in outcome.err
+    assert outcome.out == ""
+
+
+def test_cpu_of_the_file_that_is_not_there_is_named(timebase_command, tmp_path):
+    write_calendar(tmp_path, ONCE, head="[calendar]\ncpu = 8191\n")
+    outcome = timebase_command("run", "calendar.toml")
+    assert outcome.code == WRONG_INPUT
+    assert "calendar.toml:2: [calendar]: cpu: " in outcome.err
+    assert timebase_command("run", "calendar.toml", "--cpu", str(CPU)).code == DONE
+
+
+# ---- admission
+
+
+def test_what_is_not_admitted_is_told_with_its_lines_and_not_run(timebase_command, tmp_path):
+    write_calendar(tmp_path, IMPOSSIBLE)
+    outcome = timebase_command("run", "calendar.toml", "--json", "out.json")
+    assert outcome.code == FAILED
+    assert "Not admitted" in outcome.out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["admitted"] is False
+    assert document["run"] is None
+    assert document["units"] == []
+    lines = (tmp_path / "calendar.toml").read_text().splitlines()
+    faults = {
+        (problem["kind"], problem["unit"], problem["other"], lines[problem["line"] - 1])
+        for problem in document["problems"]
+        if problem["severity"] == "fault"
+    }
+    assert ("overlap", "second", "first", 'ready = "200us"') in faults
+    assert ("deadline", "third", None, 'deadline = "100us"') in faults
+    for problem in document["problems"]:
+        assert f" {problem['line']} " in outcome.out
+
+
+def test_check_says_yes_and_runs_nothing(timebase_command, tmp_path):
+    write_calendar(tmp_path, ENDLESS)
+    outcome = timebase_command("run", "calendar.toml", "--check", "--json", "-")
+    assert outcome.code == DONE, outcome.err
+    document = valid(outcome.out)
+    assert document["admitted"] is True
+    assert document["run"] is None
+    assert not (tmp_path / "begun").exists()
+
+
+def test_check_says_no(timebase_command, tmp_path):
+    write_calendar(tmp_path, IMPOSSIBLE)
+    outcome = timebase_command("run", "calendar.toml", "--check")
+    assert outcome.code == FAILED
+    assert "Not admitted" in outcome.out
+
+
+def test_realtime_is_asked_for_and_refusals_are_told_with_advice(timebase_command, tmp_path):
+    """As somebody without rights: SCHED_FIFO is refused, the calendar is run all the same."""
+    if os.getuid() != 0:
+        pytest.skip("only root can become somebody without rights")
+    path = write_calendar(tmp_path, ONCE, head=f"[calendar]\ncpu = {CPU}\n")
+    for folder in (path, *path.parents):
+        with contextlib.suppress(PermissionError):
+            folder.chmod(folder.stat().st_mode | 0o555)
+    program = (
+        "import os; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "from timebase.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", str(path), "--json", "-"],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "No module named" in done.stderr or "Permission denied: '" in done.stderr:
+        pytest.skip("others may not read this Python")
+    assert done.returncode == DONE, done.stderr
+    refused = valid(done.stdout)["realtime"]["refused"]
+    assert any("SCHED_FIFO" in refusal["name"] for refusal in refused)
+    for refusal in refused:
+        assert done.stderr.count(f"no {refusal['name']}: {refusal['reason']}. ") == 1
+        assert refusal["advice"] in done.stderr
+
+
+# ---- signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_the_run_and_nothing_is_lost(tmp_path, number):
+    write_calendar(tmp_path, ENDLESS)
+    with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    assert f"Stopped by {number.name}." in out
+    assert "told" in out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["run"]["ended"] == "stopped"
+    assert document["run"]["stopped_by"] == number.name
+    assert unit_of(document, "told")["command"]["exits"] == {"0": 1}
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"begun", "calendar.toml", "out.json"}
+
+
+def test_signal_before_the_start_ends_the_wait_for_it(tmp_path):
+    """The start is in 2100; the file is there as soon as the module has been imported."""
+    (tmp_path / "early.py").write_text("open('begun', 'w').close()\ndef f(): pass\n")
+    units = ONCE.replace("none = true", 'python = "early:f"')
+    write_calendar(tmp_path, units, more="start = 2060-01-01T00:00:00Z\n")
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        time.sleep(0.3)  # handlers are installed soon after; earlier, Python's own end it
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
+    if process.returncode != -signal.SIGTERM:
+        assert process.returncode == DONE, err
+        assert valid(out)["run"]["stopped_by"] == "SIGTERM"
+        assert unit_of(valid(out), "a")["released"] == 0
+
+
+def test_signal_ends_programs_too(tmp_path):
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        kill_after = "60s"
+        command = ["sh", "-c", "touch begun; exec sleep 1000"]
+    """
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    assert unit_of(valid(out), "x")["command"]["signals"] == {"SIGTERM": 1}
+
+
+def test_second_signal_leaves_a_unit_behind_that_does_not_end(tmp_path):
+    source = """
+        #include <fcntl.h>
+        void hang(void *a) { (void)a; open("begun", O_CREAT | O_WRONLY, 0600); for (;;) ; }
+    """
+    compile_library(tmp_path, source)
+    units = ONCE.replace("none = true", 'call = "work.so:hang"')
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        out, _err = process.communicate()
+    assert process.returncode == FAILED
+    assert "did not come back" in out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["run"]["ended"] == "abandoned"
+
+
+def test_second_signal_ends_a_callable_and_a_program_that_ignore_the_first(tmp_path):
+    (tmp_path / "stubborn.py").write_text(
+        "def hang():\n    open('begun', 'w').close()\n    while True:\n        pass\n"
+    )
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        command = ["sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]
+        kill_after = "1h"
+
+        [[unit]]
+        name = "py"
+        ready = "100ms"
+        duration = "1ms"
+        python = "stubborn:hang"
+    """
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    document = valid(out)
+    assert document["run"]["ended"] == "stopped"
+    assert unit_of(document, "py")["timed_out"] == 1
+    assert unit_of(document, "x")["command"]["signals"] == {"SIGKILL": 1}
+
+
+def become_subreaper(wanted):
+    """So that orphans are ours to wait for, and none is left for longer than the test."""
+    return ctypes.CDLL(None).prctl(36, int(wanted), 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+
+
+def test_killed_run_leaves_nothing(tmp_path):
+    """No program, no half file, nothing real-time: all that ends with its process."""
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        command = ["sh", "-c", "echo $$ > id; mv id begun; exec sleep 1000"]
+
+        [[unit]]
+        name = "a"
+        ready = "30ms"
+        period = "5ms"
+        duration = "1us"
+        none = true
+    """
+    # With all that is real-time, at the lowest priority.
+    write_calendar(tmp_path, units, head=f"[calendar]\ncpu = {CPU}\npriority = 1\n")
+    affinity, policy = os.sched_getaffinity(0), os.sched_getscheduler(0)
+    assert become_subreaper(True)
+    try:
+        with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+            program = int((tmp_path / "begun").read_text())
+            process.kill()
+            process.communicate()
+            assert process.returncode == -signal.SIGKILL
+            _pid, status = os.waitpid(program, 0)
+    finally:
+        become_subreaper(False)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    assert {path.name for path in tmp_path.iterdir()} == {"begun", "calendar.toml"}
+    assert (os.sched_getaffinity(0), os.sched_getscheduler(0)) == (affinity, policy)
+
+
+def test_terminal_shows_how_it_goes(tmp_path):
+    """On a terminal of its own, 80 letters wide."""
+    import pty
+
+    write_calendar(tmp_path, ENDLESS)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, "calendar.toml", "--for", "300ms"],
+        cwd=tmp_path,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(ours, 65536):
+            shown += part
+    os.close(ours)
+    assert process.wait() == DONE, shown
+    assert b"Done." in shown
+    assert b"Traceback" not in shown
+    assert shown.count(b"disturbed") >= 2  # meanwhile, and at the end
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_example_that_only_measures(timebase_command, tmp_path):
+    """On the CPU that all tests take, without anything that is real-time."""
+    path = EXAMPLES / "measure.toml"
+    options = ("--for", "100ms", "--cpu", str(CPU), "--no-realtime")
+    outcome = timebase_command("run", str(path), *options, "--json", "-")
+    assert outcome.code == DONE, outcome.err
+    document = valid(outcome.out)
+    assert document["realtime"]["granted"] == ["CPU of its own"]
+    assert [unit["released"] + unit["skipped"] for unit in document["units"]] == [100, 100, 100]
+
+
+def test_example_with_work_of_each_kind(tmp_path):
+    for name in ("work.toml", "work.py", "work.c"):
+        (tmp_path / name).write_text((EXAMPLES / name).read_text(encoding="utf-8"))
+    compile_library(tmp_path, (tmp_path / "work.c").read_text(encoding="utf-8"), "libwork.so")
+    text = (tmp_path / "work.toml").read_text(encoding="utf-8")
+    head = f'[calendar]\nrealtime = false\ncpu = {CPU}\nlength = "100ms"\n'
+    (tmp_path / "calendar.toml").write_text(head + text[text.index("[[unit]]") :])
+    document = run_calendar(tmp_path / "calendar.toml")
+    assert document["run"]["ended"] == "done"
+    dates = (tmp_path / "dates.txt").read_text().splitlines()
+    assert len(dates) == unit_of(document, "date")["command"]["started"]

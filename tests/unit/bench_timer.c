@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The dispatchers that the experiments compare with: none is early, all end, nothing is left. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <timebase.h>
+
+#include "../../bench/accuracy.h"
+#include "../../bench/accuracy_event.h"
+#include "../../bench/load.h"
+
+#define PERIODS 40
+#define REPEATS 10
+#define TICKS_OF_DOUBT 1e5 /* of the clock that turns the schedule into ticks: some 40 us */
+
+static struct timebase_waiter waiter;
+static struct timebase_bench_hit hits[PERIODS];
+
+static int run(int dispatcher, uint64_t period_ns)
+{
+    struct timebase_bench_schedule schedule = {
+        .waiter = &waiter,
+        .dispatcher = dispatcher,
+        .flags = TIMEBASE_WAIT_SLEEP,
+        .load = TIMEBASE_BENCH_LOAD_NOP,
+        .periods = PERIODS,
+        .period_ns = period_ns,
+    };
+    return timebase_bench_dispatch(&schedule, hits);
+}
+
+static void no_dispatcher_is_early(void **state)
+{
+    (void)state;
+    for (int dispatcher = 0; dispatcher <= TIMEBASE_BENCH_DISPATCH_WAITER; dispatcher++) {
+        int made = run(dispatcher, 200000);
+        assert_in_range(made, 0, PERIODS);
+        for (int i = 0; i < made; i++)
+            assert_true(hits[i].error_ticks > -TICKS_OF_DOUBT);
+    }
+}
+
+/* The next signal is there before the last one's handler has returned. */
+static void a_period_too_short_for_its_signals_ends_all_the_same(void **state)
+{
+    (void)state;
+    for (int i = 0; i < REPEATS; i++)
+        assert_in_range(run(TIMEBASE_BENCH_DISPATCH_SIGNAL, 1000), 0, PERIODS);
+}
+
+static void signals_are_as_before(void **state)
+{
+    (void)state;
+    sigset_t before, after;
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    run(TIMEBASE_BENCH_DISPATCH_SIGNAL, 50000);
+    sigprocmask(SIG_SETMASK, NULL, &after);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        struct sigaction action;
+        assert_int_equal(sigismember(&before, number), sigismember(&after, number));
+        if (number >= SIGRTMIN) {
+            sigaction(number, NULL, &action);
+            assert_true(action.sa_handler == SIG_DFL);
+        }
+    }
+}
+
+/* The clock may have moved the target since the reading's base was taken. */
+static void an_error_is_against_the_target_that_counts(void **state)
+{
+    (void)state;
+    struct bench_event event = {.base_ticks = 1000, .reading = {10.5, 2.0}, .result = 0};
+    struct timebase_bench_hit hit;
+    assert_int_equal(bench_event_hit(&event, 1004, &hit), 0);
+    assert_true(hit.error_ticks == 6.5 && hit.bound_ticks == 2.0);
+    assert_int_equal(bench_event_hit(&event, 996, &hit), 0);
+    assert_true(hit.error_ticks == 14.5);
+    bench_event_expect(&event, &waiter, 0);
+    assert_int_equal(bench_event_hit(&event, 0, &hit), TIMEBASE_E_BUSY);
+}
+
+static void schedules_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(run(-1, 1000), TIMEBASE_E_INVALID);
+    assert_int_equal(run(4, 1000), TIMEBASE_E_INVALID);
+    assert_int_equal(run(0, 0), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_bench_dispatch(NULL, hits), TIMEBASE_E_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_dispatcher_is_early),
+        cmocka_unit_test(a_period_too_short_for_its_signals_ends_all_the_same),
+        cmocka_unit_test(signals_are_as_before),
+        cmocka_unit_test(an_error_is_against_the_target_that_counts),
+        cmocka_unit_test(schedules_that_make_no_sense_are_refused),
+    };
+    timebase_waiter_init(&waiter, timebase_clock_default());
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
