@@ -56,7 +56,7 @@ cross: base ## the C tests on other processors, emulated
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run
 
-peers: base ## other people's clocks beside ours
+peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers
 	scripts/build native
 	python3 bench/peers/run.py $(ARGS)
