@@ -177,10 +177,10 @@ static void find_latencies(struct waiter *waiter, double latencies[TABLE_RUNS], 
         latencies[i] = quantile_trimmed_mean(values[i], PASSES * TRIALS_A_PASS);
 }
 
-/* One approach that began too early by about two turns: what a turn took, in quarters of a tick. */
+/* One approach that began too early by about a turn: what it took, in quarters of a tick. */
 static int one_longer(struct waiter *waiter, uint32_t *seed, double *quarters)
 {
-    enum { TOO_EARLY = 250 };
+    enum { TOO_EARLY = 120 };
     struct trial trial = {waiter, {0, 0}};
     struct approach *a = &waiter->approach;
     double table_ends = waiter->learnt.shortest_ticks + APPROACH_TABLE_ENTRIES / 4.0;
@@ -205,6 +205,7 @@ static void find_longer(struct waiter *waiter)
     double mean = count > 0 ? quantile_trimmed_mean(quarters, count) : 0;
     if (mean > LONGER_GUESS / 4 && mean < APPROACH_TABLE_ENTRIES)
         waiter->approach.longer_quarters = (int32_t)mean;
+    waiter->learnt.longer_quarters = waiter->approach.longer_quarters;
 }
 
 /* The polls end early enough for nearly all to find the sample before the shortest run. */
@@ -223,8 +224,8 @@ static int find_run(struct waiter *waiter)
         (latencies[TABLE_RUNS - 1] - latencies[0]) / ((TABLE_RUNS - 1) * TABLE_RUN_STEP);
     double range = (latencies[TABLE_RUNS - 1] - latencies[0]) * 3 / 4;
     double first = quantile_at(entries, ENTRIES, 0.05), last = quantile_at(entries, ENTRIES, 0.97);
-    learnt->coarse_ticks = latencies[0] + (last < first + range ? last : first + range) + 16;
-    learnt->coarse_most_ticks = learnt->coarse_ticks + range;
+    learnt->coarse_ticks = latencies[0] + (last < first + range ? last : first + range) + 8;
+    learnt->coarse_most_ticks = learnt->coarse_ticks + 24; /* still within the table */
     return quantile_at(entries, ENTRIES, 0.5) > first + range;
 }
 

@@ -3,11 +3,14 @@
  * track: the waiter's numbers follow the core clock. The sample and the table predict when the
  * stamp is taken; the stamp says between which ticks it was. Only a prediction outside of these
  * moves the numbers: on a stepped counter most waits say nothing, which costs time but does not
- * pull to one side. They move by little, since what comes between makes stamps later, never
- * earlier.
+ * pull to one side. They move by little, and by small differences only: what comes between makes
+ * stamps later, never earlier, and mostly by more. A core clock that changed makes differences of
+ * all sizes, small ones among them.
  */
 #include "table.h"
 #include "waiter.h"
+
+#define BELIEVED_TICKS 4
 
 int waiter_turns(const struct waiter *waiter)
 {
@@ -56,7 +59,7 @@ static void track_coarse(struct waiter *waiter)
     const struct approach *a = &waiter->approach;
     if (-a->middle_256 < a->base_256 &&
         waiter->learnt.coarse_ticks < waiter->learnt.coarse_most_ticks)
-        waiter->learnt.coarse_ticks += 4;
+        waiter->learnt.coarse_ticks += 1;
     else
         waiter->learnt.coarse_ticks -= 1.0 / 256;
 }
@@ -80,6 +83,20 @@ int waiter_shares_core(struct waiter *waiter)
     return shared;
 }
 
+/* The first turn more tells how long a turn is; without one it is all in the shortest run. */
+static void track_latency(struct waiter *waiter, int turns, double wrong)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    if (turns == 1) {
+        learnt->longer_quarters =
+            clamp(learnt->longer_quarters + wrong / 4, 1, APPROACH_TABLE_ENTRIES - 1);
+        waiter->approach.longer_quarters = (int32_t)(learnt->longer_quarters + 0.5);
+    } else if (turns == 0) {
+        learnt->shortest_ticks += wrong / 16;
+        learnt->longest_ticks += wrong / 16;
+    }
+}
+
 void waiter_track(struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
@@ -87,12 +104,13 @@ void waiter_track(struct waiter *waiter)
     waiter->can_track = 0;
     if (!can_track)
         return;
+    int turns = waiter_turns(waiter);
+    double wrong = waiter_event(waiter, 1) - predicted(waiter);
+    int believed = a->allowed_256 >= 0 && a->run > TABLE_SHORTEST_RUN && wrong > -BELIEVED_TICKS &&
+        wrong < BELIEVED_TICKS;
     if (waiter->vernier.readings > 1)
         track_offsets(waiter);
     track_coarse(waiter);
-    if (a->allowed_256 < 0 || a->run <= TABLE_SHORTEST_RUN || waiter_turns(waiter) > 0)
-        return;
-    double wrong = clamp(waiter_event(waiter, 1) - predicted(waiter), -1, 1);
-    waiter->learnt.shortest_ticks += wrong / 16;
-    waiter->learnt.longest_ticks += wrong / 16;
+    if (believed)
+        track_latency(waiter, turns, clamp(wrong, -1, 1));
 }

@@ -24,6 +24,7 @@ struct waiter_learnt {
     double shortest_ticks;    /* first reading to event with the shortest run */
     double longest_ticks;     /* and with the longest */
     double coarse_ticks;      /* the polling loop ends this long before the event */
+    double longer_quarters;   /* what approach.longer_quarters is rounded from */
     double coarse_most_ticks; /* and never longer */
     double poll_ticks;        /* of the polling loop as fast as it lately was; 0: not known yet */
     double stamp_ticks[2];    /* stamp to event of calls: plain, exact */
