@@ -144,7 +144,7 @@ struct timebase_calendar {
     uint32_t avoid_tick;  /* 1: keep units off the kernel's tick as below; needs comb */
     uint32_t unused;      /* 0 */
     const struct timebase_tick_comb *comb; /* where the tick falls; or null: not known */
-    int64_t start_ns;   /* monotonic; 0: as soon as possible, 1 ms from the call */
+    int64_t start_ns;   /* monotonic, some ms ahead; 0: as soon as possible, about 1 ms */
     int64_t length_ns;  /* no release is ready so long after the start or later; 0: no such end */
     double utilisation; /* highest admissible sum of duration / period, (0, 1]; 0 means 1 */
     struct timebase_release_log *log; /* or null */

@@ -116,7 +116,7 @@ struct timebase_wait_result {
     uint32_t prepared;     /* 1: there was time to prepare */
 };
 
-/* What the waiter has learnt of its machine. Times in ns; "spread" is 99th - 1st percentile. */
+/* What the waiter has learnt of its machine. Times in ns; "spread" is 95th - 5th percentile. */
 struct timebase_waiter_description {
     int32_t mechanism;      /* enum timebase_wait_mechanism of exact waits */
     int32_t readings;       /* counter readings in the clean sample */

@@ -12,7 +12,8 @@
 
 /* Counting, logging and choosing the next unit: below 1 us on the machines tried. */
 #define BOOKS_NS 2000
-/* timer_settime() twice, and the timer's own interrupt hardware: some 5 us on a virtual machine. */
+/* timer_settime() twice: half a us each, or 6 where it has to set the timer's hardware (EPYC
+ * guest). */
 #define TIMEOUT_NS 10000
 
 /* The first place at which less than need_ns lie between other units' ends and this one. */

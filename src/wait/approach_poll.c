@@ -25,4 +25,3 @@ void approach_poll(struct approach *approach)
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
     approach->event(approach->argument);
 }
-

@@ -274,6 +274,7 @@
     .cfi_adjust_cfa_offset 8
     go_mispredicted %rax
     .cfi_adjust_cfa_offset -8
+    nop                          /* unwinders look up the return address - 1 */
     .endif
 6:
     .irp register, rbp, r14, r13, r12, rbx

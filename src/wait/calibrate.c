@@ -21,6 +21,8 @@
 #include "table.h"
 #include "waiter.h"
 
+#define SLOW_TICK_NS 30 /* a run is some 80 ns: too short to fill such ticks */
+
 enum {
     SERIES = 768, /* for the vernier's distances */
     PASSES = 6,   /* through the lengths of the run */
@@ -42,6 +44,13 @@ static uint32_t next_random(uint32_t *seed)
 static uint32_t random_below(uint32_t *seed, uint32_t limit)
 {
     return (uint32_t)(((uint64_t)next_random(seed) * limit) >> 32);
+}
+
+/* 80 to 280 ns, and a tick at least. */
+static uint64_t some_ticks(const struct waiter *waiter, uint32_t *seed)
+{
+    double ticks = 1 / waiter->learnt.period_ns;
+    return 1 + (uint64_t)(80 * ticks) + random_below(seed, (uint32_t)(200 * ticks) + 2);
 }
 
 /* ---- warm up ------------------------------------------------------------------------------ */
@@ -235,7 +244,7 @@ static void one_event(struct waiter *waiter, int exact, uint32_t *seed, double *
                       double *after_stamp)
 {
     struct trial trial = {waiter, {0, 0}};
-    uint64_t room = (uint64_t)waiter->learnt.coarse_ticks + 200 + random_below(seed, 512);
+    uint64_t room = (uint64_t)waiter->learnt.coarse_ticks + some_ticks(waiter, seed);
     waiter_aim(waiter, timebase_ticks() + room, 0, exact);
     run_trial(&trial, exact ? waiter->best : approach_poll);
     *error = trial.event.ticks;
@@ -265,7 +274,7 @@ static void find_exact(struct waiter *waiter)
     learnt->shortest_ticks += bias;
     learnt->longest_ticks += bias;
     learnt->exact_spread_ticks =
-        quantile_at(errors, TRIALS, 0.99) - quantile_at(errors, TRIALS, 0.01);
+        quantile_at(errors, TRIALS, 0.95) - quantile_at(errors, TRIALS, 0.05);
     learnt->early_ticks = bias - quantile_at(errors, TRIALS, 0.02) + learnt->instruction_ticks;
 }
 
@@ -277,7 +286,7 @@ static void find_plain(struct waiter *waiter)
     find_events(waiter, 0, errors);
     learnt->plain_bias_ticks = quantile_at(errors, TRIALS, 0.5);
     learnt->plain_spread_ticks =
-        quantile_at(errors, TRIALS, 0.99) - quantile_at(errors, TRIALS, 0.01);
+        quantile_at(errors, TRIALS, 0.95) - quantile_at(errors, TRIALS, 0.05);
     if (!learnt->exact)
         learnt->early_ticks = learnt->plain_bias_ticks - quantile_at(errors, TRIALS, 0.02);
 }
@@ -289,7 +298,9 @@ static double one_return(struct timebase_waiter *public, struct waiter *waiter, 
 {
     struct timebase_fine_reading after;
     struct timebase_wait_result result;
-    uint64_t target = timebase_ticks() + (uint64_t)waiter->learnt.coarse_ticks + 400;
+    uint32_t seed = 3;
+    uint64_t target =
+        timebase_ticks() + (uint64_t)waiter->learnt.coarse_ticks + some_ticks(waiter, &seed);
     timebase_wait_until_ticks(public, target, exact ? 0 : TIMEBASE_WAIT_PLAIN,
                               measured ? &result : NULL);
     waiter_read_fine(waiter, target, &after);
@@ -377,6 +388,8 @@ void waiter_calibrate(struct timebase_waiter *public)
 {
     struct waiter *waiter = waiter_within(public);
     uint64_t start = timebase_ticks();
+    waiter_settle(waiter);
+    uint64_t waits = waiter->waits, late = waiter->late, disturbed = waiter->disturbed;
     memset(&waiter->learnt, 0, sizeof(waiter->learnt));
     waiter->learnt.period_ns = find_period_ns(waiter->clock);
     waiter->approach.table = waiter->table;
@@ -385,15 +398,24 @@ void waiter_calibrate(struct timebase_waiter *public)
     waiter->cpu = waiter_current_cpu(waiter);
     find_readings(waiter);
     publish_offsets(waiter);
-    waiter->learnt.exact = waiter->best != NULL && find_run(waiter) == 0;
+    waiter->learnt.exact =
+        waiter->best != NULL && waiter->learnt.period_ns < SLOW_TICK_NS && find_run(waiter) == 0;
     if (waiter->learnt.exact) {
         find_longer(waiter);
         find_exact(waiter);
     }
     find_plain(waiter);
+    /* Emulated or disturbed: the table may be worse than none. */
+    if (waiter->learnt.exact_spread_ticks > 2 * waiter->learnt.plain_spread_ticks)
+        waiter->learnt.exact = 0;
     waiter->wait_is_open = waiter->can_track = 0;
     find_exit(public, waiter);
     find_delay(public, waiter);
+    waiter_settle(waiter);
+    waiter->waits = waits;
+    waiter->late = late;
+    waiter->disturbed = disturbed;
+    waiter->can_track = 0;
     waiter->calibrations++;
     waiter->calibration_ns = (double)(timebase_ticks() - start) * waiter->learnt.period_ns;
 }

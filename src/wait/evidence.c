@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <sys/auxv.h>
 
 #include <timebase/wait.h>
 
@@ -79,6 +80,16 @@ static uint64_t make_mark(void)
 }
 #endif
 
+/* valgrind knows no writes of segment registers, and hides the vDSO. */
+static int may_write_es(void)
+{
+#ifdef __x86_64__
+    return getauxval(AT_SYSINFO_EHDR) != 0;
+#else
+    return 0;
+#endif
+}
+
 static void set_marker(uint32_t marker)
 {
 #ifdef __x86_64__
@@ -92,7 +103,10 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
 {
     approach->rseq = no_rseq;
     evidence->rseq_mark = find_rseq() != NULL ? make_mark() : 0;
+    evidence->marks_es = may_write_es();
     evidence->noticed = TIMEBASE_DISTURBED_GAP;
+    if (evidence->marks_es)
+        evidence->noticed |= TIMEBASE_DISTURBED_INTERRUPT;
     if (evidence->rseq_mark != 0)
         evidence->noticed |= TIMEBASE_DISTURBED_PREEMPTED | TIMEBASE_DISTURBED_MIGRATED |
             TIMEBASE_DISTURBED_THROTTLED;
@@ -106,12 +120,14 @@ void evidence_begin(struct evidence *evidence, struct approach *approach)
         evidence->cpu_before = rseq[1];
         write_mark(rseq, evidence->rseq_mark);
     }
-    set_marker(1);
+    if (evidence->marks_es)
+        set_marker(1);
 }
 
 void evidence_clear(const struct evidence *evidence, struct approach *approach)
 {
-    set_marker(0);
+    if (evidence->marks_es)
+        set_marker(0);
     if (evidence->rseq_mark != 0 && evidence_rseq_marker(approach->rseq) == evidence->rseq_mark)
         write_mark((uint32_t *)(uintptr_t)approach->rseq, 0);
 }
@@ -120,7 +136,7 @@ uint32_t evidence_judge(struct evidence *evidence, const struct approach *approa
                         uint32_t gap_limit_ticks)
 {
     uint32_t found = 0;
-    if (approach->marker != 1)
+    if (evidence->marks_es && approach->marker != 1)
         found |= TIMEBASE_DISTURBED_INTERRUPT;
     if (evidence->rseq_mark != 0) {
         if (approach->rseq_marker != evidence->rseq_mark)

@@ -24,6 +24,7 @@
 struct evidence {
     uint64_t rseq_mark; /* what rseq_cs holds until the kernel clears it; 0: no rseq */
     uint32_t cpu_before;
+    int marks_es;     /* ES may be written: not under valgrind */
     uint32_t noticed; /* what can be noticed here: bits of the disturbances */
 };
 

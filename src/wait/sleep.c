@@ -7,6 +7,8 @@
 
 #include <timebase/clock.h>
 
+#include "../counter/readable.h"
+
 #define NS_PER_SEC 1000000000
 
 void sleeper_init(struct sleeper *sleeper, const struct sleep_ops *ops, void *context)
@@ -83,7 +85,7 @@ static int sleep_on_monotonic(void *context, int64_t until_ns)
 {
     struct timespec until;
     int saved_errno = errno;
-    int error = clock_gettime(CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
+    int error = counter_clock_gettime(CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
     errno = saved_errno;
     if (error != 0)
         return error;

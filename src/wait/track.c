@@ -3,14 +3,18 @@
  * track: the waiter's numbers follow the core clock. The sample and the table predict when the
  * stamp is taken; the stamp says between which ticks it was. Only a prediction outside of these
  * moves the numbers: on a stepped counter most waits say nothing, which costs time but does not
- * pull to one side. They move by little, and by small differences only: what comes between makes
+ * pull to one side. They move by little, and least by large differences: what comes between makes
  * stamps later, never earlier, and mostly by more. A core clock that changed makes differences of
  * all sizes, small ones among them.
  */
+#include <math.h>
+
 #include "table.h"
 #include "waiter.h"
 
+/* On a stepped counter; a fine one shows the whole of a change at once. */
 #define BELIEVED_TICKS 4
+#define STEPPED_TICKS 8
 
 int waiter_turns(const struct waiter *waiter)
 {
@@ -106,11 +110,12 @@ void waiter_track(struct waiter *waiter)
         return;
     int turns = waiter_turns(waiter);
     double wrong = waiter_event(waiter, 1) - predicted(waiter);
-    int believed = a->allowed_256 >= 0 && a->run > TABLE_SHORTEST_RUN && wrong > -BELIEVED_TICKS &&
-        wrong < BELIEVED_TICKS;
+    int small = waiter->vernier.step_ticks < STEPPED_TICKS || fabs(wrong) < BELIEVED_TICKS;
+    int inside = a->allowed_256 >= 0 && a->run > TABLE_SHORTEST_RUN;
     if (waiter->vernier.readings > 1)
         track_offsets(waiter);
     track_coarse(waiter);
-    if (believed)
-        track_latency(waiter, turns, clamp(wrong, -1, 1));
+    double most = small ? 1 : 1.0 / 8;
+    if (inside)
+        track_latency(waiter, turns, clamp(wrong, -most, most));
 }

@@ -16,8 +16,9 @@
 #include "waiter.h"
 
 enum {
-    APPROACH_LEAD_NS = 600, /* polling in C ends this long before the approach begins */
-    GAP_NS = 300,           /* between polls, more is a disturbance */
+    APPROACH_LEAD_NS = 600,  /* polling in C ends this long before the approach begins */
+    MAINTENANCE_NS = 200000, /* the slow path of a reading, with room */
+    GAP_NS = 300,            /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
     ALL_FLAGS = 63,
 };
@@ -44,16 +45,18 @@ static int64_t left_ticks(const struct wait *wait)
 /* A century: beyond it, a target is a mistake, and ticks may be ambiguous. */
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
+    uint64_t now = timebase_ticks();
     if (wait->ticks_at != NULL)
         return wait->ns > now_ns && (uint64_t)wait->ns - (uint64_t)now_ns > FARTHEST_NS;
-    return (double)left_ticks(wait) * wait->waiter->learnt.period_ns > (double)FARTHEST_NS;
+    return wait->ticks > now &&
+        (double)(wait->ticks - now) * wait->waiter->learnt.period_ns > (double)FARTHEST_NS;
 }
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
 static int64_t lead_ticks(const struct wait *wait)
 {
-    int64_t lead = (int64_t)wait->waiter->learnt.coarse_ticks;
+    int64_t lead = (int64_t)wait->waiter->learnt.coarse_ticks + 2;
     lead += ticks_of_ns(wait->waiter, APPROACH_LEAD_NS);
     if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
         lead += ticks_of_ns(wait->waiter, PREPARE_NS);
@@ -71,23 +74,34 @@ static void sleep_for(struct wait *wait)
     } while (sleep_towards(&wait->sleep, &waiter->sleeper, target_ns, lead_ns) == SLEEP_AGAIN);
 }
 
+/* A reading now and then keeps the clock right, as nobody else may; never shortly before the end.
+ */
+static void keep_clock(const struct wait *wait, int64_t spare_ticks)
+{
+    if (wait->ticks_at != NULL && spare_ticks > ticks_of_ns(wait->waiter, MAINTENANCE_NS))
+        timebase_mono_ns(wait->waiter->clock);
+}
+
 static void poll_for(struct wait *wait)
 {
     enum relax_means means = RELAX_PAUSE;
-    int64_t lead = lead_ticks(wait);
+    int64_t lead = lead_ticks(wait), left;
     if (wait->flags & TIMEBASE_WAIT_SAVE_POWER)
         means = relax_means();
     convert(wait);
-    for (; left_ticks(wait) > lead; convert(wait))
+    for (; (left = left_ticks(wait)) > lead; convert(wait)) {
+        keep_clock(wait, left - lead);
         relax(means, wait->ticks - (uint64_t)lead, wait->waiter->learnt.period_ns);
+    }
 }
 
-/* On another CPU the table is wrong; calibration takes some 5 ms. */
+/* On another CPU the table is wrong; and noise may have hidden it. Calibration takes some 5 ms. */
 static void follow_cpu(struct timebase_waiter *public, struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    int cpu = waiter_current_cpu(waiter);
-    if (cpu != waiter->cpu && left_ticks(wait) > ticks_of_ns(waiter, 20e6))
+    int cpu = wait->cpu;
+    int failed = waiter->best != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
+    if ((cpu != waiter->cpu || failed) && left_ticks(wait) > ticks_of_ns(waiter, 20e6))
         waiter_calibrate(public);
 }
 
@@ -130,8 +144,9 @@ static void set_up(struct wait *wait)
         wait->aim = aim_of(wait);
     }
     waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
-    a->not_before_ticks =
-        wait->flags & TIMEBASE_WAIT_NEVER_EARLY ? wait->ticks : wait->ticks - (UINT64_C(1) << 62);
+    a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
+        ? wait->ticks
+        : timebase_ticks() - (UINT64_C(1) << 62);
     a->event = wait->function != NULL ? wait->function : approach_event_none;
     a->argument = wait->argument;
 }
@@ -171,6 +186,8 @@ static uint32_t judge(struct wait *wait)
     const struct approach *a = &waiter->approach;
     uint32_t limit = (uint32_t)ticks_of_ns(waiter, GAP_NS);
     uint32_t found = evidence_judge(&waiter->evidence, a, limit);
+    if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
+        found |= TIMEBASE_DISTURBED_MIGRATED;
     if (wait->exact && a->allowed_256 < 0)
         found |= TIMEBASE_DISTURBED_UNEVEN;
     if (wait->exact && waiter_shares_core(waiter))
@@ -220,6 +237,7 @@ static void settle(struct waiter *waiter, struct timebase_wait_result *result)
     /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
     waiter->can_track =
         wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
+    waiter->evidence.noticed |= found;
     waiter->wait_is_open = 0;
     waiter->waits++;
     waiter->late += (uint64_t)late;
@@ -243,8 +261,10 @@ static int run(struct timebase_waiter *public, const struct wait *asked)
     waiter_settle(waiter);
     waiter_track(waiter);
     *wait = *asked;
+    wait->cpu = waiter_current_cpu(waiter);
     follow_cpu(public, wait);
     *wait = *asked;
+    wait->cpu = waiter_current_cpu(waiter);
     if (wait->flags & TIMEBASE_WAIT_SLEEP)
         sleep_for(wait);
     evidence_begin(&waiter->evidence, &waiter->approach);
@@ -267,6 +287,13 @@ static struct waiter *check(struct timebase_waiter *public, unsigned flags)
     return waiter;
 }
 
+static int is_known(const timebase_clock *clock)
+{
+    struct timebase_interval interval;
+    int status = timebase_utc_interval(clock, &interval);
+    return status >= 0 && status != TIMEBASE_STATUS_UNKNOWN;
+}
+
 static int wait_for(struct timebase_waiter *public, struct wait wait, int64_t now_ns,
                     struct timebase_wait_result *result)
 {
@@ -274,6 +301,8 @@ static int wait_for(struct timebase_waiter *public, struct wait wait, int64_t no
     wait.waiter = check(public, wait.flags);
     if (wait.waiter == NULL || is_too_far(&wait, now_ns))
         return TIMEBASE_E_INVALID;
+    if (wait.ticks_at != NULL && !is_known(wait.waiter->clock))
+        return TIMEBASE_E_UNSUPPORTED;
     convert(&wait);
     return run(public, &wait);
 }
@@ -288,7 +317,8 @@ int waiter_delay(struct timebase_waiter *public, double ticks, unsigned flags,
     if (wait.waiter == NULL || ticks * wait.waiter->learnt.period_ns > (double)FARTHEST_NS)
         return TIMEBASE_E_INVALID;
     waiter_read_fine(wait.waiter, base, &start);
-    double end = start.ticks + ticks - wait.waiter->learnt.delay_bias_ticks;
+    double bias = flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : wait.waiter->learnt.delay_bias_ticks;
+    double end = start.ticks + ticks - bias;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait.fraction = end - (double)whole;
     wait.ticks = base + (uint64_t)whole + (flags & TIMEBASE_WAIT_NEVER_EARLY ? 1 : 0);

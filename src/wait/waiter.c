@@ -28,7 +28,6 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);
     waiter_calibrate(public);
-    waiter->waits = waiter->late = waiter->disturbed = 0;
     return TIMEBASE_OK;
 }
 
@@ -45,11 +44,7 @@ TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *public)
     struct waiter *waiter = valid(public);
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
-    uint64_t waits = waiter->waits, late = waiter->late, disturbed = waiter->disturbed;
     waiter_calibrate(public);
-    waiter->waits = waits;
-    waiter->late = late;
-    waiter->disturbed = disturbed;
     return TIMEBASE_OK;
 }
 
@@ -91,9 +86,10 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, u
 TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
                                           struct timebase_waiter_description *out)
 {
-    const struct waiter *waiter = valid(public);
+    struct waiter *waiter = valid(public);
     if (waiter == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
+    waiter_settle(waiter);
     const struct waiter_learnt *learnt = &waiter->learnt;
     double period_ns = learnt->period_ns;
     memset(out, 0, sizeof(*out));

@@ -57,6 +57,7 @@ struct wait {
     struct timebase_wait_result *result;
     struct sleep_wait sleep;
     int prepared;
+    int cpu;              /* on which it began */
     uint32_t disturbance; /* while polling, before the approach */
 };
 

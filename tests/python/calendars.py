@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Calendars for the tests of `timebase run`: written, run within this process, compiled for."""
 
+import json
 import os
 import shutil
 import subprocess
 import textwrap
 
+import jsonschema
 import pytest
+
+from timebase import schemas
+from timebase.dispatch.keys import CalendarFileError
 
 # A shared machine's other load may sit on one CPU at a real-time priority: nothing here asks for
 # one, nor asserts when anything happened.
@@ -38,7 +43,9 @@ def run_calendar(path, look=lambda session: None):
 
     session = ready(path)
     session.run(lambda running: is_admitted(running.dispatcher.problems), look)
-    return outcome(session)
+    document = outcome(session)
+    assert document["admitted"], document["problems"]
+    return document
 
 
 def unit_of(document, name):
@@ -56,3 +63,22 @@ def compile_library(folder, source, name="work.so"):
         [compiler, "-shared", "-fPIC", "-O1", "-o", str(folder / name), str(file)], check=True
     )
     return folder / name
+
+
+def valid(document):
+    """As it would be written."""
+    document = json.loads(json.dumps(document))
+    jsonschema.Draft202012Validator(schemas.load("run")).validate(document)
+    return document
+
+
+def run_units(folder, units, more=""):
+    document = valid(run_calendar(write_calendar(folder, units, more=more)))
+    assert document["admitted"], document["problems"]
+    return document
+
+
+def refusal(folder, units):
+    with pytest.raises(CalendarFileError) as complaint:
+        run_calendar(write_calendar(folder, units))
+    return str(complaint.value)

@@ -58,14 +58,16 @@ def test_every_release_is_run_or_skipped(waiter):
     calendar = Calendar(units, log_capacity=64)
     results = calendar.run(waiter)
     assert counted(results) == [20, 10, 1]
-    log = calendar.take()
+    log = []
+    while part := calendar.take(3):
+        assert len(part) <= 3
+        log += part
     assert sum(release.count for release in log) == 31
     assert calendar.lost == 0
-    assert calendar.take() == []
     for number, result in enumerate(results):
         of_unit = [release for release in log if release.unit == number]
         numbers = [release.number for release in of_unit]
-        assert numbers == sorted(numbers)
+        assert numbers == sorted(set(numbers))
         assert sum(result.errors) == result.released
         late = sum(bool(release.outcome & ReleaseBit.LATE) for release in of_unit)
         assert late == result.late

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A waiting thread is moved to another CPU: the wait ends and tells; the next long one recalibrates.
+/* A waiting thread is moved to another CPU: the wait ends and tells; the next long one
+ * recalibrates.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,7 @@ static void after_a_move_the_next_long_wait_learns_the_new_cpu(void **state)
                                 target_in(UNTIL_TICKS, 100 * MILLISECOND), 0, NULL) >= 0);
         assert_int_equal(description_of(the_waiter()).cpu, cpu);
         if (i > 0)
-            assert_int_equal(description_of(the_waiter()).calibrations, calibrations + 1);
+            assert_true(description_of(the_waiter()).calibrations > calibrations);
     }
 }
 
@@ -83,7 +84,7 @@ static void the_waits_of_a_recalibration_are_not_counted(void **state)
     assert_int_equal(move(0, cpus[1]), 0);
     for (; done < ATTEMPTS && description_of(the_waiter()).calibrations == calibrations; done++)
         wait_by(the_waiter(), UNTIL_TICKS, target_in(UNTIL_TICKS, 100 * MILLISECOND), 0, NULL);
-    assert_int_equal(description_of(the_waiter()).calibrations, calibrations + 1);
+    assert_true(description_of(the_waiter()).calibrations > calibrations);
     assert_int_equal(description_of(the_waiter()).waits - waits, done);
 }
 
@@ -107,7 +108,9 @@ static void a_short_wait_on_another_cpu_ends_as_it_should(void **state)
 
 struct mover {
     pid_t thread;
-    int moves; /* to this CPU and that in turn; 0: once, to the second */
+    int moves;        /* between the two CPUs; 0: once */
+    int to;           /* which of the two first */
+    int64_t after_us; /* before the first */
     int may_begin, has_ended;
 };
 
@@ -116,42 +119,47 @@ static void *move_other(void *argument)
     struct mover *mover = argument;
     while (!__atomic_load_n(&mover->may_begin, __ATOMIC_ACQUIRE))
         usleep(100);
-    usleep(1000);
+    usleep((useconds_t)mover->after_us);
     for (int i = 0; i <= mover->moves; i++) {
-        move(mover->thread, cpus[(i + 1) % 2]);
+        move(mover->thread, cpus[(mover->to + i) % 2]);
         usleep(mover->moves > 0 ? 300 : 0);
     }
     __atomic_store_n(&mover->has_ended, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 
-static struct timebase_wait_result wait_while_moved(void)
+/* Long enough for it to learn the CPU where it begins; then it is moved; then most of it follows.
+ */
+static struct timebase_wait_result wait_while_moved(int from)
 {
-    struct mover mover = {.thread = this_thread()};
+    struct mover mover = {.thread = this_thread(), .to = !from, .after_us = 50000};
     struct timebase_wait_result result;
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, move_other, &mover), 0);
-    assert_int_equal(move(0, cpus[0]), 0);
-    int64_t target = target_in(UNTIL_TICKS, 100 * MILLISECOND);
+    assert_int_equal(move(0, cpus[from]), 0);
+    int64_t target = target_in(UNTIL_TICKS, 150 * MILLISECOND);
     __atomic_store_n(&mover.may_begin, 1, __ATOMIC_RELEASE);
-    assert_true(wait_by(the_waiter(), UNTIL_TICKS, target, 0, &result) >= 0);
+    assert_true(wait_by(the_waiter(), UNTIL_TICKS, target, TIMEBASE_WAIT_PREPARE, &result) >= 0);
     pthread_join(thread, NULL);
     return result;
 }
 
 /* However long before its end it was moved: the table was another CPU's. */
-static void a_wait_that_ends_on_another_cpu_says_so(void **state)
+static void a_wait_in_time_that_ends_on_another_cpu_says_so(void **state)
 {
     uint32_t seen = 0;
+    int in_time = 0;
     (void)state;
     need_two_cpus();
     if (!(description_of(the_waiter()).evidence & TIMEBASE_DISTURBED_MIGRATED))
         skip_because("no restartable sequences here: C library or kernel too old, or emulated");
-    assert_int_equal(timebase_waiter_calibrate(the_waiter()), 0);
     for (int i = 0; i < ATTEMPTS && !(seen & TIMEBASE_DISTURBED_MIGRATED); i++) {
-        struct timebase_wait_result result = wait_while_moved();
+        struct timebase_wait_result result = wait_while_moved(i % 2);
+        in_time += !result.late;
         seen |= result.late ? 0 : result.disturbance;
     }
+    if (in_time == 0)
+        skip_because("the machine is too busy: no wait was in time");
     assert_true(seen & TIMEBASE_DISTURBED_MIGRATED);
 }
 
@@ -180,7 +188,7 @@ int main(void)
         cmocka_unit_test(after_a_move_the_next_long_wait_learns_the_new_cpu),
         cmocka_unit_test(the_waits_of_a_recalibration_are_not_counted),
         cmocka_unit_test(a_short_wait_on_another_cpu_ends_as_it_should),
-        cmocka_unit_test(a_wait_that_ends_on_another_cpu_says_so),
+        cmocka_unit_test(a_wait_in_time_that_ends_on_another_cpu_says_so),
         cmocka_unit_test(waits_end_while_the_thread_is_moved_to_and_fro),
     };
     dice = dice_new();

@@ -109,7 +109,8 @@ static void signals_lose_no_event_and_add_none(void **state)
 
 /* ---- unwinding ---------------------------------------------------------------------------- */
 
-static volatile uintptr_t callers_frame;
+static volatile uintptr_t callers_frame; /* where the caller's own caller had its stack */
+static void *volatile callers_code;      /* where the caller's function begins */
 static volatile int unwound, lost;
 
 #if defined(__arm__)
@@ -119,20 +120,47 @@ static void unwind(int number)
     unwound++;
 }
 #else
-static _Unwind_Reason_Code find_caller(struct _Unwind_Context *context, void *found)
+enum { CALLER = 1, CALLERS_CALLER = 2 };
+
+static void *function_at(uintptr_t address)
 {
-    *(int *)found |= _Unwind_GetCFA(context) == callers_frame;
+    return _Unwind_FindEnclosingFunction((void *)address);
+}
+
+static _Unwind_Reason_Code find_caller(struct _Unwind_Context *context, void *argument)
+{
+    int *found = (int *)argument;
+    if (_Unwind_GetCFA(context) == callers_frame)
+        *found |= CALLERS_CALLER;
+    if (function_at(_Unwind_GetIP(context) - 1) == callers_code)
+        *found |= CALLER;
     return _URC_NO_REASON;
 }
 
-/* Goes up to where the approach was called from. */
+/* Goes up through where the approach was called from. */
 static void unwind(int number)
 {
     int found = 0;
     (void)number;
     _Unwind_Backtrace(find_caller, &found);
     unwound++;
-    lost += !found;
+    lost += found != (CALLER | CALLERS_CALLER);
+}
+#endif
+
+/* In the function that calls the approach. */
+#if defined(__arm__)
+#define NOTE_THE_FRAME (void)0
+#else
+#define NOTE_THE_FRAME                                                                             \
+    do {                                                                                           \
+        callers_frame = (uintptr_t)__builtin_dwarf_cfa();                                          \
+        callers_code = function_at(this_address());                                                \
+    } while (0)
+
+static __attribute__((noinline)) uintptr_t this_address(void)
+{
+    return (uintptr_t)__builtin_extract_return_addr(__builtin_return_address(0));
 }
 #endif
 
@@ -144,7 +172,7 @@ static void unwind_event(void *argument)
 
 static __attribute__((noinline)) void call_noting_the_frame(approach_function *approach)
 {
-    callers_frame = (uintptr_t)__builtin_dwarf_cfa();
+    NOTE_THE_FRAME;
     approach(&a);
     callers_frame = 0; /* no tail call */
 }
@@ -198,7 +226,7 @@ static void unwind_approach(int number, siginfo_t *information, void *context)
 
 static __attribute__((noinline)) void step_through(approach_function *approach)
 {
-    callers_frame = (uintptr_t)__builtin_dwarf_cfa();
+    NOTE_THE_FRAME;
     __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
     approach(&a);
     __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG);

@@ -12,15 +12,16 @@
 #include "wait/table.h"
 #include "wait/waiter.h"
 
-#define SHORTEST 400.0   /* ticks, what the waiter believes at first */
+#define SHORTEST 400.0  /* ticks, what the waiter believes at first */
 #define INSTRUCTION 0.5 /* ticks */
-#define STAMP 31.0       /* stamp to event, ticks */
-#define TURN 70.0        /* what more time than the table covers is filled with, ticks a turn */
+#define STAMP 31.0      /* stamp to event, ticks */
+#define TURN 70.0       /* what more time than the table covers is filled with, ticks a turn */
 
 struct world {
     struct waiter waiter;
     struct stepped counter;
     double shortest; /* of the core, in truth */
+    double turn;
 };
 
 static inline struct world *new_world(uint64_t step)
@@ -31,6 +32,7 @@ static inline struct world *new_world(uint64_t step)
     memset(&world, 0, sizeof(world));
     world.counter = (struct stepped){step, 5 % step};
     world.shortest = SHORTEST;
+    world.turn = TURN;
     waiter->vernier.step_ticks = (double)step;
     waiter->vernier.half_step_ticks = (double)(step - 1) / 2;
     waiter->vernier.readings = 1;
@@ -42,6 +44,7 @@ static inline struct world *new_world(uint64_t step)
     waiter->learnt.exact = 1;
     waiter->approach.table = waiter->table;
     waiter->approach.longer_quarters = (int32_t)(4 * TURN);
+    waiter->learnt.longer_quarters = 4 * TURN;
     for (int i = 0; i < TABLE_RUNS; i++)
         latencies[i] = SHORTEST + i * TABLE_RUN_STEP * INSTRUCTION;
     assert_int_equal(table_build(waiter->table, latencies), 0);
@@ -73,7 +76,7 @@ static inline double wait_in(struct world *world, uint64_t target, double before
     waiter_aim(&world->waiter, target, 0, 1);
     int turns = sample_and_look_up(world, -before);
     double more = (double)a->run - TABLE_SHORTEST_RUN;
-    double event = world->shortest - before + turns * TURN + more * INSTRUCTION;
+    double event = world->shortest - before + turns * world->turn + more * INSTRUCTION;
     a->event_ticks = stepped_read(&world->counter, (double)target + event - STAMP);
     world->waiter.can_track = 1;
     return event;

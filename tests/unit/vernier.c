@@ -54,9 +54,8 @@ static struct scene some_scene(struct dice *dice)
 static struct timebase_fine_reading intersect(const struct scene *scene, int wanted)
 {
     struct timebase_fine_reading found;
-    assert_int_equal(vernier_intersect(&scene->vernier, scene->readings, (uint32_t)scene->base,
-                                       &found),
-                     wanted);
+    assert_int_equal(
+        vernier_intersect(&scene->vernier, scene->readings, (uint32_t)scene->base, &found), wanted);
     return found;
 }
 

@@ -34,8 +34,7 @@ static struct delay delay_for(uint64_t ns, unsigned flags, int with_result)
     struct delay delay = {.ns = ns, .flags = flags};
     memset(&delay.result, 0xa5, sizeof(delay.result));
     delay.before = timebase_ticks_ordered();
-    delay.returned =
-        timebase_delay_ns(the_waiter(), ns, flags, with_result ? &delay.result : NULL);
+    delay.returned = timebase_delay_ns(the_waiter(), ns, flags, with_result ? &delay.result : NULL);
     delay.after = timebase_ticks_ordered();
     return delay;
 }

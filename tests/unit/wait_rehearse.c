@@ -8,7 +8,7 @@
 
 #include "waiting.h"
 
-#define ATTEMPTS 50 /* that may all be held up until it is too late to prepare */
+#define ATTEMPTS 3000 /* each may be held up until it is too late to prepare */
 
 /* In the order of the calls: 'r' rehearsal, 'e' event. */
 static char calls[8];
@@ -26,8 +26,7 @@ static const char *calls_of(int64_t ns, unsigned flags, struct timebase_wait_res
     uint64_t target = timebase_ticks() + (uint64_t)ticks_of(ns);
     memset(calls, 0, sizeof(calls));
     count = 0;
-    assert_true(
-        timebase_wait_call_ticks(the_waiter(), target, flags, note, &count, result) >= 0);
+    assert_true(timebase_wait_call_ticks(the_waiter(), target, flags, note, &count, result) >= 0);
     assert_false(timebase_wait_rehearsing());
     return calls;
 }
@@ -47,7 +46,7 @@ static void where_there_is_time_a_rehearsal_comes_before_the_event(void **state)
         struct timebase_wait_result result;
         int rehearsed = 0;
         for (int attempt = 0; attempt < ATTEMPTS && !rehearsed; attempt++) {
-            calls_of(5 * MILLISECOND, others[i] | TIMEBASE_WAIT_REHEARSE, &result);
+            calls_of(200 * MICROSECOND, others[i] | TIMEBASE_WAIT_REHEARSE, &result);
             rehearsed = strcmp(calls, "re") == 0;
             if (!rehearsed)
                 assert_string_equal(calls, "e");
@@ -87,7 +86,7 @@ static void preparing_is_told_where_there_is_time_for_it(void **state)
     struct timebase_wait_result result = {0};
     (void)state;
     for (int attempt = 0; attempt < ATTEMPTS && !result.prepared; attempt++)
-        assert_string_equal(calls_of(5 * MILLISECOND, TIMEBASE_WAIT_PREPARE, &result), "e");
+        assert_string_equal(calls_of(200 * MICROSECOND, TIMEBASE_WAIT_PREPARE, &result), "e");
     assert_int_equal(result.prepared, 1);
 }
 

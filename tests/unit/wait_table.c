@@ -102,8 +102,8 @@ static void a_straight_core_has_a_straight_table(void **state)
     for (int i = 0; i < TABLE_RUNS; i++)
         latencies[i] = 500 + i * TABLE_RUN_STEP;
     build(table, latencies);
-    assert_int_equal(table[0], 8);      /* 1/8 tick more than the shortest run takes */
-    assert_int_equal(table[4 * 6], 14); /* 6 1/8 ticks more */
+    assert_int_equal(table[0], 8);          /* 1/8 tick more than the shortest run takes */
+    assert_int_equal(table[4 * 6], 14);     /* 6 1/8 ticks more */
     assert_int_equal(table[4 * 1 + 1], 10); /* 9 would be the last of its line */
     assert_int_equal(table[4 * 100], 108);
     assert_int_equal(table[APPROACH_TABLE_ENTRIES - 1], 136);

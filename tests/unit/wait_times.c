@@ -158,8 +158,8 @@ static void time_that_is_not_known_cannot_be_waited_for_but_ticks_can(void **sta
     }
     assert_int_equal(event.calls, 0);
     uint64_t target = timebase_ticks() + 20000;
-    assert_true(timebase_wait_call_ticks(&own_waiter, target, TIMEBASE_WAIT_NEVER_EARLY,
-                                         note_event, &event, &result) >= 0);
+    assert_true(timebase_wait_call_ticks(&own_waiter, target, TIMEBASE_WAIT_NEVER_EARLY, note_event,
+                                         &event, &result) >= 0);
     assert_int_equal(event.calls, 1);
     assert_true((int64_t)(event.ticks - target) >= 0);
 }

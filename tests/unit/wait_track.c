@@ -22,16 +22,17 @@ static double error_of(const struct world *world)
     return world->waiter.learnt.shortest_ticks - world->shortest;
 }
 
-static const double shifts[] = {-12, -3, 0.7, 5, 12};
+/* Up to what a core clock that changes by an eighth does to the shortest latency. */
+static const double shifts[] = {-50, -12, -3, 0.7, 5, 12, 50};
 #define SHIFTS (sizeof(shifts) / sizeof(shifts[0]))
 
-static void on_a_fine_counter_a_changed_latency_is_learnt_at_once(void **state)
+static void on_a_fine_counter_a_changed_latency_is_learnt_soon(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHIFTS; i++) {
         struct world *world = new_world(1);
         world->shortest += shifts[i];
-        for (int wait = 0; wait < 200; wait++)
+        for (int wait = 0; wait < 2000; wait++)
             wait_and_track(world);
         assert_true(fabs(error_of(world)) < 0.7);
     }
@@ -44,7 +45,7 @@ static void on_a_stepped_counter_a_changed_latency_is_learnt_in_time(void **stat
     for (size_t i = 0; i < SHIFTS; i++) {
         struct world *world = new_world(26);
         world->shortest += shifts[i];
-        for (int wait = 0; wait < 20000; wait++)
+        for (int wait = 0; wait < 30000; wait++)
             wait_and_track(world);
         assert_true(fabs(error_of(world)) < 0.5);
     }
@@ -56,7 +57,7 @@ static void the_longest_latency_moves_along_with_the_shortest(void **state)
     (void)state;
     world->waiter.learnt.longest_ticks = 900;
     world->shortest += 9;
-    for (int wait = 0; wait < 200; wait++)
+    for (int wait = 0; wait < 2000; wait++)
         wait_and_track(world);
     double moved = world->waiter.learnt.shortest_ticks - SHORTEST;
     assert_true(moved > 8);
@@ -145,7 +146,7 @@ static void an_event_is_told_by_the_numbers_where_the_stamp_allows_it(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_a_fine_counter_a_changed_latency_is_learnt_at_once),
+        cmocka_unit_test(on_a_fine_counter_a_changed_latency_is_learnt_soon),
         cmocka_unit_test(on_a_stepped_counter_a_changed_latency_is_learnt_in_time),
         cmocka_unit_test(the_longest_latency_moves_along_with_the_shortest),
         cmocka_unit_test(right_numbers_are_not_pulled_to_either_side),

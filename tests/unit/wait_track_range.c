@@ -12,11 +12,11 @@
 
 static struct dice dice;
 
-/* A wait whose stamp is five ticks off. */
+/* A wait whose stamp is three ticks off. */
 static struct world *wait_of_a_changed_core(void)
 {
     struct world *world = new_world(1);
-    world->shortest += 5;
+    world->shortest += 3;
     wait_in(world, 1000000, SHORTEST + 33);
     return world;
 }
@@ -77,10 +77,24 @@ static void more_time_than_the_table_covers_says_nothing_of_the_latency(void **s
 {
     struct world *world = new_world(1);
     (void)state;
-    world->shortest += 5;
+    world->shortest += 3;
     wait_in(world, 1000000, SHORTEST + 150);
     assert_true(waiter_turns(&world->waiter) > 0);
     assert_not_learnt(world);
+}
+
+static void the_first_turn_tells_how_long_a_turn_is(void **state)
+{
+    struct world *world = new_world(1);
+    (void)state;
+    world->turn += 5;
+    for (int wait = 0; wait < 5000; wait++) {
+        wait_in(world, 1000000, SHORTEST + dice_between(&dice, 140, 40));
+        waiter_track(&world->waiter);
+    }
+    assert_true(fabs(world->waiter.learnt.longer_quarters - 4 * world->turn) < 4);
+    assert_true(world->waiter.approach.longer_quarters > 4 * TURN);
+    assert_true(world->waiter.learnt.shortest_ticks == SHORTEST);
 }
 
 static void the_turns_are_those_that_the_approach_took(void **state)
@@ -164,6 +178,7 @@ int main(void)
         cmocka_unit_test(uneven_readings_say_nothing_of_the_latency),
         cmocka_unit_test(a_run_at_the_low_end_of_the_table_says_nothing_of_the_latency),
         cmocka_unit_test(more_time_than_the_table_covers_says_nothing_of_the_latency),
+        cmocka_unit_test(the_first_turn_tells_how_long_a_turn_is),
         cmocka_unit_test(the_turns_are_those_that_the_approach_took),
         cmocka_unit_test(few_samples_find_less_time_than_the_shortest_run_takes),
         cmocka_unit_test(the_loop_ends_no_earlier_than_calibration_allowed),

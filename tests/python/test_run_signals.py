@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Ctrl-C, SIGTERM, SIGHUP, twice, and SIGKILL: nothing is lost, nothing is left."""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+import pytest
+from calendars import CPU, compile_library, unit_of, write_calendar
+
+from timebase import schemas
+
+DONE, FAILED = 0, 1
+PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
+ENDLESS = """
+    [[unit]]
+    name = "told"
+    duration = "10ms"
+    command = ["touch", "begun"]
+
+    [[unit]]
+    name = "a"
+    ready = "20ms"
+    period = "2ms"
+    duration = "1us"
+    none = true
+"""
+ONCE = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
+
+
+def valid(text):
+    document = json.loads(text)
+    jsonschema.Draft202012Validator(schemas.load("run")).validate(document)
+    return document
+
+
+@contextlib.contextmanager
+def running(folder, *arguments, begun="begun"):
+    """The program at work, once its calendar has made the file `begun`; gone at the end."""
+    process = subprocess.Popen(
+        [*PROGRAM, *arguments],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not (folder / begun).exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_the_run_and_nothing_is_lost(tmp_path, number):
+    write_calendar(tmp_path, ENDLESS)
+    with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    assert f"Stopped by {number.name}." in out
+    assert "told" in out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["run"]["ended"] == "stopped"
+    assert document["run"]["stopped_by"] == number.name
+    assert unit_of(document, "told")["command"]["exits"] == {"0": 1}
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"begun", "calendar.toml", "out.json"}
+
+
+def test_signal_before_the_start_ends_the_wait_for_it(tmp_path):
+    """The start is in 2100; the file is there as soon as the module has been imported."""
+    (tmp_path / "early.py").write_text("open('begun', 'w').close()\ndef f(): pass\n")
+    units = ONCE.replace("none = true", 'python = "early:f"')
+    write_calendar(tmp_path, units, more="start = 2060-01-01T00:00:00Z\n")
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        time.sleep(0.3)  # handlers are installed soon after; earlier, Python's own end it
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
+    if process.returncode != -signal.SIGTERM:
+        assert process.returncode == DONE, err
+        assert valid(out)["run"]["stopped_by"] == "SIGTERM"
+        assert unit_of(valid(out), "a")["released"] == 0
+
+
+def test_signal_ends_programs_too(tmp_path):
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        kill_after = "60s"
+        command = ["sh", "-c", "touch begun; exec sleep 1000"]
+    """
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    assert unit_of(valid(out), "x")["command"]["signals"] == {"SIGTERM": 1}
+
+
+def test_second_signal_leaves_a_unit_behind_that_does_not_end(tmp_path):
+    source = """
+        #include <fcntl.h>
+        void hang(void *a) { (void)a; open("begun", O_CREAT | O_WRONLY, 0600); for (;;) ; }
+    """
+    compile_library(tmp_path, source)
+    units = ONCE.replace("none = true", 'call = "work.so:hang"')
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        out, _err = process.communicate()
+    assert process.returncode == FAILED
+    assert "did not come back" in out
+    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert document["run"]["ended"] == "abandoned"
+
+
+def test_second_signal_ends_a_callable_and_a_program_that_ignore_the_first(tmp_path):
+    (tmp_path / "stubborn.py").write_text(
+        "def hang():\n    open('begun', 'w').close()\n    while True:\n        pass\n"
+    )
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        command = ["sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]
+        kill_after = "1h"
+
+        [[unit]]
+        name = "py"
+        ready = "100ms"
+        duration = "1ms"
+        python = "stubborn:hang"
+    """
+    write_calendar(tmp_path, units)
+    with running(tmp_path, "calendar.toml", "--json", "-") as process:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate()
+    assert process.returncode == DONE, err
+    document = valid(out)
+    assert document["run"]["ended"] == "stopped"
+    assert unit_of(document, "py")["timed_out"] == 1
+    assert unit_of(document, "x")["command"]["signals"] == {"SIGKILL": 1}
+
+
+def become_subreaper(wanted):
+    """So that orphans are ours to wait for, and none is left for longer than the test."""
+    return ctypes.CDLL(None).prctl(36, int(wanted), 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+
+
+def test_killed_run_leaves_nothing(tmp_path):
+    """No program, no half file, nothing real-time: all that ends with its process."""
+    units = """
+        [[unit]]
+        name = "x"
+        duration = "20ms"
+        command = ["sh", "-c", "echo $$ > id; mv id begun; exec sleep 1000"]
+
+        [[unit]]
+        name = "a"
+        ready = "30ms"
+        period = "5ms"
+        duration = "1us"
+        none = true
+    """
+    # With all that is real-time, at the lowest priority.
+    write_calendar(tmp_path, units, head=f"[calendar]\ncpu = {CPU}\npriority = 1\n")
+    affinity, policy = os.sched_getaffinity(0), os.sched_getscheduler(0)
+    assert become_subreaper(True)
+    try:
+        with running(tmp_path, "calendar.toml", "--json", "out.json") as process:
+            program = int((tmp_path / "begun").read_text())
+            process.kill()
+            process.communicate()
+            assert process.returncode == -signal.SIGKILL
+            _pid, status = os.waitpid(program, 0)
+    finally:
+        become_subreaper(False)
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    assert {path.name for path in tmp_path.iterdir()} == {"begun", "calendar.toml"}
+    assert (os.sched_getaffinity(0), os.sched_getscheduler(0)) == (affinity, policy)
