@@ -137,7 +137,8 @@ static void set_up(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
-    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN) &&
+        steady_enough(&waiter->steady);
     wait->aim = aim_of(wait);
     if (wait->exact && (double)left_ticks(wait) + wait->aim < waiter->learnt.coarse_ticks) {
         wait->exact = 0;
@@ -237,6 +238,8 @@ static void settle(struct waiter *waiter, struct timebase_wait_result *result)
     /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
     waiter->can_track =
         wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
+    if (wait->exact)
+        steady_learn(&waiter->steady, late || (found & HARMLESS) != 0);
     waiter->evidence.noticed |= found;
     waiter->wait_is_open = 0;
     waiter->waits++;

@@ -13,6 +13,7 @@
 #include "approach.h"
 #include "evidence.h"
 #include "sleep.h"
+#include "steady.h"
 #include "vernier.h"
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
@@ -72,6 +73,7 @@ struct waiter {
     struct evidence evidence;
     struct waiter_learnt learnt;
     struct sleeper sleeper;
+    struct steady steady;
     double calibration_ns;
     int cpu;
     int calibrations;
