@@ -46,6 +46,13 @@ TIMEBASE_EXTERN_BEGIN
 #define TIMEBASE_PAGE_VERSION 1u
 #define TIMEBASE_PAGE_SIZE 512u
 
+/*
+ * Of a shared page. A reader may use what it has copied from the page for so long, because
+ * the writer publishes lines that begin no sooner after their publication. So a tick means the same
+ * to all readers, whether they look at the page itself or at a copy.
+ */
+#define TIMEBASE_PAGE_LEASE_NS 20000000
+
 /* The state of the clock, with the values and meaning of Linux' vmclock-abi.h. */
 enum timebase_status {
     TIMEBASE_STATUS_UNKNOWN = 0,      /* nothing can be said; bounds do not hold */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * claim: what somebody says about true UTC. The page follows the kernel's clocks; how far these
+ * are from UTC is told by sources, each of which claims that
+ *
+ *     offset_ns - error_ns <= CLOCK_REALTIME - UTC <= offset_ns + error_ns
+ *
+ * A driver is three functions and a table.
+ */
+#ifndef REFERENCE_CLAIM_H
+#define REFERENCE_CLAIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct reference_claim {
+    int64_t mono_ns;      /* CLOCK_MONOTONIC when it held */
+    int64_t offset_ns;    /* CLOCK_REALTIME - UTC as the source sees it */
+    uint64_t error_ns;    /* half-width then; all terms in it, sigmas inflated */
+    uint32_t growth_ppb;  /* of error_ns with time, the source's own part of it; the
+                           * oscillator's allowance comes on top */
+    uint32_t flags;       /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
+    bool is_synchronized; /* the source says that it follows UTC; else an estimate */
+    uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
+};
+
+struct reference_source {
+    const char *name;    /* as in the daemon's configuration: "chrony" */
+    size_t context_size; /* bytes, zeroed by the caller before open() */
+    /* argument: what follows the colon in the configuration, or null. Returns 0 or an error. */
+    int (*open)(void *context, const char *argument);
+    /*
+     * Never blocks for more than a millisecond. Returns 0; TIMEBASE_E_BUSY: not yet, ask again;
+     * TIMEBASE_E_REFERENCE: no answer.
+     */
+    int (*claim)(void *context, struct reference_claim *claim);
+    void (*close)(void *context);
+};
+
+/* All there are, null at the end. */
+extern const struct reference_source *const reference_sources[];
+
+/* The one of this name, which need not end after length; null: there is none. */
+const struct reference_source *reference_source_named(const char *name, size_t length);
+
+#endif
