@@ -8,7 +8,8 @@
 
 #include "waiter.h"
 
-enum { SHORT_DELAY_NS = 700 };
+/* A longer one leaves an exact wait the time for its fine reading, its polls and its sample. */
+enum { SHORT_DELAY_NS = 1600 };
 
 static uint64_t instructions(const struct waiter *waiter, double ticks, int measured)
 {

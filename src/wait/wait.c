@@ -138,7 +138,7 @@ static void set_up(struct wait *wait)
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
     wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN) &&
-        steady_enough(&waiter->steady);
+        (waiter->is_calibrating || steady_enough(&waiter->steady));
     wait->aim = aim_of(wait);
     if (wait->exact && (double)left_ticks(wait) + wait->aim < waiter->learnt.coarse_ticks) {
         wait->exact = 0;
@@ -320,7 +320,9 @@ int waiter_delay(struct timebase_waiter *public, double ticks, unsigned flags,
     if (wait.waiter == NULL || ticks * wait.waiter->learnt.period_ns > (double)FARTHEST_NS)
         return TIMEBASE_E_INVALID;
     waiter_read_fine(wait.waiter, base, &start);
-    double bias = flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : wait.waiter->learnt.delay_bias_ticks;
+    int exact = wait.waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
+    double bias =
+        flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : wait.waiter->learnt.delay_bias_ticks[exact];
     double end = start.ticks + ticks - bias;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait.fraction = end - (double)whole;

@@ -38,7 +38,7 @@ struct waiter_learnt {
     double plain_spread_ticks;
     double run_ticks;            /* one instruction of a delay by instructions alone */
     double delay_fixed_ticks[2]; /* such a delay with none; without and with a result */
-    double delay_bias_ticks;     /* what a delay by a wait is late */
+    double delay_bias_ticks[2];  /* what a delay by a wait is late: plain, exact */
     uint64_t phase_ticks;        /* the counter's readings modulo its step */
     int exact;                   /* 0: no approach but polling works here */
 };
@@ -77,6 +77,7 @@ struct waiter {
     double calibration_ns;
     int cpu;
     int calibrations;
+    int is_calibrating;
     struct wait last;
     int wait_is_open; /* the last wait has not been settled yet */
     int can_track;    /* the last approach was exact and undisturbed, and not learnt from yet */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* calibrate, calls: from the event to the return of the public functions, and what delays take. */
+#include <stddef.h>
+
+#include "calibrate.h"
+#include "quantile.h"
+
+enum { DELAY_TRIALS = 64 };
+
+static double one_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
+                         int measured)
+{
+    struct timebase_fine_reading after;
+    struct timebase_wait_result result;
+    uint32_t seed = 3;
+    uint64_t target = timebase_ticks() + (uint64_t)waiter->learnt.coarse_ticks +
+        calibrate_some_ticks(waiter, &seed);
+    timebase_wait_until_ticks(public, target, exact ? 0 : TIMEBASE_WAIT_PLAIN,
+                              measured ? &result : NULL);
+    waiter_read_fine(waiter, target, &after);
+    return after.ticks;
+}
+
+static double mean_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
+                          int measured)
+{
+    double errors[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++)
+        errors[i] = one_return(public, waiter, exact, measured);
+    return quantile_trimmed_mean(errors, DELAY_TRIALS);
+}
+
+static void find_exit(struct timebase_waiter *public, struct waiter *waiter)
+{
+    for (int exact = 0; exact <= waiter->learnt.exact; exact++)
+        for (int measured = 0; measured < 2; measured++)
+            waiter->learnt.exit_ticks[exact][measured] =
+                mean_return(public, waiter, exact, measured);
+}
+
+/* Ticks from a fine reading to the next with a call of this between: or with nothing. */
+struct delay {
+    struct timebase_waiter *public;
+    uint64_t ns; /* 0: nothing */
+    unsigned flags;
+    int measured;
+};
+
+static double one_delay(const struct delay *delay)
+{
+    const struct waiter *waiter = waiter_within(delay->public);
+    struct timebase_fine_reading before, after;
+    struct timebase_wait_result result;
+    uint64_t base = timebase_ticks();
+    waiter_read_fine(waiter, base, &before);
+    if (delay->ns > 0)
+        timebase_delay_ns(delay->public, delay->ns, delay->flags, delay->measured ? &result : NULL);
+    waiter_read_fine(waiter, base, &after);
+    return after.ticks - before.ticks;
+}
+
+/* How much longer than asked for. */
+static double mean_excess(struct delay delay, double nothing_ticks)
+{
+    const struct waiter *waiter = waiter_within(delay.public);
+    double values[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++)
+        values[i] = one_delay(&delay);
+    return quantile_trimmed_mean(values, DELAY_TRIALS) - nothing_ticks -
+        (double)delay.ns / waiter->learnt.period_ns;
+}
+
+/* First with the instruction of the approaches; the difference of two delays then corrects it. */
+static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
+{
+    enum { SHORT_NS = 150, LONG_NS = 650, WAIT_NS = 2600 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double nothing = mean_excess((struct delay){public, 0, 0, 0}, 0);
+    if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
+        learnt->run_ticks = learnt->instruction_ticks;
+        double shorter = mean_excess((struct delay){public, SHORT_NS, 0, 0}, nothing);
+        double longer = mean_excess((struct delay){public, LONG_NS, 0, 0}, nothing);
+        double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
+        learnt->run_ticks *= (asked + longer - shorter) / asked;
+        for (int measured = 0; measured < 2; measured++)
+            learnt->delay_fixed_ticks[measured] =
+                mean_excess((struct delay){public, SHORT_NS, 0, measured}, nothing);
+    }
+    for (int exact = 0; exact <= learnt->exact; exact++) {
+        unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
+        learnt->delay_bias_ticks[exact] =
+            mean_excess((struct delay){public, WAIT_NS, flags, 0}, nothing);
+    }
+}
+
+void calibrate_calls(struct timebase_waiter *public)
+{
+    struct waiter *waiter = waiter_within(public);
+    waiter->wait_is_open = waiter->can_track = 0;
+    find_exit(public, waiter);
+    find_delay(public, waiter);
+    waiter_settle(waiter);
+    waiter->can_track = 0;
+}
