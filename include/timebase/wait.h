@@ -98,13 +98,16 @@ enum timebase_wait_disturbance {
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
     TIMEBASE_DISTURBED_SHARED = 64,    /* polling was slower than lately: another thread on the
-                                        * same core, perhaps another machine's */
+                                        * same core, perhaps another machine's; or so it was in
+                                        * most of the last exact waits, and this one was polled */
 };
 
 /* What happened. All of it is about this wait alone. */
 struct timebase_wait_result {
     uint64_t target_ticks; /* the target as a tick, by the clock's last line before the wait */
-    uint64_t event_ticks;  /* the counter at the event, as read */
+    uint64_t
+        event_ticks;     /* the counter as last read before the event: earlier than that by the
+                          * way from one to the other, some 20 to 100 ns; the error allows for it */
     int64_t error_ticks; /* event - target, > 0: late. The reading's middle on a stepped counter */
     double error_ns;     /* the same in ns */
     double error_bound_ns; /* the reading itself is good to +/- this: half a step of the counter */
@@ -189,8 +192,9 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
 
 /*
  * A delay of delay_ns, 0 to about 100 years, from the call to the return; the paper's mdelay.
- * Below the shortest exact wait a run of instructions alone makes the delay, without reading the
- * counter; below the cost of the call (some 10 ns) it returns at once. Returns as above.
+ * Below 1.6 us a run of instructions alone makes the delay, without reading the counter; below the
+ * cost of the call (some 10 ns) it returns at once. With a result the counter is read around it:
+ * such a delay takes 150 ns at least, and its error is told to a step. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

@@ -137,8 +137,9 @@ static void set_up(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
-    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN) &&
-        (waiter->is_calibrating || steady_enough(&waiter->steady));
+    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    wait->is_unsteady = wait->exact && !waiter->is_calibrating && !steady_enough(&waiter->steady);
+    wait->exact &= !wait->is_unsteady;
     wait->aim = aim_of(wait);
     if (wait->exact && (double)left_ticks(wait) + wait->aim < waiter->learnt.coarse_ticks) {
         wait->exact = 0;
@@ -191,7 +192,7 @@ static uint32_t judge(struct wait *wait)
         found |= TIMEBASE_DISTURBED_MIGRATED;
     if (wait->exact && a->allowed_256 < 0)
         found |= TIMEBASE_DISTURBED_UNEVEN;
-    if (wait->exact && waiter_shares_core(waiter))
+    if (wait->is_unsteady || (wait->exact && waiter_shares_core(waiter)))
         found |= TIMEBASE_DISTURBED_SHARED;
     if (was_throttled(waiter, found))
         found |= TIMEBASE_DISTURBED_THROTTLED;

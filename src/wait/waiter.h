@@ -53,6 +53,7 @@ struct wait {
     double aim;      /* stands for the event, relative to ticks */
     unsigned flags;
     int exact;
+    int is_unsteady;          /* would have been exact, but the core is shared */
     void (*function)(void *); /* null: return */
     void *argument;
     struct timebase_wait_result *result;
