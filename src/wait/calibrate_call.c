@@ -86,10 +86,11 @@ static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
             learnt->delay_fixed_ticks[measured] =
                 mean_excess((struct delay){public, SHORT_NS, 0, measured}, nothing);
     }
-    for (int exact = 0; exact <= learnt->exact; exact++) {
+    for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
+        int exact = way / 2, measured = way % 2;
         unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
-        learnt->delay_bias_ticks[exact] =
-            mean_excess((struct delay){public, WAIT_NS, flags, 0}, nothing);
+        learnt->delay_bias_ticks[exact][measured] =
+            mean_excess((struct delay){public, WAIT_NS, flags, measured}, nothing);
     }
 }
 

@@ -43,8 +43,6 @@ static const struct {
     uint32_t sequence;
 } never_run = {RSEQ_SIG, 0, 0};
 
-static struct rseq_cs sequence;
-
 static uint32_t *find_rseq(void)
 {
     if (&__rseq_offset == NULL || &__rseq_size == NULL || __rseq_size == 0)
@@ -57,12 +55,17 @@ static void write_mark(uint32_t *rseq, uint64_t mark)
     __atomic_store_n((uint64_t *)(void *)(rseq + 2), mark, __ATOMIC_RELAXED);
 }
 
-/* The kernel wants three addresses of this process; the sequence is one byte long. */
+/*
+ * The kernel wants three addresses of this process; the sequence is one byte long. Whoever comes
+ * second writes what is there already.
+ */
 static uint64_t make_mark(void)
 {
-    sequence.start_ip = (uintptr_t)&never_run.sequence;
-    sequence.post_commit_offset = 1;
-    sequence.abort_ip = (uintptr_t)&never_run.abort;
+    static struct rseq_cs sequence;
+    uint64_t start = (uintptr_t)&never_run.sequence, abort = (uintptr_t)&never_run.abort;
+    __atomic_store_n(&sequence.start_ip, start, __ATOMIC_RELAXED);
+    __atomic_store_n(&sequence.post_commit_offset, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&sequence.abort_ip, abort, __ATOMIC_RELAXED);
     return (uintptr_t)&sequence;
 }
 #else

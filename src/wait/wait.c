@@ -54,9 +54,17 @@ static int is_too_far(const struct wait *wait, int64_t now_ns)
 
 /* ---- stages ------------------------------------------------------------------------------- */
 
+/* The approach may turn out exact or plain, and the return may come long after the event. */
 static int64_t lead_ticks(const struct wait *wait)
 {
-    int64_t lead = (int64_t)wait->waiter->learnt.coarse_ticks + 2;
+    const struct waiter_learnt *learnt = &wait->waiter->learnt;
+    int measured = wait->result != NULL;
+    double exact = learnt->coarse_ticks, plain = learnt->plain_bias_ticks;
+    if (wait->function == NULL) {
+        exact += learnt->exit_ticks[1][measured];
+        plain += learnt->exit_ticks[0][measured];
+    }
+    int64_t lead = (int64_t)(exact > plain ? exact : plain) + 2;
     lead += ticks_of_ns(wait->waiter, APPROACH_LEAD_NS);
     if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
         lead += ticks_of_ns(wait->waiter, PREPARE_NS);
@@ -322,8 +330,9 @@ int waiter_delay(struct timebase_waiter *public, double ticks, unsigned flags,
         return TIMEBASE_E_INVALID;
     waiter_read_fine(wait.waiter, base, &start);
     int exact = wait.waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
-    double bias =
-        flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : wait.waiter->learnt.delay_bias_ticks[exact];
+    double bias = flags & TIMEBASE_WAIT_NEVER_EARLY
+        ? 0
+        : wait.waiter->learnt.delay_bias_ticks[exact][result != NULL];
     double end = start.ticks + ticks - bias;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait.fraction = end - (double)whole;

@@ -36,11 +36,12 @@ struct waiter_learnt {
     double sample_width_ticks;
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double plain_spread_ticks;
-    double run_ticks;            /* one instruction of a delay by instructions alone */
-    double delay_fixed_ticks[2]; /* such a delay with none; without and with a result */
-    double delay_bias_ticks[2];  /* what a delay by a wait is late: plain, exact */
-    uint64_t phase_ticks;        /* the counter's readings modulo its step */
-    int exact;                   /* 0: no approach but polling works here */
+    double run_ticks;              /* one instruction of a delay by instructions alone */
+    double delay_fixed_ticks[2];   /* such a delay with none; without and with a result */
+    double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
+                                    * with a result */
+    uint64_t phase_ticks;          /* the counter's readings modulo its step */
+    int exact;                     /* 0: no approach but polling works here */
 };
 
 /* One wait. */

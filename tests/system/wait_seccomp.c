@@ -90,6 +90,7 @@ static void forbid_nearly_everything(void)
     const int calls[] = {SYS_write,
                          SYS_exit_group,
                          SYS_rt_sigreturn,
+                         SYS_sigaltstack, /* of the address sanitizer */
                          SYS_munmap,
                          SYS_madvise,
 #ifdef SYS_clock_gettime
