@@ -70,10 +70,18 @@ static double mean_excess(struct delay delay, double nothing_ticks)
         (double)delay.ns / waiter->learnt.period_ns;
 }
 
+/* Long enough for whatever comes before the end of a wait, on a slow machine too. */
+static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
+{
+    enum { WAIT_NS = 2600 };
+    double before = learnt->coarse_ticks + learnt->plain_bias_ticks;
+    return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
+}
+
 /* First with the instruction of the approaches; the difference of two delays then corrects it. */
 static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
 {
-    enum { SHORT_NS = 150, LONG_NS = 650, WAIT_NS = 2600 };
+    enum { SHORT_NS = 150, LONG_NS = 650 };
     struct waiter_learnt *learnt = &waiter->learnt;
     double nothing = mean_excess((struct delay){public, 0, 0, 0}, 0);
     if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
@@ -86,11 +94,12 @@ static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
             learnt->delay_fixed_ticks[measured] =
                 mean_excess((struct delay){public, SHORT_NS, 0, measured}, nothing);
     }
+    uint64_t wait_ns = delay_by_wait_ns(learnt);
     for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
         int exact = way / 2, measured = way % 2;
         unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
         learnt->delay_bias_ticks[exact][measured] =
-            mean_excess((struct delay){public, WAIT_NS, flags, measured}, nothing);
+            mean_excess((struct delay){public, wait_ns, flags, measured}, nothing);
     }
 }
 
