@@ -37,6 +37,13 @@ static void warm_up(const struct waiter *waiter)
     }
 }
 
+/* The approaches read the processor's counter, whatever the clock takes its ticks from. */
+static struct approach_ways ways_here(void)
+{
+    struct approach_ways none = {NULL, NULL, NULL, NULL, TIMEBASE_MECHANISM_LOOP};
+    return timebase_counter_id() == TIMEBASE_COUNTER_OS ? none : approach_ways();
+}
+
 static double find_period_ns(const timebase_clock *clock)
 {
     int64_t now_ns = timebase_mono_ns(clock);
@@ -54,6 +61,7 @@ void waiter_calibrate(struct timebase_waiter *public)
     memset(&waiter->learnt, 0, sizeof(waiter->learnt));
     waiter->is_calibrating = 1;
     waiter->learnt.period_ns = find_period_ns(waiter->clock);
+    waiter->ways = ways_here();
     warm_up(waiter);
     waiter->cpu = waiter_current_cpu(waiter);
     calibrate_readings(waiter);

@@ -8,13 +8,6 @@
 #include "relax.h"
 #include "waiter.h"
 
-/* The approaches are in the processor's ticks. */
-static struct approach_ways ways_here(void)
-{
-    struct approach_ways none = {NULL, NULL, NULL, NULL, TIMEBASE_MECHANISM_LOOP};
-    return timebase_counter_id() == TIMEBASE_COUNTER_OS ? none : approach_ways();
-}
-
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const timebase_clock *clock)
 {
     if (public == NULL || clock == NULL)
@@ -23,7 +16,6 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     memset(public, 0, sizeof(*public));
     waiter->magic = WAITER_MAGIC;
     waiter->clock = clock;
-    waiter->ways = ways_here();
     relax_means(); /* asks the processor once, while there is no hurry */
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);
