@@ -16,7 +16,6 @@
 #include "waiter.h"
 
 enum {
-    APPROACH_LEAD_NS = 600,  /* polling in C ends this long before the approach begins */
     MAINTENANCE_NS = 200000, /* the slow path of a reading, with room */
     GAP_NS = 300,            /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
@@ -65,7 +64,7 @@ static int64_t lead_ticks(const struct wait *wait)
         plain += learnt->exit_ticks[0][measured];
     }
     int64_t lead = (int64_t)(exact > plain ? exact : plain) + 2;
-    lead += ticks_of_ns(wait->waiter, APPROACH_LEAD_NS);
+    lead += (int64_t)learnt->lead_ticks;
     if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
         lead += ticks_of_ns(wait->waiter, PREPARE_NS);
     return lead;

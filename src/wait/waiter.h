@@ -31,6 +31,7 @@ struct waiter_learnt {
     double stamp_ticks[2];    /* stamp to event of calls: plain, exact */
     double exit_ticks[2][2];  /* event of a call to the return of timebase_wait_until: plain or
                                * exact, without or with a result */
+    double lead_ticks;        /* polling in C ends this long before the approach begins */
     double early_ticks;       /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double sample_width_ticks;
