@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * agree: where most claims say that UTC is, and who says otherwise. Marzullo's algorithm as NTP
- * uses it (RFC 5905, 11.2.1): the smallest range that more than half of the claims overlap. Pure.
+ * uses it (RFC 5905, 11.2.1): as few liars as possible are assumed, fewer than half in any case,
+ * and the range is from the first to the last point that all others have in common. Pure.
+ *
+ * Claims that follow UTC are bounds; those that do not are estimates, and vote only where there is
+ * no bound. A claim that knows nothing (error_ns UINT64_MAX) neither votes nor lies.
  */
 #ifndef REFERENCE_AGREE_H
 #define REFERENCE_AGREE_H
@@ -14,18 +18,19 @@
 #define AGREE_CLAIMS 16 /* at most */
 
 struct agreement {
-    bool is_reached;      /* more than half agree */
-    bool is_synchronized; /* and all that agree follow UTC */
-    int64_t low_ns;       /* CLOCK_REALTIME - UTC lies between these */
+    bool is_reached;      /* more than half of the voters agree */
+    bool is_synchronized; /* and they follow UTC */
+    int64_t low_ns;       /* CLOCK_REALTIME - UTC lies between these; not reached: anywhere */
     int64_t high_ns;
-    unsigned agreeing;
-    unsigned count;
-    uint64_t liars; /* bit i: claim i has nothing in common with [low_ns, high_ns] */
+    unsigned agreeing; /* voters that agree */
+    unsigned count;    /* voters */
+    uint64_t liars;    /* bit i: claim i has nothing in common with [low_ns, high_ns] */
 };
 
 /*
- * Of count claims, at monotonic time mono_ns; each has since grown by its own growth_ppb and by
- * drift_ppb, the oscillator's allowance. None: not reached.
+ * Of count claims (the first AGREE_CLAIMS, if there are more), at monotonic time mono_ns; each has
+ * since grown by its own growth_ppb and by drift_ppb, the oscillator's allowance. None: not
+ * reached. Where it is not reached nobody can be named a liar.
  */
 struct agreement agree(const struct reference_claim *claims, unsigned count, int64_t mono_ns,
                        uint32_t drift_ppb);

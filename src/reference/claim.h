@@ -5,7 +5,8 @@
  *
  *     offset_ns - error_ns <= CLOCK_REALTIME - UTC <= offset_ns + error_ns
  *
- * A driver is three functions and a table.
+ * A driver is three functions and a table. Its context begins with a `const char *`: why its last
+ * call failed, for people; constant text, null after a success.
  */
 #ifndef REFERENCE_CLAIM_H
 #define REFERENCE_CLAIM_H
@@ -17,17 +18,26 @@
 struct reference_claim {
     int64_t mono_ns;      /* CLOCK_MONOTONIC when it held */
     int64_t offset_ns;    /* CLOCK_REALTIME - UTC as the source sees it */
-    uint64_t error_ns;    /* half-width then; all terms in it, sigmas inflated */
+    uint64_t error_ns;    /* half-width then; all terms in it, sigmas inflated. UINT64_MAX:
+                           * nothing is known of UTC, only the disruption_marker may be told */
     uint32_t growth_ppb;  /* of error_ns with time, the source's own part of it; the
                            * oscillator's allowance comes on top */
     uint32_t flags;       /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
     bool is_synchronized; /* the source says that it follows UTC; else an estimate */
+    bool is_correcting;   /* the source is slewing CLOCK_REALTIME towards UTC: any part of
+                           * offset_ns may be gone since mono_ns */
     uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
 };
+
+/* The ends of the claim at monotonic time mono_ns, saturated: aged by its own growth_ppb and by
+ * drift_ppb, the oscillator's allowance. */
+void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, uint32_t drift_ppb,
+                          int64_t *low_ns, int64_t *high_ns);
 
 struct reference_source {
     const char *name;    /* as in the daemon's configuration: "chrony" */
     size_t context_size; /* bytes, zeroed by the caller before open() */
+    bool is_estimate;    /* its errors are not bounds even when synchronised: a term is missing */
     /* argument: what follows the colon in the configuration, or null. Returns 0 or an error. */
     int (*open)(void *context, const char *argument);
     /*
@@ -35,8 +45,19 @@ struct reference_source {
      * TIMEBASE_E_REFERENCE: no answer.
      */
     int (*claim)(void *context, struct reference_claim *claim);
-    void (*close)(void *context);
+    void (*close)(void *context); /* after a failed open() too; then again open() if wanted */
 };
+
+/* Room for any source's context, aligned for it. */
+#define REFERENCE_CONTEXT_SIZE 1024
+union reference_context {
+    const char *reason;
+    uint64_t align;
+    unsigned char bytes[REFERENCE_CONTEXT_SIZE];
+};
+
+/* Why the last call with this context failed, without a full stop; never null. */
+const char *reference_reason(const void *context);
 
 /* All there are, null at the end. */
 extern const struct reference_source *const reference_sources[];

@@ -32,7 +32,7 @@
  * between the reads, their difference is the kernel's own constant. Nothing is averaged, and
  * a step of a single nanosecond is seen.
  */
-static int read_utc_offset(int64_t *offset_ns)
+int reference_utc_offset(int64_t *offset_ns)
 {
     for (int attempt = 0; attempt < COARSE_ATTEMPTS; attempt++) {
         int64_t mono = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -110,7 +110,7 @@ static uint32_t leap_flags(int state)
  * the phase that the kernel's own loop has still to correct is known to be wrong and comes on
  * top. Refused by a sandbox: nothing is known.
  */
-static void ask_kernel(struct reference_kernel *kernel)
+void reference_ask_kernel(struct reference_kernel *kernel)
 {
     struct timex timex = {0};
     int state = adjtimex(&timex);
@@ -134,7 +134,7 @@ static void refresh_state(struct reference_kernel *kernel, const struct discipli
     if (kernel->asked_ns != 0 && age_ns >= 0 && age_ns < ASK_INTERVAL_NS &&
         sample->utc_offset_ns == kernel->utc_offset_ns)
         return;
-    ask_kernel(kernel);
+    reference_ask_kernel(kernel);
     kernel->asked_ns = sample->mono_ns;
     kernel->utc_offset_ns = sample->utc_offset_ns;
 }
@@ -158,7 +158,8 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
 {
     struct reference_kernel *kernel = (struct reference_kernel *)context;
     int saved_errno = errno;
-    int error = is_fine(kernel) ? read_utc_offset(&sample->utc_offset_ns) : TIMEBASE_E_REFERENCE;
+    int error =
+        is_fine(kernel) ? reference_utc_offset(&sample->utc_offset_ns) : TIMEBASE_E_REFERENCE;
     if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
         kernel->counter_id = timebase_counter_id();
         kernel->step_ticks = measure_step();
@@ -183,8 +184,8 @@ static int moment_kernel(void *context, struct reference_moment *moment)
     struct reference_kernel kernel;
     (void)context;
     int saved_errno = errno;
-    int error = read_utc_offset(&moment->utc_offset_ns);
-    ask_kernel(&kernel);
+    int error = reference_utc_offset(&moment->utc_offset_ns);
+    reference_ask_kernel(&kernel);
     moment->maxerror_ns = kernel.maxerror_ns;
     moment->flags = kernel.flags;
     int64_t first = counter_clock_ns(CLOCK_MONOTONIC);

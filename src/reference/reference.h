@@ -45,4 +45,10 @@ struct reference_kernel {
 
 extern const struct reference reference_kernel;
 
+/* UTC - monotonic, exactly. TIMEBASE_E_REFERENCE: cannot be read. */
+int reference_utc_offset(int64_t *offset_ns);
+
+/* What adjtimex says: maxerror_ns, flags, is_synchronized. */
+void reference_ask_kernel(struct reference_kernel *kernel);
+
 #endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From chronyd's numbers to a bound (docs/guide/references.md has the derivation):
+ *
+ *     offset = -correction                            CLOCK_REALTIME - UTC
+ *     error  = root_delay / 2 + root_dispersion       assuming that the stratum-1 computer is right
+ *            + (SIGMAS - 1) * sigma                   root_dispersion has one sigma in it
+ *            + |last_offset|                          an update as the last one may be due
+ *            + rounding of the client's numbers
+ *     growth = skew + |residual frequency|
+ *
+ * sigma, the standard deviation of chronyd's offset, is not told by `tracking`. It is no more than
+ * root_dispersion, which contains it; and the offsets of past updates, of which the long-term
+ * average and the last one are told, scatter by as much. The smaller of the two is taken.
+ */
+#include <timebase/page.h>
+
+#include "chrony.h"
+#include "saturate.h"
+
+/* RFC 5905's jitter is one sigma; errata 5604 asks for at least sqrt(3), or 5. */
+#define SIGMAS 5
+/* chronyd's numbers travel with 24 significant bits: two more than enough. */
+#define FLOAT_BITS 22
+/* Each is printed to the nanosecond, and one is halved. */
+#define PRINTED_NS 6
+
+#define LOCAL_REFERENCE 0x7F7F0101u /* chronyd serves its own, undisciplined clock */
+#define STRATUM_UNSYNCHRONISED 16
+
+static bool is_synchronized(const struct chrony_tracking *tracking)
+{
+    return tracking->leap != CHRONY_LEAP_UNSYNCHRONISED && tracking->stratum > 0 &&
+        tracking->stratum < STRATUM_UNSYNCHRONISED && tracking->reference_id != 0 &&
+        tracking->reference_id != LOCAL_REFERENCE;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sigma_ns(const struct chrony_tracking *tracking)
+{
+    uint64_t scatter_ns =
+        larger((uint64_t)tracking->rms_offset_ns, saturate_abs(tracking->last_offset_ns));
+    return smaller((uint64_t)tracking->root_dispersion_ns, scatter_ns);
+}
+
+static uint64_t error_ns(const struct chrony_tracking *tracking)
+{
+    uint64_t error_ns = ((uint64_t)tracking->root_delay_ns + 1) / 2;
+    error_ns = saturate_add(error_ns, (uint64_t)tracking->root_dispersion_ns);
+    for (int i = 1; i < SIGMAS; i++)
+        error_ns = saturate_add(error_ns, sigma_ns(tracking));
+    error_ns = saturate_add(error_ns, saturate_abs(tracking->last_offset_ns));
+    uint64_t told_ns = saturate_add(error_ns, saturate_abs(tracking->correction_ns));
+    return saturate_add(error_ns, (told_ns >> FLOAT_BITS) + PRINTED_NS);
+}
+
+static uint32_t growth_ppb(const struct chrony_tracking *tracking)
+{
+    uint64_t skew_ppb = (uint64_t)tracking->skew_ppb;
+    /* Both are printed to the ppb. */
+    uint64_t growth_ppb = saturate_add(skew_ppb + 2, saturate_abs(tracking->residual_ppb));
+    return (uint32_t)smaller(growth_ppb, UINT32_MAX);
+}
+
+static uint32_t leap_flags(enum chrony_leap leap)
+{
+    if (leap == CHRONY_LEAP_INSERT)
+        return TIMEBASE_LINE_LEAP_INSERT;
+    return leap == CHRONY_LEAP_DELETE ? TIMEBASE_LINE_LEAP_DELETE : 0;
+}
+
+struct reference_claim chrony_claim(const struct chrony_tracking *tracking, int64_t mono_ns)
+{
+    /* Without a source chronyd's numbers are left over, or those of its own clock. */
+    if (!is_synchronized(tracking))
+        return (struct reference_claim){.mono_ns = mono_ns, .error_ns = UINT64_MAX};
+    return (struct reference_claim){
+        .mono_ns = mono_ns,
+        .offset_ns = -tracking->correction_ns,
+        .error_ns = error_ns(tracking),
+        .growth_ppb = growth_ppb(tracking),
+        .flags = leap_flags(tracking->leap),
+        .is_synchronized = true,
+        .is_correcting = true,
+    };
+}

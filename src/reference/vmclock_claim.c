@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the page to a claim. d ticks after counter_value:
+ *
+ *     time  = time_sec + time_frac / 2^64 + d * period / 2^(64 + shift)
+ *     error = time_maxerror + |d| * period_maxerror
+ *           + what passed between counter and system clock + rounding
+ *
+ * Where the page does not bound the period's error, the oscillator's allowance takes its place.
+ */
+#include <timebase/arithmetic.h>
+#include <timebase/error.h>
+#include <timebase/page.h>
+
+#include "../discipline/assumptions.h"
+#include "saturate.h"
+#include "vmclock.h"
+
+#define SEC_NS 1000000000u
+#define SEC_MAX 8000000000u /* the year 2223: its nanoseconds fit */
+#define DAY_NS 86400000000000
+#define ROUNDING_NS 3
+/* Of an estimated error, one sigma of it: as chrony_bound.c has it. */
+#define SIGMAS 5
+
+/* A length of time: seconds and 2^-64 of them. */
+struct span {
+    uint64_t sec, frac;
+};
+
+/* ticks * period / 2^(64 + shift) seconds, rounded down; shift is below 64. */
+static struct span span_of(uint64_t ticks, uint64_t period, unsigned shift)
+{
+    uint64_t low, high = timebase_multiply(ticks, period, &low);
+    if (shift == 0)
+        return (struct span){high, low};
+    return (struct span){high >> shift, low >> shift | high << (64 - shift)};
+}
+
+/* Rounded up, and saturated. */
+static uint64_t span_ns(struct span span)
+{
+    if (span.sec > SEC_MAX)
+        return UINT64_MAX;
+    return span.sec * SEC_NS + timebase_multiply_high(span.frac, SEC_NS) + 1;
+}
+
+/* |d|, and whether the moment lies before counter_value. */
+static uint64_t distance(const struct vmclock *clock, uint64_t ticks, bool *is_before)
+{
+    uint64_t d = ticks - clock->counter_value;
+    *is_before = (int64_t)d < 0;
+    return *is_before ? -d : d;
+}
+
+static bool time_at(const struct vmclock *clock, uint64_t ticks, int64_t *ns)
+{
+    bool is_before;
+    uint64_t d = distance(clock, ticks, &is_before);
+    struct span span = span_of(d, clock->period, clock->period_shift);
+    struct span time = {clock->time_sec, clock->time_frac};
+    if (time.sec > SEC_MAX || span.sec > SEC_MAX)
+        return false;
+    if (is_before) {
+        time.sec -= span.sec + (time.frac < span.frac);
+        time.frac -= span.frac;
+    } else {
+        time.frac += span.frac;
+        time.sec += span.sec + (time.frac < span.frac);
+    }
+    if (time.sec > SEC_MAX) /* or below 0 */
+        return false;
+    *ns = (int64_t)(time.sec * SEC_NS + timebase_multiply_high(time.frac, SEC_NS));
+    return true;
+}
+
+static uint64_t period_error_ns(const struct vmclock *clock, uint64_t ticks)
+{
+    bool is_before;
+    uint64_t d = distance(clock, ticks, &is_before);
+    if (clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID)
+        return span_ns(span_of(d, clock->period_maxerror, clock->period_shift));
+    return saturate_growth(span_ns(span_of(d, clock->period, clock->period_shift)),
+                           ASSUME_DRIFT_PPM * 1000);
+}
+
+static uint64_t time_error_ns(const struct vmclock *clock)
+{
+    if (clock->flags & VMCLOCK_TIME_MAXERROR_VALID)
+        return clock->time_maxerror_ns;
+    if (!(clock->flags & VMCLOCK_TIME_ESTERROR_VALID) ||
+        clock->time_esterror_ns > UINT64_MAX / SIGMAS)
+        return UINT64_MAX;
+    return clock->time_esterror_ns * SIGMAS;
+}
+
+static uint64_t error_ns(const struct vmclock *clock, const struct vmclock_moment *moment)
+{
+    uint64_t read_ns = span_ns(span_of(moment->error_ticks, clock->period, clock->period_shift));
+    uint64_t error_ns = saturate_add(time_error_ns(clock), period_error_ns(clock, moment->ticks));
+    return saturate_add(error_ns, saturate_add(read_ns, ROUNDING_NS));
+}
+
+/* period_maxerror as a part of the period, rounded up. */
+static uint32_t growth_ppb(const struct vmclock *clock)
+{
+    uint64_t error = clock->period_maxerror, period = clock->period;
+    if (!(clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID))
+        return 0; /* the oscillator's allowance comes on top in any case */
+    for (; error >> 33 != 0; period >>= 1)
+        error = (error >> 1) + 1;
+    if (period == 0 || error * SEC_NS / period >= UINT32_MAX)
+        return UINT32_MAX;
+    return (uint32_t)(error * SEC_NS / period) + 1;
+}
+
+/* Is the day before a first of a month? Days since 1970, by 400-year eras of March years. */
+static bool is_last_of_month(int64_t day)
+{
+    int64_t in_era = (day + 1 + 719468) % 146097;
+    int64_t year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+    int64_t in_year = in_era - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * in_year + 2) / 153;
+    return in_year == (153 * month + 2) / 5;
+}
+
+/* The page announces a leap second for the month's end, a line for the day's. */
+static uint32_t line_flags(const struct vmclock *clock, int64_t utc_ns)
+{
+    uint32_t flags = 0;
+    if (clock->flags & VMCLOCK_TAI_OFFSET_VALID)
+        flags =
+            TIMEBASE_LINE_TAI_VALID | (uint32_t)clock->tai_offset_sec << TIMEBASE_LINE_TAI_SHIFT;
+    if (is_last_of_month(utc_ns / DAY_NS) && clock->leap == VMCLOCK_LEAP_INSERT)
+        flags |= TIMEBASE_LINE_LEAP_INSERT;
+    if (is_last_of_month(utc_ns / DAY_NS) && clock->leap == VMCLOCK_LEAP_DELETE)
+        flags |= TIMEBASE_LINE_LEAP_DELETE;
+    return flags;
+}
+
+/* Why the page tells no UTC; null: it does. */
+static const char *why_no_utc(const struct vmclock *clock)
+{
+    if (clock->status != VMCLOCK_SYNCHRONIZED && clock->status != VMCLOCK_FREERUNNING)
+        return "the hypervisor's clock is not synchronised";
+    if (clock->time_type == VMCLOCK_TAI && !(clock->flags & VMCLOCK_TAI_OFFSET_VALID))
+        return "the hypervisor's clock shows TAI, and does not tell TAI - UTC";
+    if (clock->time_type == VMCLOCK_UTC && clock->leap == VMCLOCK_LEAP_NOW)
+        return "the hypervisor's clock is within a leap second";
+    if (clock->time_type != VMCLOCK_UTC && clock->time_type != VMCLOCK_TAI)
+        return "the hypervisor's clock does not show UTC";
+    return NULL;
+}
+
+/* 0 is for "not told", and a hypervisor may count from 0. */
+static uint64_t told_marker(uint64_t marker)
+{
+    return marker + 1 != 0 ? marker + 1 : 1;
+}
+
+int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *moment,
+                  struct reference_claim *claim, const char **reason)
+{
+    int64_t time_ns;
+    *claim = (struct reference_claim){
+        .mono_ns = moment->mono_ns,
+        .error_ns = UINT64_MAX,
+        .disruption_marker = told_marker(clock->disruption_marker),
+    };
+    *reason = why_no_utc(clock);
+    if (*reason != NULL)
+        return TIMEBASE_OK;
+    *reason = "the hypervisor's clock runs on another counter than this process";
+    if (clock->counter_id != moment->counter_id)
+        return TIMEBASE_E_UNSUPPORTED;
+    *reason = "the hypervisor's page has impossible numbers in it";
+    if (clock->period == 0 || clock->period_shift > 63 || !time_at(clock, moment->ticks, &time_ns))
+        return TIMEBASE_E_FORMAT;
+    *reason = NULL;
+    int64_t tai_sec = clock->time_type == VMCLOCK_TAI ? clock->tai_offset_sec : 0;
+    int64_t utc_ns = time_ns - tai_sec * SEC_NS;
+    claim->offset_ns = moment->mono_ns + moment->utc_offset_ns - utc_ns;
+    claim->error_ns = error_ns(clock, moment);
+    claim->growth_ppb = growth_ppb(clock);
+    claim->flags = line_flags(clock, utc_ns);
+    claim->is_synchronized =
+        clock->status == VMCLOCK_SYNCHRONIZED && (clock->flags & VMCLOCK_TIME_MAXERROR_VALID) != 0;
+    return TIMEBASE_OK;
+}
