@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CHRONYD = shutil.which("chronyd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+CHRONYC = shutil.which("chronyc")
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=
 
 
 def ask(port, *options):
-    done = subprocess.run(["chronyc", "-n", *options, "-h", "127.0.0.1", "-p", str(port),
+    done = subprocess.run([CHRONYC, "-n", *options, "-h", "127.0.0.1", "-p", str(port),
                            "tracking"], capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
