@@ -17,9 +17,9 @@
 
 enum { CPUS_MAX = 1024, ROUNDS = 200, LOOKS_PER_CLOCK = 64 };
 enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
-/* What is left of the 50 ms is for the last pair's threads to notice the end. */
+/* Of the 50 ms; the rest is for the threads of the last pair to notice the end. */
 #define TOTAL_NS 40000000
-#define PAIR_NS 5000000
+#define NOTICE_NS 8000000
 
 /* Each in a cache line of its own: what is thrown, and nothing else. */
 struct lane {
@@ -123,8 +123,8 @@ static bool wait_for(unsigned ended)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     while (__atomic_load_n(&court.ended, __ATOMIC_ACQUIRE) < ended) {
-        /* Twice the pair's time: they see the end by themselves, if they run at all. */
-        if (counter_clock_ns(CLOCK_MONOTONIC) > court.deadline_ns + PAIR_NS)
+        /* They see the end by themselves, if they run at all. */
+        if (counter_clock_ns(CLOCK_MONOTONIC) > court.deadline_ns + NOTICE_NS)
             return false;
         nanosleep(&pause, NULL);
     }
@@ -132,15 +132,14 @@ static bool wait_for(unsigned ended)
 }
 
 /* False: a thread is still on its way, and the measurement is over. */
-static bool measure_pair(int first, int second, int64_t end_ns, struct spread_range *range)
+static bool measure_pair(int first, int second, int64_t deadline_ns, struct spread_range *range)
 {
-    int64_t deadline_ns = counter_clock_ns(CLOCK_MONOTONIC) + PAIR_NS;
     court.here.turn = 0;
     court.there.turn = 0;
     court.ended = 0;
     court.range[0] = SPREAD_UNKNOWN;
     court.range[1] = SPREAD_UNKNOWN;
-    court.deadline_ns = deadline_ns < end_ns ? deadline_ns : end_ns;
+    court.deadline_ns = deadline_ns;
     unsigned started = start(play_there, second);
     if (started == 1)
         started += start(play_here, first);
@@ -189,9 +188,12 @@ int spread_measure(struct spread *spread)
     int64_t end_ns = counter_clock_ns(CLOCK_MONOTONIC) + TOTAL_NS;
     spread->cpus = list_cpus();
     for (unsigned i = 1; i < spread->cpus; i++) {
+        /* Each pair has its share of what is left, so that a slow one starves no other. */
         struct spread_range range;
-        if (counter_clock_ns(CLOCK_MONOTONIC) > end_ns ||
-            !measure_pair(cpu_numbers[0], cpu_numbers[i], end_ns, &range))
+        int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
+        int64_t share_ns = (end_ns - now_ns) / (int64_t)(spread->cpus - i);
+        if (now_ns > end_ns ||
+            !measure_pair(cpu_numbers[0], cpu_numbers[i], now_ns + share_ns, &range))
             break;
         if (is_known(&range))
             ranges[known++] = range;
