@@ -28,6 +28,7 @@ struct chrony {
     char host[CHRONY_HOST_SIZE];
     char port[CHRONY_PORT_SIZE];
     uint64_t interval_ns;
+    bool has_asked;        /* ever: what follows is known */
     int64_t started_ns;    /* the client that is running */
     int64_t next_ns;       /* when to ask again */
     int64_t utc_offset_ns; /* of the kernel, when the client was started */
@@ -150,6 +151,7 @@ static void settle(struct chrony *chrony, int64_t now_ns, int outcome)
 
 static void start(struct chrony *chrony, int64_t now_ns, int64_t utc_offset_ns)
 {
+    chrony->has_asked = true;
     chrony->started_ns = now_ns;
     chrony->utc_offset_ns = utc_offset_ns;
     int error = chrony_client_start(&chrony->client, chrony->host, chrony->port);
@@ -181,7 +183,7 @@ static void hear_out(struct chrony *chrony, int64_t now_ns)
 /* What chronyd said of the clock before a step does not hold after it: forget it, ask anew. */
 static void forget_if_stepped(struct chrony *chrony, int64_t now_ns, int64_t utc_offset_ns)
 {
-    if (chrony->next_ns == INT64_MIN || utc_offset_ns == chrony->utc_offset_ns)
+    if (!chrony->has_asked || utc_offset_ns == chrony->utc_offset_ns)
         return;
     chrony_client_stop(&chrony->client);
     chrony->outcome = explain(chrony, TIMEBASE_E_DISRUPTED);
