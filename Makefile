@@ -6,7 +6,7 @@
 BIN = .venv/bin
 RESULTS = build/test-results
 
-.PHONY: help report test test-quick peers bench goals accuracy cross sanitize mutants clean \
+.PHONY: help report test test-quick peers bench chrony goals accuracy cross sanitize mutants clean \
 	native native-quick portable python python-quick clang base venv
 
 help: ## this list
@@ -39,6 +39,7 @@ clang: base ## the C tests built by clang
 	scripts/check clang clang --no-suite slow
 
 python: venv ## the Python tests
+	@scripts/setup chrony
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest --junitxml=$(RESULTS)/python.xml
 
@@ -64,6 +65,11 @@ peers: base ## other people's clocks and waits beside ours
 goals: base venv ## every goal figure, on a quiet machine: bench/results/goals.md
 	scripts/build native
 	$(BIN)/python bench/goals.py $(ARGS)
+
+chrony: base ## does the bound of chrony's claims hold? some minutes: bench/results/chrony.md
+	@scripts/setup chrony
+	scripts/build native
+	python3 bench/chrony.py $(ARGS)
 
 accuracy: venv ## how close waits come to their targets: bench/results/accuracy.md
 	$(BIN)/python bench/accuracy.py $(ARGS)

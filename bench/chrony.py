@@ -90,7 +90,7 @@ def main() -> int:
         print("bench/chrony.py: no chrony here; scripts/setup chrony installs it")
         return 77
     version = subprocess.run([pair.CHRONYD, "--version"], stdout=subprocess.PIPE, text=True,
-                             check=True).stdout.split(" (")[0]
+                             check=True).stdout.split(" (+")[0]
     head = (f"{version}, {platform.system()} {platform.release()}, {platform.machine()}, "
             f"load {os.getloadavg()[0]:.2f} at the start, {time.strftime('%Y-%m-%d')}.")
     lines = [head, "", "The true offset is exactly 0. Ratio: error / bound.", "",

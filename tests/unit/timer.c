@@ -292,13 +292,39 @@ static void stop_counting(pthread_t thread)
     pthread_join(thread, NULL);
 }
 
+/* The thread that counts may be held up, and then the timer stands still, or seems torn. */
+static bool is_held_up(const struct timer *timer, int error)
+{
+    return error == TIMEBASE_E_REFERENCE &&
+        (strstr(timer->reason, "stands still") || strstr(timer->reason, "contradict"));
+}
+
+static void open_hpet(struct timer *timer)
+{
+    int error;
+    do {
+        error = timer_open_hpet(timer, device_path);
+    } while (is_held_up(timer, error));
+    assert_int_equal(error, TIMEBASE_OK);
+}
+
+static void sample_now(const struct reference *reference, struct timer *timer,
+                       struct discipline_sample *sample)
+{
+    int error;
+    do {
+        error = reference->sample(timer, sample);
+    } while (error != TIMEBASE_OK && is_held_up(timer, error));
+    assert_int_equal(error, TIMEBASE_OK);
+}
+
 /* Nothing that a delay could break: order, and who was asked for what. */
 static void assert_samples_advance(const struct reference *reference, struct timer *timer)
 {
     struct discipline_sample last = {0}, sample;
     for (int i = 0; i < 50; i++) {
         struct timespec pause = {.tv_nsec = 200000};
-        assert_int_equal(reference->sample(timer, &sample), TIMEBASE_OK);
+        sample_now(reference, timer, &sample);
         assert_true((int64_t)(sample.ticks_after - sample.ticks_before) > 0);
         assert_true(sample.mono_ns >= last.mono_ns);
         assert_true(sample.utc_offset_ns == timer->utc_ns);
@@ -323,7 +349,7 @@ static void an_hpet_of_either_width_counts_on_across_its_wrap(void **state)
         make_hpet((uint64_t)HPET_FS << 32 | is_long, 1);
         uint64_t start = 0xffffffff - 14318; /* a millisecond to go */
         pthread_t thread = start_counting(0xf0, start, hpet_like(widths[i]));
-        assert_int_equal(timer_open_hpet(&timer, device_path), TIMEBASE_OK);
+        open_hpet(&timer);
         assert_int_equal(timer.width, widths[i]);
         assert_samples_advance(&reference_hpet, &timer);
         reference_hpet.close(&timer);
@@ -338,7 +364,10 @@ static void an_acpi_timer_counts_on_across_its_wrap(void **state)
     fill_table();
     write_table();
     pthread_t thread = start_counting(0x608, 0xffffff - 3580, pm_like(24));
-    int error = timer_open_acpi_pm(&timer, table_path, device_path);
+    int error;
+    do {
+        error = timer_open_acpi_pm(&timer, table_path, device_path);
+    } while (is_held_up(&timer, error));
     if (error == TIMEBASE_OK)
         assert_samples_advance(&reference_acpi_pm, &timer);
     reference_acpi_pm.close(&timer);
@@ -353,9 +382,9 @@ static void a_bracket_has_room_for_a_whole_count(void **state)
     (void)state;
     make_hpet((uint64_t)HPET_FS << 32, 1);
     pthread_t thread = start_counting(0xf0, 0, hpet_like(32));
-    assert_int_equal(timer_open_hpet(&timer, device_path), TIMEBASE_OK);
+    open_hpet(&timer);
     timer.step_ticks = 1000000;
-    assert_int_equal(reference_hpet.sample(&timer, &sample), TIMEBASE_OK);
+    sample_now(&reference_hpet, &timer, &sample);
     assert_true(sample.ticks_after - sample.ticks_before >= 1000000);
     timer_close(&timer);
     stop_counting(thread);
