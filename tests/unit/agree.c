@@ -222,6 +222,17 @@ static void sums_end_at_the_largest_number(void **state)
             }
 }
 
+static void a_claim_of_long_ago_is_worth_nothing(void **state)
+{
+    struct reference_claim claim = bound(0, 1);
+    int64_t low_ns, high_ns;
+    (void)state;
+    /* 292 years at 4.5 s a second: 2.25 times 2^64 ns, of which a wrap would leave a quarter */
+    claim.growth_ppb = 4000000000;
+    reference_claim_ends(&claim, INT64_MAX, 500000000, &low_ns, &high_ns);
+    assert_true(low_ns <= -INT64_MAX && high_ns == INT64_MAX);
+}
+
 /* ---- against an oracle --------------------------------------------------------------------- */
 
 static struct reference_claim small_claim(struct dice *dice)
@@ -348,6 +359,7 @@ int main(void)
         cmocka_unit_test(growth_is_rounded_up),
         cmocka_unit_test(what_is_being_corrected_may_be_gone_but_not_beyond_zero),
         cmocka_unit_test(sums_end_at_the_largest_number),
+        cmocka_unit_test(a_claim_of_long_ago_is_worth_nothing),
         cmocka_unit_test(every_small_world_is_as_an_oracle_says),
         cmocka_unit_test(a_minority_of_liars_cannot_move_the_range_off_the_truth),
         cmocka_unit_test(the_order_of_the_claims_does_not_matter),

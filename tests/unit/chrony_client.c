@@ -132,12 +132,13 @@ static void it_inherits_no_files_and_no_blocked_signals(void **state)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &kept);
     int error = run(&client,
-                    "grep SigBlk /proc/self/status; readlink /proc/self/fd/0; "
+                    "while read name mask; do test $name = SigBlk: && echo $mask; done "
+                    "</proc/$$/status; readlink /proc/self/fd/0; "
                     "test ! -e /proc/$$/fd/9 && echo closed");
     sigprocmask(SIG_SETMASK, &kept, NULL);
     close(leak);
     assert_int_equal(error, TIMEBASE_OK);
-    assert_said(&client, "SigBlk:\t0000000000000000\n/dev/null\nclosed\n");
+    assert_said(&client, "0000000000000000\n/dev/null\nclosed\n");
 }
 
 static void a_failure_of_the_client_is_a_failure(void **state)

@@ -190,7 +190,11 @@ static void machines_without_the_timer_are_told_so(void **state)
     assert_int_equal(parse(sizeof(table), &port, &width), TIMEBASE_E_UNSUPPORTED);
     fill_table();
     put(208, 1, 0); /* in memory */
-    put(212, 8, 0xfed00000);
+    put(212, 8, 0x408);
+    seal(sizeof(table));
+    assert_int_equal(parse(sizeof(table), &port, &width), TIMEBASE_E_UNSUPPORTED);
+    put(208, 1, 1);
+    put(212, 8, 0x10408); /* beyond the ports */
     seal(sizeof(table));
     assert_int_equal(parse(sizeof(table), &port, &width), TIMEBASE_E_UNSUPPORTED);
 }
