@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "chrony"))
-import pair  # noqa: E402
+import pair
 
 PROBE = ROOT / "build" / "native" / "tests" / "reference_probe"
 NETWORKS = [
@@ -57,8 +57,9 @@ def measure(up: pair.Way, down: pair.Way, polls: int, seed: int) -> dict:
         watcher.start()
         source = f"chrony:127.0.0.1:{port},interval=100ms"
         try:
-            run = subprocess.run([PROBE, source, str(polls), "20"], stdout=subprocess.PIPE,
-                                 text=True, check=True)
+            run = subprocess.run(
+                [PROBE, source, str(polls), "20"], stdout=subprocess.PIPE, text=True, check=True
+            )
         finally:
             done.set()
             watcher.join()
@@ -77,8 +78,10 @@ def row(name: str, who: str, claims: list) -> str:
     inside = sum(share <= 1 for share in shares)
     middle = shares[len(shares) // 2]
     widths = sorted(claim["error_ns"] for claim in claims)
-    return (f"| {name} | {who} | {inside} of {len(shares)} | {shares[-1]:.2f} | {middle:.2f} "
-            f"| {widths[len(widths) // 2] / 1e6:.2f} ms |")
+    return (
+        f"| {name} | {who} | {inside} of {len(shares)} | {shares[-1]:.2f} | {middle:.2f} "
+        f"| {widths[len(widths) // 2] / 1e6:.2f} ms |"
+    )
 
 
 def main() -> int:
@@ -89,13 +92,21 @@ def main() -> int:
     if pair.CHRONYD is None or pair.CHRONYC is None:
         print("bench/chrony.py: no chrony here; scripts/setup chrony installs it")
         return 77
-    version = subprocess.run([pair.CHRONYD, "--version"], stdout=subprocess.PIPE, text=True,
-                             check=True).stdout.split(" (+")[0]
-    head = (f"{version}, {platform.system()} {platform.release()}, {platform.machine()}, "
-            f"load {os.getloadavg()[0]:.2f} at the start, {time.strftime('%Y-%m-%d')}.")
-    lines = [head, "", "The true offset is exactly 0. Ratio: error / bound.", "",
-             "| network | bound | inside | largest ratio | median ratio | median bound |",
-             "|---|---|---:|---:|---:|---:|"]
+    version = subprocess.run(
+        [pair.CHRONYD, "--version"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split(" (+")[0]
+    head = (
+        f"{version}, {platform.system()} {platform.release()}, {platform.machine()}, "
+        f"load {os.getloadavg()[0]:.2f} at the start, {time.strftime('%Y-%m-%d')}."
+    )
+    lines = [
+        head,
+        "",
+        "The true offset is exactly 0. Ratio: error / bound.",
+        "",
+        "| network | bound | inside | largest ratio | median ratio | median bound |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
     results, good = {}, True
     for name, up, down in NETWORKS:
         results[name] = measure(up, down, options.polls, options.seed)

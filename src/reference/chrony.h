@@ -70,7 +70,8 @@ int chrony_client_start(struct chrony_client *client, const char *host, const ch
 
 /*
  * Has it ended? TIMEBASE_E_BUSY: no. Else its text is there (0), or TIMEBASE_E_REFERENCE: it failed
- * or was killed, TIMEBASE_E_FORMAT: it did not stop talking; and it is gone.
+ * or was killed, TIMEBASE_E_UNSUPPORTED: it could not be run after all, TIMEBASE_E_FORMAT: it did
+ * not stop talking; and it is gone.
  */
 int chrony_client_poll(struct chrony_client *client);
 

@@ -20,6 +20,8 @@
 /* Together a millisecond. */
 enum { REAP_ATTEMPTS = 20, REAP_PAUSE_NS = 50000 };
 enum { ARGUMENTS_MAX = 10 };
+/* What a child of posix_spawn ends with that could not become the program, where nobody heard. */
+enum { EXEC_FAILED = 127 };
 
 static const char *const usual_programs[] = {"/usr/bin/chronyc", "/usr/local/bin/chronyc", NULL};
 static const char *const *programs = usual_programs;
@@ -200,6 +202,8 @@ int chrony_client_poll(struct chrony_client *client)
     /* Where SIGCHLD is ignored nobody hears how it ended: its text has to do. */
     if (ended < 0 && errno == ECHILD)
         return TIMEBASE_OK;
+    if (ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == EXEC_FAILED)
+        return TIMEBASE_E_UNSUPPORTED;
     return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? TIMEBASE_OK
                                                                       : TIMEBASE_E_REFERENCE;
 }

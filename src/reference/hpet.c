@@ -3,6 +3,7 @@
  * hpet: the High Precision Event Timer's page, mapped read-only (IA-PC HPET Specification 1.0a,
  * 2.3). The kernel must have been built with HPET_MMAP and allow it (hpet_mmap=1).
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -30,7 +31,7 @@ static int fail(struct timer *timer, int error, const char *reason)
 
 static uint32_t half_register(const struct timer *timer, size_t offset)
 {
-    return *(const volatile uint32_t *)((const char *)timer->registers + offset);
+    return le32toh(*(const volatile uint32_t *)((const char *)timer->registers + offset));
 }
 
 /* The upper half may have moved on: it must be the same before and after the lower one. */

@@ -125,24 +125,38 @@ def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=
     folder = Path(folder)
     server_port, command_port = free_port(), free_port()
     with contextlib.ExitStack() as stack:
-        server = start_chronyd(folder, "server", [f"port {server_port}", "cmdport 0",
-                                                  "local stratum 1", "allow 127.0.0.1"])
+        server = start_chronyd(
+            folder,
+            "server",
+            [f"port {server_port}", "cmdport 0", "local stratum 1", "allow 127.0.0.1"],
+        )
         stack.callback(stop, server)
         proxy = Proxy(server_port, up, down, seed)
         proxy.start()
         stack.callback(proxy.stop)
         source = f"server 127.0.0.1 port {proxy.port} minpoll 0 maxpoll 0 iburst {source_options}"
-        client = start_chronyd(folder, "client", ["local stratum 5" if local_only else source,
-                                                  "port 0", f"cmdport {command_port}",
-                                                  "maxclockerror 50"])
+        client = start_chronyd(
+            folder,
+            "client",
+            [
+                "local stratum 5" if local_only else source,
+                "port 0",
+                f"cmdport {command_port}",
+                "maxclockerror 50",
+            ],
+        )
         stack.callback(stop, client)
         wait_for_answer(command_port, (server, client), folder)
         yield command_port
 
 
 def ask(port, *options):
-    done = subprocess.run([CHRONYC, "-n", *options, "-h", "127.0.0.1", "-p", str(port),
-                           "tracking"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [CHRONYC, "-n", *options, "-h", "127.0.0.1", "-p", str(port), "tracking"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout if done.returncode == 0 else None
 
 

@@ -8,8 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
-import pair
 import pytest
+
+import pair
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBE = ROOT / "build" / "native" / "tests" / "reference_probe"
