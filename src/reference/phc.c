@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * phc:/dev/ptpN[,error=TIME][,scale=tai|utc]. Three ways to compare the device with the system
- * clock, the best that the device and the kernel know: one instant captured by both; reads of the
- * system clock right before and after the device's register; and the same from here.
- */
+/* phc:/dev/ptpN[,error=TIME][,scale=tai|utc]: the argument, the device, and the claim. */
 #include "phc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ptp_clock.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -26,10 +21,8 @@
 #define DEFAULT_ERROR_NS 1000000
 /* Device and system clock are each read to the nanosecond. */
 #define ROUNDING_NS 2
-#define SAMPLES 5
-/* 2020 and 2200: a device outside is not set, and no claim. */
+/* 2020: a device that shows less was never set, and is no claim. */
 #define DEVICE_MIN_NS 1577836800000000000
-#define DEVICE_MAX_NS 7258118400000000000
 #define SEC_NS 1000000000
 
 enum { PATH_SIZE = 256 };
@@ -50,12 +43,6 @@ static bool system_tai_offset(int64_t *sec)
 }
 
 const struct phc_calls phc_system_calls = {system_ioctl, counter_clock_ns, system_tai_offset};
-
-/* The clock behind a file descriptor, as clock_gettime wants it (the kernel's CLOCKFD). */
-static clockid_t clock_of(int fd)
-{
-    return (clockid_t)(~(unsigned)fd << 3 | 3);
-}
 
 static int fail(struct phc *phc, int error, const char *reason)
 {
@@ -119,93 +106,6 @@ void phc_close(struct phc *phc)
     phc->fd = -1;
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
-
-/* INT64_MIN if it is no time that this could be. */
-static int64_t to_ns(const struct ptp_clock_time *time)
-{
-    if (time->sec < 0 || time->sec > DEVICE_MAX_NS / SEC_NS || time->nsec >= SEC_NS)
-        return INT64_MIN;
-    return time->sec * SEC_NS + time->nsec;
-}
-
-static int read_precise(const struct phc *phc, struct phc_reading *reading)
-{
-    struct ptp_sys_offset_precise both = {0};
-    if (phc->calls->ioctl(phc->fd, PTP_SYS_OFFSET_PRECISE, &both) != 0)
-        return -1;
-    reading->device_ns = to_ns(&both.device);
-    reading->before_ns = to_ns(&both.sys_realtime);
-    reading->after_ns = reading->before_ns;
-    return 0;
-}
-
-/* The narrower of two, the first of them perhaps not there yet. */
-static void keep_narrower(struct phc_reading *best, bool *has_best, const struct phc_reading *next)
-{
-    if (next->after_ns < next->before_ns)
-        return; /* stepped back in between */
-    if (!*has_best || next->after_ns - next->before_ns < best->after_ns - best->before_ns)
-        *best = *next;
-    *has_best = true;
-}
-
-static int read_extended(const struct phc *phc, struct phc_reading *reading)
-{
-    struct ptp_sys_offset_extended samples = {.n_samples = SAMPLES};
-    bool has_reading = false;
-    if (phc->calls->ioctl(phc->fd, PTP_SYS_OFFSET_EXTENDED, &samples) != 0)
-        return -1;
-    for (unsigned i = 0; i < SAMPLES; i++) {
-        struct phc_reading next = {to_ns(&samples.ts[i][0]), to_ns(&samples.ts[i][1]),
-                                   to_ns(&samples.ts[i][2])};
-        if (next.before_ns != INT64_MIN && next.after_ns != INT64_MIN)
-            keep_narrower(reading, &has_reading, &next);
-    }
-    errno = EAGAIN;
-    return has_reading ? 0 : -1;
-}
-
-static int read_clock(const struct phc *phc, struct phc_reading *reading)
-{
-    bool has_reading = false;
-    for (unsigned i = 0; i < SAMPLES; i++) {
-        struct phc_reading next;
-        next.before_ns = phc->calls->clock_ns(CLOCK_REALTIME);
-        next.device_ns = phc->calls->clock_ns(clock_of(phc->fd));
-        if (next.device_ns == INT64_MIN)
-            return -1;
-        next.after_ns = phc->calls->clock_ns(CLOCK_REALTIME);
-        keep_narrower(reading, &has_reading, &next);
-    }
-    errno = EAGAIN;
-    return has_reading ? 0 : -1;
-}
-
-/* What a driver says that does not know this way: ask no more for it. */
-static bool is_unsupported(int error)
-{
-    return error == EOPNOTSUPP || error == ENOTTY || error == EINVAL || error == ENOSYS;
-}
-
-static int read_best(struct phc *phc, struct phc_reading *reading)
-{
-    static int (*const methods[])(const struct phc *, struct phc_reading *) = {
-        [PHC_PRECISE] = read_precise,
-        [PHC_EXTENDED] = read_extended,
-        [PHC_CLOCK] = read_clock,
-    };
-    for (;;) {
-        if (methods[phc->method](phc, reading) == 0)
-            return TIMEBASE_OK;
-        if (errno == EACCES || errno == EPERM)
-            return fail(phc, TIMEBASE_E_PERMISSION, "the PTP clock may not be read");
-        if (!is_unsupported(errno) || phc->method == PHC_CLOCK)
-            return fail(phc, TIMEBASE_E_REFERENCE, "the PTP clock cannot be read");
-        phc->method++;
-    }
-}
-
 /* ---- claiming ------------------------------------------------------------------------------ */
 
 static int64_t middle(const struct phc_reading *reading)
@@ -222,7 +122,7 @@ static uint64_t half_width(const struct phc_reading *reading)
 static int to_utc(struct phc *phc, int64_t device_ns, int64_t *utc_ns, uint32_t *flags)
 {
     int64_t tai_sec = 0;
-    if (device_ns < DEVICE_MIN_NS || device_ns > DEVICE_MAX_NS)
+    if (device_ns < DEVICE_MIN_NS)
         return fail(phc, TIMEBASE_E_REFERENCE, "the PTP clock has not been set");
     if (phc->is_tai && !phc->calls->tai_offset(&tai_sec))
         return fail(phc, TIMEBASE_E_REFERENCE,
@@ -240,7 +140,7 @@ int phc_claim(struct phc *phc, struct reference_claim *claim)
     uint32_t flags;
     if (reference_utc_offset(&before_ns) != TIMEBASE_OK)
         return fail(phc, TIMEBASE_E_REFERENCE, "the system clock cannot be read");
-    int error = read_best(phc, &reading);
+    int error = phc_read(phc, &reading);
     if (error == TIMEBASE_OK)
         error = to_utc(phc, reading.device_ns, &utc_ns, &flags);
     if (error != TIMEBASE_OK)

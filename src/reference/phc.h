@@ -39,6 +39,12 @@ struct phc {
     uint64_t error_ns;
 };
 
+/*
+ * Compare device and system clock. device_ns is INT64_MIN where the device shows no time that it
+ * could be. Returns 0, or TIMEBASE_E_PERMISSION or _REFERENCE, and the reason.
+ */
+int phc_read(struct phc *phc, struct phc_reading *reading);
+
 /* The driver's three functions, with calls given. */
 int phc_open(struct phc *phc, const char *argument, const struct phc_calls *calls);
 int phc_claim(struct phc *phc, struct reference_claim *claim);
