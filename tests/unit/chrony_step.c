@@ -74,7 +74,7 @@ static void what_was_said_before_a_step_is_not_said_after_it(void **state)
     utc_offset_ns -= 250000000;
     assert_int_equal(ask(&chrony, &claim), TIMEBASE_E_DISRUPTED);
     assert_non_null(reference_reason(&chrony));
-    /* It asks at once, not after its interval of eight seconds. */
+    /* It asks at once, not after its interval of 16 seconds. */
     assert_true(chrony.client.pid != 0);
     while (ask(&chrony, &claim) != TIMEBASE_OK)
         nanosleep(&pause, NULL);
