@@ -41,8 +41,9 @@ struct reference_source {
     /* argument: what follows the colon in the configuration, or null. Returns 0 or an error. */
     int (*open)(void *context, const char *argument);
     /*
-     * Never blocks for more than a millisecond. Returns 0; TIMEBASE_E_BUSY: not yet, ask again;
-     * TIMEBASE_E_REFERENCE: no answer.
+     * Never waits, and takes less than a millisecond (but for chrony when it starts its client:
+     * chrony.h). Returns 0 and the newest claim, perhaps one that it returned before;
+     * TIMEBASE_E_BUSY: not yet, ask again; TIMEBASE_E_REFERENCE: no answer.
      */
     int (*claim)(void *context, struct reference_claim *claim);
     void (*close)(void *context); /* after a failed open() too; then again open() if wanted */
