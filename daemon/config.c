@@ -133,7 +133,8 @@ static int parse_file(int fd, const char *path, struct settings *settings, struc
 {
     static char text[CONFIG_BYTES + 1]; /* not for the stack; one thread reads configurations */
     struct stat status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+    /* Devices too: /dev/null is a configuration of nothing. */
+    if (fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)))
         return problem_set(problem, "%s: no regular file: name a text file", path);
     ssize_t length = read_whole(fd, text);
     if (length < 0)
