@@ -292,6 +292,7 @@ static int start(struct daemon *daemon, struct problem *problem)
     }
     daemon->start_utc_ns = counter_clock_ns(CLOCK_REALTIME);
     daemon->watchdog_ns = notify_watchdog_ns();
+    daemon->watchdog_told_ns = now_ns();
     claims_set_up(&daemon->claims, settings);
     machine_start(&daemon->machine, now_ns());
     history_open(settings->timeline, settings->timeline_bytes);
