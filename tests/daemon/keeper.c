@@ -287,6 +287,9 @@ static void a_page_of_another_time_is_not_taken_up(void **state)
     keeper_start(&keeper, &outside, INTERVAL, 50000);
     assert_false(keeper_adopt(&keeper, &world.page));
     world = good;
+    world.mono_at += 100 * SECOND;
+    assert_false(keeper_adopt(&keeper, &world.page));
+    world = good;
     world.ticks_at -= (uint64_t)100 * 2600000000; /* the counter began again */
     assert_false(keeper_adopt(&keeper, &world.page));
     world = good;

@@ -15,6 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("TIMEBASED", ROOT / "build/native/daemon/timebased"))
 
+MAGIC = 0x47504254
+
 # What a busy machine gets for what takes milliseconds. Never asserted, only waited for.
 PATIENCE_S = 30
 
@@ -83,7 +85,8 @@ class Daemon:
         def newer():
             assert self.process.poll() is None, self.log
             page = Page.read(self.page)
-            return page if page and page.seq > beyond else None
+            is_page = page and page.magic == MAGIC
+            return page if is_page and page.seq > beyond else None
 
         return eventually(newer, f"a page beyond {beyond}; log:\n{self.log}")
 
