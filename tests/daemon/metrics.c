@@ -38,6 +38,14 @@ static struct metrics running(void)
     return metrics;
 }
 
+/* What running() opened. */
+static int finish(void **state)
+{
+    (void)state;
+    claims_close(&claims);
+    return 0;
+}
+
 static void has(const char *line)
 {
     if (strstr(text, line) == NULL)
@@ -132,10 +140,10 @@ static void a_file_is_replaced_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_known_is_told),
-        cmocka_unit_test(before_there_are_lines_nothing_is_made_up),
-        cmocka_unit_test(every_metric_has_help_and_type),
-        cmocka_unit_test(without_room_it_ends_with_a_line),
+        cmocka_unit_test_teardown(what_is_known_is_told, finish),
+        cmocka_unit_test_teardown(before_there_are_lines_nothing_is_made_up, finish),
+        cmocka_unit_test_teardown(every_metric_has_help_and_type, finish),
+        cmocka_unit_test_teardown(without_room_it_ends_with_a_line, finish),
         cmocka_unit_test(a_file_is_replaced_whole),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
