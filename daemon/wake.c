@@ -39,6 +39,9 @@ int wake_open(struct wake *wake, struct problem *problem)
     sigaddset(&signals, SIGHUP);
     wake->clock_fd = -1;
     sigprocmask(SIG_BLOCK, &signals, NULL);
+    /* A file at its limit, a client that is gone: errors, not ends. */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
     wake->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (wake->signal_fd < 0)
         return problem_set(problem, "cannot wait for signals: %s: allow signalfd4",

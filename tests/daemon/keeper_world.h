@@ -77,7 +77,7 @@ static inline int sample_world(void *context, struct discipline_sample *sample)
     return TIMEBASE_OK;
 }
 
-static const struct reference world_reference = {"world", sample_world, NULL, NULL};
+static const struct reference world_reference = {.name = "world", .sample = sample_world};
 
 static inline int store_world(void *context, const struct timebase_page *page)
 {

@@ -41,8 +41,11 @@ static void close_told(void *context)
     (*(struct told_source **)context)->closed++;
 }
 
-static const struct reference_source told_driver = {"told", sizeof(void *), open_told, claim_told,
-                                                    close_told};
+static const struct reference_source told_driver = {.name = "told",
+                                                    .context_size = sizeof(void *),
+                                                    .open = open_told,
+                                                    .claim = claim_told,
+                                                    .close = close_told};
 const struct reference_source *const reference_sources[] = {&told_driver, NULL};
 
 const struct reference_source *reference_source_named(const char *name, size_t length)
