@@ -130,29 +130,37 @@ static void forget_if_moved(struct keeper *keeper, const struct discipline_sampl
         claims_forget(keeper->outside.claims, sample->mono_ns);
 }
 
+/* A reference may have said so (vmclock's marker), or keeper_disrupt(). */
+static void hear_of_disruption(struct keeper *keeper)
+{
+    const struct claims *claims = keeper->outside.claims;
+    if (claims == NULL || claims->disruptions == keeper->claims_told)
+        return;
+    keeper->claims_told = claims->disruptions;
+    keeper_disrupt(keeper);
+}
+
+/* Before the sample is observed: what the counter did until now is no guide, nor what was said. */
+static void deal_with_disruption(struct keeper *keeper, const struct discipline_sample *sample)
+{
+    if (!keeper->is_told_disrupted)
+        return;
+    keeper->is_told_disrupted = false;
+    if (keeper->outside.claims != NULL)
+        claims_forget(keeper->outside.claims, sample->mono_ns);
+    disruption_apply(&keeper->discipline);
+    keeper->counts.disruptions++;
+    publish_count(&keeper->page.disruption_marker);
+}
+
 static void hear_claims(struct keeper *keeper, struct discipline_sample *sample)
 {
     struct claims *claims = keeper->outside.claims;
     forget_if_moved(keeper, sample);
     if (claims != NULL)
         claims_apply(claims, sample);
-    if (claims != NULL && claims->disruptions != keeper->claims_told) {
-        keeper->claims_told = claims->disruptions;
-        keeper_disrupt(keeper);
-    }
     bool was_open = keeper->leap.is_open;
     keeper->counts.leaps += leap_guard_apply(&keeper->leap, sample) && !was_open;
-}
-
-/* Told before the sample is observed: what the counter did until now is no guide. */
-static void deal_with_disruption(struct keeper *keeper)
-{
-    if (!keeper->is_told_disrupted)
-        return;
-    keeper->is_told_disrupted = false;
-    disruption_apply(&keeper->discipline);
-    keeper->counts.disruptions++;
-    publish_count(&keeper->page.disruption_marker);
 }
 
 /* The clock may have been stepped while there was no daemon. */
@@ -171,8 +179,9 @@ static void compare_with_adopted(struct keeper *keeper, const struct discipline_
 static void observe(struct keeper *keeper, struct discipline_sample *sample)
 {
     note_offset(keeper, sample);
+    hear_of_disruption(keeper);
+    deal_with_disruption(keeper, sample);
     hear_claims(keeper, sample);
-    deal_with_disruption(keeper);
     keeper->events = discipline_observe(&keeper->discipline, sample);
     count_events(keeper, keeper->events);
     compare_with_adopted(keeper, sample);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz/config: any bytes as a configuration. What is taken is within its ranges and can be given
- * again; what is refused changes nothing and is called by its line.
+ * fuzz/config: any bytes as a configuration. What is taken is within its ranges; what is refused
+ * changes nothing and is called by its line.
+ *
+ * fuzz-sources: daemon/config.c daemon/settings.c daemon/quantity.c daemon/problem.c daemon/log.c
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/config.h"
+#include "../../daemon/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
