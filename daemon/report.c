@@ -13,28 +13,28 @@ static void report_counts(const struct report *report, const struct keeper *keep
 {
     const struct keeper_counts *was = &report->counts, *now = &keeper->counts;
     if (now->utc_steps != was->utc_steps)
-        log_line(LOG_WARNING, "the system clock was stepped by %" PRId64 " ns (step %" PRIu64 ")",
+        log_line(LOG_WARNING, "the system clock was stepped by %" PRId64 " ns (%" PRIu64 " so far)",
                  now->last_utc_step_ns, now->utc_steps);
     if (now->suspends != was->suspends)
-        log_line(LOG_WARNING, "the machine slept (%" PRIu64 ". time)", now->suspends);
+        log_line(LOG_WARNING, "the machine slept (%" PRIu64 " so far)", now->suspends);
     if (now->jumps != was->jumps)
         log_line(LOG_WARNING,
                  "counter and system clock have parted by %" PRId64
-                 " ns: lines begin afresh (jump %" PRIu64 ")",
+                 " ns: lines begin afresh (%" PRIu64 " so far)",
                  keeper->offset_ns, now->jumps);
     if (now->backwards != was->backwards)
-        log_line(LOG_WARNING, "the counter went back: lines begin afresh (%" PRIu64 ". time)",
+        log_line(LOG_WARNING, "the counter went back: lines begin afresh (%" PRIu64 " so far)",
                  now->backwards);
     if (now->disruptions != was->disruptions && now->jumps == was->jumps &&
         now->backwards == was->backwards)
         log_line(LOG_WARNING, "the machine was disrupted: the counter's pace is learnt anew");
     if (now->rate_changes != was->rate_changes)
-        log_line(LOG_DEBUG, "the system clock changed its pace (%" PRIu64 ". time)",
+        log_line(LOG_DEBUG, "the system clock changed its pace (%" PRIu64 " so far)",
                  now->rate_changes);
     if (now->late_publications != was->late_publications)
         log_line(LOG_WARNING,
                  "published late: for some ms readers may have differed by up to 10 us (%" PRIu64
-                 ". time)",
+                 " so far)",
                  now->late_publications);
 }
 

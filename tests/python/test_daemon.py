@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -336,6 +337,67 @@ def test_a_hanging_daemon_does_not_tell_the_watchdog(start, manager):
     time.sleep(1)
     with pytest.raises(BlockingIOError):
         listener.recv(1000)
+
+
+def allowed_calls():
+    """What the unit's filter lets through, as systemd works it out: lines in order."""
+
+    def expand(name):
+        done = subprocess.run(
+            ["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True
+        )
+        lines = [line.split("#")[0].strip() for line in done.stdout.splitlines()[1:]]
+        for line in filter(None, lines):
+            yield from expand(line) if line.startswith("@") else [line]
+
+    allowed = set()
+    for line in (ROOT / "daemon" / "timebased.service.in").read_text().splitlines():
+        if not line.startswith("SystemCallFilter="):
+            continue
+        value = line.split("=", 1)[1]
+        names = value.lstrip("~").split()
+        calls = {c for n in names for c in (expand(n) if n.startswith("@") else [n])}
+        allowed = allowed - calls if value.startswith("~") else allowed | calls
+    return allowed
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
+@pytest.mark.skipif(not shutil.which("strace"), reason="no strace here")
+def test_the_unit_allows_every_call_that_is_made(start, tmp_path):
+    """Reading adjtimex among them, which ProtectClock= would deny."""
+    trace = tmp_path / "trace"
+    daemon = start("--reference=kernel", prefix=["strace", "-f", "-o", str(trace)])
+    eventually(daemon.page.exists, "a page")
+    traced = int(daemon.page.with_name("page.lock").read_text().split()[0])
+    try:
+        daemon.wait_for_page(beyond=6)
+    finally:
+        os.kill(traced, signal.SIGTERM)
+    daemon.process.wait(30)
+    # After execve, which systemd does before the filter is on.
+    made = set(re.findall(r"^\d+ +([a-z_0-9]+)\(", trace.read_text(), re.MULTILINE)) - {"execve"}
+    if not {"pwrite64", "ppoll"} <= made:
+        pytest.skip("strace sees nothing here")
+    allowed = allowed_calls()
+    assert made <= allowed, made - allowed
+    assert made & {"adjtimex", "clock_adjtime", "clock_adjtime64"} <= allowed
+    assert "clock_settime" not in allowed and "settimeofday" not in allowed
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
+def test_the_unit_is_hardened_as_far_as_it_goes(tmp_path):
+    unit = tmp_path / "timebased.service"
+    text = (ROOT / "daemon" / "timebased.service.in").read_text()
+    unit.write_text(text.replace("@SBINDIR@/timebased", "/bin/true"))
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=25", str(unit)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "Unknown" in done.stderr or "unrecognized" in done.stderr:
+        pytest.skip("this systemd-analyze cannot look at files")
+    assert done.returncode == 0, done.stdout[-300:] + done.stderr
 
 
 # ---- metrics
