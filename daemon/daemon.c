@@ -1,102 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon.h"
-
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <timebase/clock.h>
-#include <timebase/error.h>
 #include <timebase/version.h>
 
 #include "../src/counter/readable.h"
-#include "config.h"
+#include "daemon_parts.h"
 #include "history.h"
 #include "log.h"
-#include "machine.h"
-#include "metrics.h"
 #include "notify.h"
-#include "page_file.h"
 #include "privileges.h"
-#include "replace.h"
-#include "report.h"
-#include "wake.h"
 
 #define METRICS_NS INT64_C(1000000000)
 /* A wait ends by then, whatever else: the clocksource wants to be looked at. */
 #define WAIT_MAX_NS UINT64_C(2000000000)
 
-struct daemon {
-    const struct options *options;
-    struct settings settings;
-    struct page_file file;
-    struct keeper keeper;
-    struct claims claims;
-    struct reference_kernel kernel;
-    struct machine machine;
-    struct report report;
-    struct wake wake;
-    uint64_t watchdog_ns; /* 0: none */
-    int64_t start_utc_ns;
-    int64_t due_ns; /* the next step, monotonic */
-    int64_t metrics_ns;
-    int64_t watchdog_told_ns;
-    uint64_t page_repairs;
-    bool is_ready_told;
-    bool are_metrics_failing;
-};
-
 static int64_t now_ns(void)
 {
     return counter_clock_ns(CLOCK_MONOTONIC);
-}
-
-/* ---- settings ------------------------------------------------------------------------------ */
-
-int daemon_settings(const struct options *options, struct settings *settings,
-                    struct problem *problem)
-{
-    const char *path = options->config != NULL ? options->config : CONFIG_DEFAULT;
-    settings_default(settings);
-    int result = config_read(path, settings, problem);
-    /* The file that nobody asked for may be missing. */
-    if (result < 0 || (result > 0 && options->config != NULL))
-        return -1;
-    settings_overlay(settings, &options->flags);
-    return settings_finish(settings, problem);
-}
-
-static void reload(struct daemon *daemon)
-{
-    struct settings settings;
-    struct problem problem;
-    if (daemon_settings(daemon->options, &settings, &problem) != 0) {
-        log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
-        return;
-    }
-    if (strcmp(settings.page, daemon->settings.page) != 0 ||
-        strcmp(settings.user, daemon->settings.user) != 0) {
-        log_line(LOG_WARNING, "page and user change with a restart only: kept as they were");
-        memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
-        memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
-    }
-    bool is_same_history = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
-        settings.timeline_bytes == daemon->settings.timeline_bytes;
-    if (!is_same_history) {
-        history_close();
-        history_open(settings.timeline, settings.timeline_bytes);
-    }
-    log_set_level(settings.log_level);
-    claims_close(&daemon->claims);
-    claims_set_up(&daemon->claims, &settings);
-    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
-    keeper_set(&daemon->keeper, settings.interval_ns, settings.drift_ppb);
-    daemon->keeper.claims_told = 0;
-    daemon->settings = settings;
-    log_line(LOG_INFO, "configuration read again");
 }
 
 /* ---- what the keeper stands on ------------------------------------------------------------- */
@@ -159,59 +80,6 @@ static void start_keeper(struct daemon *daemon)
     log_line(LOG_INFO, "a new page is begun (%s)", problem.text);
 }
 
-/* ---- telling others ------------------------------------------------------------------------ */
-
-static void write_metrics(struct daemon *daemon, bool is_up)
-{
-    static char text[METRICS_BYTES];
-    struct problem problem;
-    struct metrics metrics = {
-        .is_up = is_up,
-        .version = TIMEBASE_VERSION,
-        .page = daemon->settings.page,
-        .keeper = &daemon->keeper,
-        .claims = &daemon->claims,
-        .stalls = daemon->machine.stalls,
-        .clocksource_changes = daemon->machine.clocksource_changes,
-        .page_repairs = daemon->page_repairs,
-        .timeline_bytes = history_bytes(),
-        .start_utc_ns = daemon->start_utc_ns,
-    };
-    if (daemon->settings.metrics[0] == '\0')
-        return;
-    size_t length = metrics_format(&metrics, text, sizeof(text));
-    bool is_failing = replace_file(daemon->settings.metrics, text, length, &problem) != 0;
-    if (is_failing && !daemon->are_metrics_failing)
-        log_line(LOG_WARNING, "metrics: %s; trying again every second", problem.text);
-    if (!is_failing && daemon->are_metrics_failing)
-        log_line(LOG_INFO, "metrics: written again");
-    daemon->are_metrics_failing = is_failing;
-}
-
-static void tell_systemd(struct daemon *daemon, bool is_status_new)
-{
-    struct timebase_instant now;
-    char text[160];
-    if (!is_status_new || !keeper_now(&daemon->keeper, &now))
-        return;
-    snprintf(text, sizeof(text), "%sSTATUS=%s, within %" PRIu64 " ns of the system clock\n",
-             daemon->is_ready_told ? "" : "READY=1\n",
-             timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)), now.maxerror_ns);
-    if (notify_send(text) < 0)
-        log_line(LOG_WARNING, "NOTIFY_SOCKET is set, and cannot be written to");
-    daemon->is_ready_told = true;
-}
-
-/* Told from the loop itself: who hangs does not tell. */
-static void tell_watchdog(struct daemon *daemon, int64_t mono_ns)
-{
-    if (daemon->watchdog_ns == 0 ||
-        mono_ns - daemon->watchdog_told_ns < (int64_t)daemon->watchdog_ns)
-        return;
-    daemon->watchdog_told_ns = mono_ns;
-    notify_send("WATCHDOG=1\n");
-}
-
 /* ---- the loop ------------------------------------------------------------------------------ */
 
 static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
@@ -231,7 +99,7 @@ static void step(struct daemon *daemon)
     daemon->due_ns = mono_ns + (int64_t)keeper_wait_ns(&daemon->keeper, result);
     bool is_status_new = report_step(&daemon->report, &daemon->keeper, result);
     report_claims(&daemon->report, &daemon->claims);
-    tell_systemd(daemon, is_status_new);
+    daemon_tell_status(daemon, is_status_new);
 }
 
 /* Whatever comes first: a step, the metrics, the watchdog, a reference that wants to be asked. */
@@ -254,16 +122,16 @@ static void look_around(struct daemon *daemon, unsigned reasons)
 {
     int64_t mono_ns = now_ns();
     if (reasons & WAKE_RELOAD)
-        reload(daemon);
+        daemon_reload(daemon);
     if (mono_ns >= daemon->due_ns || (reasons & WAKE_CLOCK_SET))
         step(daemon);
     else
         claims_ask(&daemon->claims, mono_ns);
     if (mono_ns - daemon->metrics_ns >= METRICS_NS) {
         daemon->metrics_ns = mono_ns;
-        write_metrics(daemon, true);
+        daemon_write_metrics(daemon, true);
     }
-    tell_watchdog(daemon, mono_ns);
+    daemon_tell_watchdog(daemon, mono_ns);
 }
 
 static void loop(struct daemon *daemon)
@@ -305,7 +173,7 @@ static void end(struct daemon *daemon)
     notify_send("STOPPING=1\nSTATUS=the page stays, in holdover\n");
     log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
              daemon->keeper.counts.publications, daemon->settings.page);
-    write_metrics(daemon, false);
+    daemon_write_metrics(daemon, false);
     history_close();
     claims_close(&daemon->claims);
     page_file_close(&daemon->file);
