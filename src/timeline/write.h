@@ -17,7 +17,10 @@ enum timeline_reason {
     TIMELINE_END = 3,        /* a writer ended in good order */
 };
 
-struct timeline; /* to be defined by the writer's implementation, here */
+/* To be defined by the writer's implementation, here. */
+struct timeline {
+    int fd;
+};
 
 /*
  * Begin or go on with the timeline in a folder, which is made if it is missing. Beyond size_max

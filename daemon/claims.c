@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "claims.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <timebase/error.h>
+
+#define ASK_NS 1000000000
+/* One that is still at it is looked at again after this. */
+#define BUSY_NS 20000000
+/* One that cannot be opened or does not answer. */
+#define RETRY_NS 2000000000
+/* Errors stop here, far below where sums wrap: 2^60 ns are 36 years. */
+#define ERROR_MAX ((uint64_t)1 << 60)
+
+void claims_set_up(struct claims *claims, const struct settings *settings)
+{
+    static const struct claims none;
+    *claims = none;
+    claims->count = settings->reference_count;
+    if (claims->count == 0) {
+        /* Nobody else is asked: the kernel's word, as the sample brings it. */
+        memcpy(claims->sources[0].name, "kernel", sizeof("kernel"));
+        claims->count = 1;
+    }
+    claims->drift_ppb = settings->drift_ppb;
+    claims->known_since_ns = INT64_MIN;
+    for (unsigned i = 0; i < settings->reference_count; i++) {
+        struct claims_source *source = &claims->sources[i];
+        memcpy(source->name, settings->references[i], sizeof(source->name));
+        char *colon = strchr(source->name, ':');
+        size_t length = colon != NULL ? (size_t)(colon - source->name) : strlen(source->name);
+        source->argument = colon != NULL ? colon + 1 : NULL;
+        source->driver = reference_source_named(source->name, length);
+    }
+}
+
+static void close_source(struct claims_source *source)
+{
+    if (source->context == NULL)
+        return;
+    source->driver->close(source->context);
+    free(source->context);
+    source->context = NULL;
+}
+
+/* A driver without anything to remember still gets an address. */
+static int open_source(struct claims_source *source)
+{
+    void *context = calloc(1, source->driver->context_size + 1);
+    int error =
+        context == NULL ? TIMEBASE_E_REFERENCE : source->driver->open(context, source->argument);
+    source->context = context;
+    if (error != TIMEBASE_OK)
+        close_source(source);
+    return error;
+}
+
+/* vmclock says that the machine was copied, moved or restored. */
+static void note_marker(struct claims *claims, uint64_t marker)
+{
+    if (marker == 0 || marker == claims->marker)
+        return;
+    claims->disruptions += claims->marker != 0;
+    claims->marker = marker;
+}
+
+static void take(struct claims *claims, struct claims_source *source,
+                 const struct reference_claim *claim)
+{
+    note_marker(claims, claim->disruption_marker);
+    if (claim->mono_ns < claims->known_since_ns)
+        return; /* asked before the step, answered after it */
+    if (claim->error_ns >= ERROR_MAX)
+        return; /* it is up, and knows nothing of UTC */
+    source->claim = *claim;
+    source->has_claim = true;
+}
+
+static void ask(struct claims *claims, struct claims_source *source, int64_t mono_ns)
+{
+    struct reference_claim claim = {0};
+    int error = source->context == NULL ? open_source(source) : TIMEBASE_OK;
+    if (error == TIMEBASE_OK)
+        error = source->driver->claim(source->context, &claim);
+    if (error == TIMEBASE_E_BUSY) {
+        source->due_ns = mono_ns + BUSY_NS;
+        return;
+    }
+    source->error = error;
+    source->is_up = error == TIMEBASE_OK;
+    source->due_ns = mono_ns + (source->is_up ? ASK_NS : RETRY_NS);
+    if (source->is_up)
+        take(claims, source, &claim);
+}
+
+void claims_ask(struct claims *claims, int64_t mono_ns)
+{
+    for (unsigned i = 0; i < claims->count; i++) {
+        struct claims_source *source = &claims->sources[i];
+        if (source->driver != NULL && source->due_ns <= mono_ns)
+            ask(claims, source, mono_ns);
+    }
+}
+
+int64_t claims_due_ns(const struct claims *claims)
+{
+    int64_t due_ns = INT64_MAX;
+    for (unsigned i = 0; i < claims->count; i++)
+        if (claims->sources[i].driver != NULL && claims->sources[i].due_ns < due_ns)
+            due_ns = claims->sources[i].due_ns;
+    return due_ns;
+}
+
+void claims_forget(struct claims *claims, int64_t mono_ns)
+{
+    claims->known_since_ns = mono_ns;
+    for (unsigned i = 0; i < claims->count; i++) {
+        claims->sources[i].has_claim = false;
+        claims->sources[i].due_ns = mono_ns;
+    }
+}
+
+/* Time that passed times parts in 10^9; capped, so that nothing wraps. */
+static uint64_t growth_ns(uint64_t elapsed_ns, uint64_t ppb)
+{
+    uint64_t whole = elapsed_ns / 1000000000, rest = elapsed_ns % 1000000000;
+    return whole > ERROR_MAX / (ppb + 1) ? ERROR_MAX : whole * ppb + rest * ppb / 1000000000 + 1;
+}
+
+uint64_t claims_error_ns(const struct claims *claims, const struct reference_claim *claim,
+                         int64_t mono_ns)
+{
+    uint64_t age_ns = mono_ns > claim->mono_ns ? (uint64_t)mono_ns - (uint64_t)claim->mono_ns : 0;
+    uint64_t growth = growth_ns(age_ns, (uint64_t)claim->growth_ppb + claims->drift_ppb);
+    uint64_t error = claim->error_ns < ERROR_MAX ? claim->error_ns : ERROR_MAX;
+    return error + (growth < ERROR_MAX ? growth : ERROR_MAX);
+}
+
+static uint64_t size_of(int64_t ns)
+{
+    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    return size < ERROR_MAX ? size : ERROR_MAX;
+}
+
+/* The kernel's word as a claim: its clock is right within maxerror. */
+static void take_kernel(struct claims_source *source, const struct discipline_sample *sample)
+{
+    struct reference_claim claim = {0};
+    claim.mono_ns = sample->mono_ns;
+    claim.error_ns = (uint64_t)sample->maxerror_ns;
+    claim.is_synchronized = sample->is_synchronized;
+    source->claim = claim;
+    source->has_claim = true;
+    source->is_up = true;
+}
+
+/* Those that have something to say, and which source said each. */
+struct ballot {
+    struct reference_claim claims[AGREE_CLAIMS];
+    struct claims_source *sources[AGREE_CLAIMS];
+    unsigned count;
+};
+
+static void collect(struct claims *claims, const struct discipline_sample *sample,
+                    struct ballot *ballot)
+{
+    ballot->count = 0;
+    for (unsigned i = 0; i < claims->count; i++) {
+        struct claims_source *source = &claims->sources[i];
+        source->is_liar = false;
+        if (source->driver == NULL)
+            take_kernel(source, sample);
+        if (!source->has_claim)
+            continue;
+        struct reference_claim claim = source->claim;
+        if (sample->mono_ns - claim.mono_ns > CLAIMS_FRESH_NS)
+            claim.is_synchronized = false;
+        ballot->sources[ballot->count] = source;
+        ballot->claims[ballot->count++] = claim;
+    }
+}
+
+/* Nobody is believed, so everybody is provided for. */
+static uint64_t widest(const struct claims *claims, const struct ballot *ballot,
+                       const struct discipline_sample *sample)
+{
+    uint64_t most = (uint64_t)sample->maxerror_ns;
+    for (unsigned i = 0; i < ballot->count; i++) {
+        const struct reference_claim *claim = &ballot->claims[i];
+        uint64_t reach =
+            size_of(claim->offset_ns) + claims_error_ns(claims, claim, sample->mono_ns);
+        most = reach > most ? reach : most;
+    }
+    return most;
+}
+
+/* TAI and leap seconds from those that agree, where the kernel has not been told. */
+static void add_flags(const struct ballot *ballot, struct discipline_sample *sample)
+{
+    const uint32_t leaps = TIMEBASE_LINE_LEAP_INSERT | TIMEBASE_LINE_LEAP_DELETE;
+    for (unsigned i = 0; i < ballot->count; i++) {
+        uint32_t flags = ballot->claims[i].flags;
+        if (ballot->sources[i]->is_liar || !ballot->claims[i].is_synchronized)
+            continue;
+        if (!(sample->flags & TIMEBASE_LINE_TAI_VALID) && (flags & TIMEBASE_LINE_TAI_VALID))
+            sample->flags = (sample->flags & leaps) | (flags & ~leaps);
+        if (!(sample->flags & leaps))
+            sample->flags |= flags & leaps;
+    }
+}
+
+void claims_apply(struct claims *claims, struct discipline_sample *sample)
+{
+    static const struct agreement none;
+    struct ballot ballot;
+    collect(claims, sample, &ballot);
+    claims->agreement = none;
+    if (ballot.count == 0)
+        return;
+    claims->agreement = agree(ballot.claims, ballot.count, sample->mono_ns, claims->drift_ppb);
+    const struct agreement *agreement = &claims->agreement;
+    if (!agreement->is_reached) {
+        sample->maxerror_ns = (int64_t)widest(claims, &ballot, sample);
+        sample->is_synchronized = false;
+        return;
+    }
+    for (unsigned i = 0; i < ballot.count; i++)
+        ballot.sources[i]->is_liar = agreement->liars >> i & 1;
+    uint64_t low = size_of(agreement->low_ns), high = size_of(agreement->high_ns);
+    sample->maxerror_ns = (int64_t)(low > high ? low : high);
+    sample->is_synchronized = agreement->is_synchronized;
+    add_flags(&ballot, sample);
+}
+
+void claims_close(struct claims *claims)
+{
+    for (unsigned i = 0; i < claims->count; i++)
+        close_source(&claims->sources[i]);
+    claims->count = 0;
+}

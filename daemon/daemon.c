@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include <timebase/version.h>
+
+#include "../src/counter/readable.h"
+#include "daemon_parts.h"
+#include "history.h"
+#include "log.h"
+#include "notify.h"
+#include "privileges.h"
+
+#define METRICS_NS INT64_C(1000000000)
+/* A wait ends by then, whatever else: the clocksource wants to be looked at. */
+#define WAIT_MAX_NS UINT64_C(2000000000)
+
+static int64_t now_ns(void)
+{
+    return counter_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- what the keeper stands on ------------------------------------------------------------- */
+
+static uint64_t read_ticks(void *context)
+{
+    (void)context;
+    return timebase_ticks_ordered();
+}
+
+static int store(void *context, const struct timebase_page *page)
+{
+    struct daemon *daemon = context;
+    struct problem problem;
+    enum page_file_event event;
+    int result = page_file_store(&daemon->file, page, &event, &problem);
+    report_store(&daemon->report, &daemon->file, event, result == 0 ? NULL : &problem);
+    if (result == 0 && event > PAGE_FILE_MADE)
+        daemon->page_repairs++;
+    return result;
+}
+
+static void store_counts(void *context, const struct timebase_page *page)
+{
+    struct daemon *daemon = context;
+    page_file_store_counts(&daemon->file, page);
+}
+
+static void record(void *context, const struct timebase_lines *lines, uint64_t published_ticks,
+                   bool is_disrupted)
+{
+    (void)context;
+    history_append(lines, published_ticks, is_disrupted);
+}
+
+static void start_keeper(struct daemon *daemon)
+{
+    const struct keeper_outside outside = {
+        .ticks = read_ticks,
+        .reference = &reference_kernel,
+        .reference_context = &daemon->kernel,
+        .store = store,
+        .store_counts = store_counts,
+        .record = record,
+        .context = daemon,
+        .claims = &daemon->claims,
+    };
+    struct timebase_page page;
+    struct problem problem = {"of another boot or time namespace"};
+    keeper_start(&daemon->keeper, &outside, daemon->settings.interval_ns,
+                 daemon->settings.drift_ppb);
+    if (page_file_adopt(&daemon->file, &page, &problem) == 0) {
+        if (keeper_adopt(&daemon->keeper, &page)) {
+            log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
+            return;
+        }
+        problem_set(&problem, "%s: its time is not this machine's", daemon->file.path);
+        page_file_disown(&daemon->file);
+    }
+    log_line(LOG_INFO, "a new page is begun (%s)", problem.text);
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+
+static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
+{
+    if (machine_stalled(&daemon->machine, daemon->due_ns, mono_ns))
+        claims_forget(&daemon->claims, mono_ns);
+    if (machine_clocksource_changed(&daemon->machine, mono_ns))
+        keeper_disrupt(&daemon->keeper);
+}
+
+static void step(struct daemon *daemon)
+{
+    int64_t mono_ns = now_ns();
+    look_at_machine(daemon, mono_ns);
+    claims_ask(&daemon->claims, mono_ns);
+    enum keeper_result result = keeper_step(&daemon->keeper);
+    daemon->due_ns = mono_ns + (int64_t)keeper_wait_ns(&daemon->keeper, result);
+    bool is_status_new = report_step(&daemon->report, &daemon->keeper, result);
+    report_claims(&daemon->report, &daemon->claims);
+    daemon_tell_status(daemon, is_status_new);
+}
+
+/* Whatever comes first: a step, the metrics, the watchdog, a reference that wants to be asked. */
+static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
+{
+    int64_t until = daemon->due_ns;
+    int64_t claims_due = claims_due_ns(&daemon->claims);
+    int64_t watchdog_due = daemon->watchdog_told_ns + (int64_t)daemon->watchdog_ns;
+    if (claims_due < until)
+        until = claims_due;
+    if (daemon->watchdog_ns != 0 && watchdog_due < until)
+        until = watchdog_due;
+    if (until <= mono_ns)
+        return 0;
+    uint64_t wait = (uint64_t)(until - mono_ns);
+    return wait < WAIT_MAX_NS ? wait : WAIT_MAX_NS;
+}
+
+static void look_around(struct daemon *daemon, unsigned reasons)
+{
+    int64_t mono_ns = now_ns();
+    if (reasons & WAKE_RELOAD)
+        daemon_reload(daemon);
+    if (mono_ns >= daemon->due_ns || (reasons & WAKE_CLOCK_SET))
+        step(daemon);
+    else
+        claims_ask(&daemon->claims, mono_ns);
+    if (mono_ns - daemon->metrics_ns >= METRICS_NS) {
+        daemon->metrics_ns = mono_ns;
+        daemon_write_metrics(daemon, true);
+    }
+    daemon_tell_watchdog(daemon, mono_ns);
+}
+
+static void loop(struct daemon *daemon)
+{
+    unsigned reasons = WAKE_TIME;
+    daemon->due_ns = now_ns();
+    /* The first metrics a second after the first lines, not before there are any. */
+    daemon->metrics_ns = daemon->due_ns - METRICS_NS * 9 / 10;
+    while (!(reasons & WAKE_END)) {
+        look_around(daemon, reasons);
+        reasons = wake_wait(&daemon->wake, time_to_wait(daemon, now_ns()));
+    }
+}
+
+static int start(struct daemon *daemon, struct problem *problem)
+{
+    const struct settings *settings = &daemon->settings;
+    if (page_file_open(&daemon->file, settings->page, settings->user, problem) != 0)
+        return -1;
+    if (wake_open(&daemon->wake, problem) != 0)
+        return -1;
+    if (daemon->options->lock_memory) {
+        struct problem refused;
+        if (privileges_lock_memory(&refused) != 0)
+            log_line(LOG_WARNING, "%s", refused.text);
+    }
+    daemon->start_utc_ns = counter_clock_ns(CLOCK_REALTIME);
+    daemon->watchdog_ns = notify_watchdog_ns();
+    daemon->watchdog_told_ns = now_ns();
+    claims_set_up(&daemon->claims, settings);
+    machine_start(&daemon->machine, now_ns());
+    history_open(settings->timeline, settings->timeline_bytes);
+    start_keeper(daemon);
+    return 0;
+}
+
+static void end(struct daemon *daemon)
+{
+    notify_send("STOPPING=1\nSTATUS=the page stays, in holdover\n");
+    log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
+             daemon->keeper.counts.publications, daemon->settings.page);
+    daemon_write_metrics(daemon, false);
+    history_close();
+    claims_close(&daemon->claims);
+    page_file_close(&daemon->file);
+    wake_close(&daemon->wake);
+}
+
+int daemon_run(const struct options *options, const struct settings *settings)
+{
+    static struct daemon daemon;
+    struct problem problem;
+    daemon.options = options;
+    daemon.settings = *settings;
+    umask(022);
+    log_set_level(settings->log_level);
+    if (start(&daemon, &problem) != 0) {
+        log_line(LOG_ERROR, "%s", problem.text);
+        return 1;
+    }
+    log_line(LOG_INFO, "version %s, counter %s, page %s, every %" PRIu64 " ms", TIMEBASE_VERSION,
+             timebase_counter_name(timebase_counter_id()), settings->page,
+             settings->interval_ns / 1000000);
+    loop(&daemon);
+    end(&daemon);
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* daemon_parts: what the daemon is put together from. Not for others. */
+#ifndef DAEMON_DAEMON_PARTS_H
+#define DAEMON_DAEMON_PARTS_H
+
+#include "../src/reference/reference.h"
+#include "daemon.h"
+#include "keeper.h"
+#include "machine.h"
+#include "page_file.h"
+#include "report.h"
+#include "wake.h"
+
+struct daemon {
+    const struct options *options;
+    struct settings settings;
+    struct page_file file;
+    struct keeper keeper;
+    struct claims claims;
+    struct reference_kernel kernel;
+    struct machine machine;
+    struct report report;
+    struct wake wake;
+    uint64_t watchdog_ns; /* 0: none */
+    int64_t start_utc_ns;
+    int64_t due_ns; /* the next step, monotonic */
+    int64_t metrics_ns;
+    int64_t watchdog_told_ns;
+    uint64_t page_repairs;
+    bool is_ready_told;
+    bool are_metrics_failing;
+};
+
+/* daemon_settings.c: SIGHUP. A bad configuration is told, and the present one stays. */
+void daemon_reload(struct daemon *daemon);
+
+/* daemon_tell.c: the metrics file, systemd when the status is new, and its watchdog when due. */
+void daemon_write_metrics(struct daemon *daemon, bool is_up);
+void daemon_tell_status(struct daemon *daemon, bool is_status_new);
+void daemon_tell_watchdog(struct daemon *daemon, int64_t mono_ns);
+
+#endif

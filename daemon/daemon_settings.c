@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Where settings come from, at the start and again. */
+#include <string.h>
+
+#include "config.h"
+#include "daemon_parts.h"
+#include "history.h"
+#include "log.h"
+
+int daemon_settings(const struct options *options, struct settings *settings,
+                    struct problem *problem)
+{
+    const char *path = options->config != NULL ? options->config : CONFIG_DEFAULT;
+    settings_default(settings);
+    int result = config_read(path, settings, problem);
+    /* The file that nobody asked for may be missing. */
+    if (result < 0 || (result > 0 && options->config != NULL))
+        return -1;
+    settings_overlay(settings, &options->flags);
+    return settings_finish(settings, problem);
+}
+
+void daemon_reload(struct daemon *daemon)
+{
+    struct settings settings;
+    struct problem problem;
+    if (daemon_settings(daemon->options, &settings, &problem) != 0) {
+        log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
+        return;
+    }
+    if (strcmp(settings.page, daemon->settings.page) != 0 ||
+        strcmp(settings.user, daemon->settings.user) != 0) {
+        log_line(LOG_WARNING, "page and user change with a restart only: kept as they were");
+        memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
+        memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
+    }
+    bool is_same_history = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
+        settings.timeline_bytes == daemon->settings.timeline_bytes;
+    if (!is_same_history) {
+        history_close();
+        history_open(settings.timeline, settings.timeline_bytes);
+    }
+    log_set_level(settings.log_level);
+    claims_close(&daemon->claims);
+    claims_set_up(&daemon->claims, &settings);
+    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
+    keeper_set(&daemon->keeper, settings.interval_ns, settings.drift_ppb);
+    daemon->keeper.claims_told = 0;
+    daemon->settings = settings;
+    log_line(LOG_INFO, "configuration read again");
+}

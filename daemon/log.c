@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 1000 };
+
+static int shown_level = LOG_INFO;
+
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {
+    {"error", LOG_ERROR}, {"warning", LOG_WARNING}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}};
+
+int log_level_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (strlen(levels[i].name) == length && memcmp(levels[i].name, name, length) == 0)
+            return levels[i].level;
+    return -1;
+}
+
+static const char *name_of(int level)
+{
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+        if (levels[i].level == level)
+            return levels[i].name;
+    return "?";
+}
+
+void log_set_level(int level)
+{
+    shown_level = level;
+}
+
+/* A path or a source's answer may hold anything; a log line shall stay one line. */
+static void tame(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+    char text[LINE], line[LINE + 64];
+    va_list arguments;
+    if ((int)level > shown_level)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    tame(text);
+    int length = getenv("JOURNAL_STREAM") != NULL
+        ? snprintf(line, sizeof(line), "<%d>%s\n", (int)level, text)
+        : snprintf(line, sizeof(line), "timebased: %s: %s\n", name_of((int)level), text);
+    /* Nobody can be told that telling failed. */
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+}

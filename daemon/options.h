@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* options: the command line. Every key of the configuration is a flag: --key=value. */
+#ifndef DAEMON_OPTIONS_H
+#define DAEMON_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "settings.h"
+
+enum options_action {
+    OPTIONS_RUN,
+    OPTIONS_CHECK,   /* look at the configuration and end */
+    OPTIONS_HELP,    /* print options_help */
+    OPTIONS_VERSION, /* print the version */
+};
+
+struct options {
+    enum options_action action;
+    const char *config; /* NULL: the default file, which may be missing */
+    bool lock_memory;
+    struct settings flags; /* those of them that were `given` */
+};
+
+extern const char options_help[];
+
+/* Returns 0; or -1 and *problem names the argument. Pure but for pointers into argv. */
+int options_parse(int argc, char **argv, struct options *options, struct problem *problem);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "page_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <timebase/error.h>
+
+#include "../src/publish/store.h"
+#include "privileges.h"
+
+enum { FOLDER_MODE = 0755, PAGE_MODE = 0644 };
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+/* The page's name within its folder. */
+static const char *name_of(const struct page_file *file)
+{
+    return strrchr(file->path, '/') + 1;
+}
+
+static int name_parts(struct page_file *file, const char *path, struct problem *problem)
+{
+    size_t length = strlen(path);
+    const char *slash = strrchr(path, '/');
+    /* The longest name beside the page is PAGE.lock. */
+    if (slash == NULL || length + sizeof(".lock") > SETTINGS_PATH)
+        return problem_set(problem, "%s: no path of a page: choose a shorter one with a folder",
+                           path);
+    memcpy(file->path, path, length + 1);
+    size_t folder = slash == path ? 1 : (size_t)(slash - path);
+    memcpy(file->folder, path, folder);
+    file->folder[folder] = '\0';
+    stpcpy(stpcpy(file->lock_name, name_of(file)), ".lock");
+    stpcpy(stpcpy(file->aside_name, name_of(file)), ".new");
+    return 0;
+}
+
+static int open_folder(struct page_file *file, struct problem *problem)
+{
+    if (mkdir(file->folder, FOLDER_MODE) == 0)
+        file->is_folder_made = true;
+    else if (errno != EEXIST)
+        return problem_of_file(problem, "cannot make the folder", file->folder, errno);
+    file->folder_fd = open(file->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (file->folder_fd < 0)
+        return problem_of_file(problem, "cannot open the folder", file->folder, errno);
+    /* Whatever the umask: others shall read. A folder that was there stays as it is. */
+    if (file->is_folder_made && fchmod(file->folder_fd, FOLDER_MODE) != 0)
+        return problem_of_file(problem, "cannot open up the folder", file->folder, errno);
+    return 0;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+int page_file_open(struct page_file *file, const char *path, const char *user,
+                   struct problem *problem)
+{
+    static const struct page_file none = {.folder_fd = -1, .fd = -1, .lock = {.fd = -1}};
+    *file = none;
+    if (name_parts(file, path, problem) != 0)
+        return -1;
+    if (open_folder(file, problem) == 0 &&
+        privileges_drop(user, file->folder_fd, file->is_folder_made, problem) == 0 &&
+        lock_take(&file->lock, file->folder_fd, file->lock_name, file->path, problem) == 0)
+        return 0;
+    page_file_close(file);
+    return -1;
+}
+
+void page_file_close(struct page_file *file)
+{
+    close_fd(&file->fd);
+    lock_release(&file->lock);
+    close_fd(&file->folder_fd);
+}
+
+/* ---- the page that is there ---------------------------------------------------------------- */
+
+/* All 512 bytes of the file; false if it is shorter, or cannot be read. */
+static bool read_page(int fd, struct timebase_page *page)
+{
+    char *bytes = (char *)page;
+    size_t length = 0;
+    while (length < sizeof(*page)) {
+        ssize_t got = pread(fd, bytes + length, sizeof(*page) - length, (off_t)length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        length += (size_t)got;
+    }
+    return true;
+}
+
+/* Nobody else may have had a hand in it. */
+static int examine_file(int fd, const char *path, struct problem *problem)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return problem_of_file(problem, "cannot look at", path, errno);
+    if (!S_ISREG(status.st_mode))
+        return problem_set(problem, "%s: no regular file", path);
+    if (status.st_uid != geteuid())
+        return problem_set(problem, "%s: belongs to user %lu", path, (unsigned long)status.st_uid);
+    if ((status.st_mode & 0022) != 0)
+        return problem_set(problem, "%s: others can write to it (mode %04o)", path,
+                           (unsigned)status.st_mode & 07777);
+    if (status.st_size != TIMEBASE_PAGE_SIZE)
+        return problem_set(problem, "%s: %lld bytes long instead of %u", path,
+                           (long long)status.st_size, TIMEBASE_PAGE_SIZE);
+    return 0;
+}
+
+static int examine_page(const struct page_file *file, const struct timebase_page *page,
+                        struct problem *problem)
+{
+    int error = timebase_page_validate(page);
+    if (error != TIMEBASE_OK)
+        return problem_set(problem, "%s: %s", file->path, timebase_strerror(error));
+    if (page->counter_id != (uint32_t)timebase_counter_id())
+        return problem_set(problem, "%s: of counter %u, ours is %d", file->path, page->counter_id,
+                           timebase_counter_id());
+    if (!file->lock.is_same_boot)
+        return problem_set(problem, "%s: from before the machine was started", file->path);
+    return 0;
+}
+
+int page_file_adopt(struct page_file *file, struct timebase_page *page, struct problem *problem)
+{
+    file->fd = openat(file->folder_fd, name_of(file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0 && errno == ENOENT)
+        return problem_set(problem, "%s: there is none", file->path);
+    if (file->fd < 0)
+        return problem_of_file(problem, "cannot open", file->path, errno);
+    if (examine_file(file->fd, file->path, problem) == 0) {
+        if (!read_page(file->fd, page))
+            problem_set(problem, "%s: could not be read", file->path);
+        else if (examine_page(file, page, problem) == 0 && fchmod(file->fd, PAGE_MODE) == 0) {
+            file->image = *page;
+            return 0;
+        }
+    }
+    page_file_disown(file);
+    return -1;
+}
+
+void page_file_disown(struct page_file *file)
+{
+    close_fd(&file->fd);
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+/* Aside and complete before it gets its name; what was there stays whole for those who have it. */
+static int make(struct page_file *file, const struct timebase_page *page, struct problem *problem)
+{
+    unlinkat(file->folder_fd, file->aside_name, 0); /* of somebody who died here */
+    int fd = openat(file->folder_fd, file->aside_name,
+                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, PAGE_MODE);
+    if (fd < 0)
+        return problem_of_file(problem, "cannot make", file->path, errno);
+    if (fchmod(fd, PAGE_MODE) != 0 || publish_store_whole(fd, page) != 0 ||
+        renameat(file->folder_fd, file->aside_name, file->folder_fd, name_of(file)) != 0) {
+        problem_of_file(problem, "cannot make", file->path, errno);
+        unlinkat(file->folder_fd, file->aside_name, 0);
+        close(fd);
+        return -1;
+    }
+    close_fd(&file->fd);
+    file->fd = fd;
+    return 0;
+}
+
+/* The folder was taken away, and the lock with it: both anew. */
+static int reopen_folder(struct page_file *file, struct problem *problem)
+{
+    if (lock_is_held(&file->lock, file->folder_fd, file->lock_name))
+        return 0;
+    struct page_file again;
+    if (page_file_open(&again, file->path, "", problem) != 0)
+        return -1;
+    page_file_close(file);
+    *file = again;
+    return 0;
+}
+
+/* ---- each publication ---------------------------------------------------------------------- */
+
+static enum page_file_event look(const struct page_file *file)
+{
+    struct stat ours, named;
+    struct timebase_page now;
+    if (file->fd < 0)
+        return PAGE_FILE_MADE;
+    if (fstat(file->fd, &ours) != 0 || ours.st_size != TIMEBASE_PAGE_SIZE)
+        return PAGE_FILE_SHRUNK;
+    if (fstatat(file->folder_fd, name_of(file), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+        ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
+        return PAGE_FILE_REPLACED;
+    if (!read_page(file->fd, &now) || memcmp(&now, &file->image, sizeof(now)) != 0)
+        return PAGE_FILE_CHANGED;
+    return PAGE_FILE_AS_EXPECTED;
+}
+
+int page_file_store(struct page_file *file, const struct timebase_page *page,
+                    enum page_file_event *event, struct problem *problem)
+{
+    *event = look(file);
+    if (*event == PAGE_FILE_AS_EXPECTED) {
+        if (publish_store(file->fd, page) != 0)
+            return problem_of_file(problem, "cannot write to", file->path, errno);
+    } else if (reopen_folder(file, problem) != 0 || make(file, page, problem) != 0) {
+        return -1;
+    }
+    file->image = *page;
+    return 0;
+}
+
+void page_file_store_counts(struct page_file *file, const struct timebase_page *page)
+{
+    if (file->fd < 0 || publish_store_counts(file->fd, page) != 0)
+        return;
+    file->image = *page;
+}
+
+const char *page_file_event_text(enum page_file_event event)
+{
+    static const char *const texts[] = {
+        [PAGE_FILE_AS_EXPECTED] = "as expected",
+        [PAGE_FILE_MADE] = "made",
+        [PAGE_FILE_SHRUNK] = "had been given another size",
+        [PAGE_FILE_REPLACED] = "had been removed or replaced",
+        [PAGE_FILE_CHANGED] = "had been written to by somebody else",
+    };
+    return texts[event];
+}

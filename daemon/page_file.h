@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_file: the page where others find it.
+ *
+ *     page_file_open     the folder, made if missing; the lock
+ *     page_file_adopt    the page of the daemon before, if it is good
+ *     page_file_store    after each publication; makes the file if there is none, or it was harmed
+ *     page_file_close    the page stays: readers go on with it in holdover
+ *
+ * The file is made aside and renamed, never truncated, and opened without following links. The
+ * page itself lives in the daemon's memory (src/publish/store.h).
+ */
+#ifndef DAEMON_PAGE_FILE_H
+#define DAEMON_PAGE_FILE_H
+
+#include <stdbool.h>
+
+#include <timebase/page.h>
+
+#include "lock.h"
+#include "problem.h"
+#include "settings.h"
+
+struct page_file {
+    char path[SETTINGS_PATH];
+    char folder[SETTINGS_PATH];
+    char lock_name[SETTINGS_PATH];  /* within the folder */
+    char aside_name[SETTINGS_PATH]; /* likewise */
+    int folder_fd;                  /* -1: not open */
+    int fd;                         /* the page; -1: there is none of ours */
+    bool is_folder_made;            /* by us */
+    struct lock lock;
+    struct timebase_page image; /* what the file holds, if nobody else wrote to it */
+};
+
+/* What page_file_store() found and did. */
+enum page_file_event {
+    PAGE_FILE_AS_EXPECTED,
+    PAGE_FILE_MADE,     /* the first of all */
+    PAGE_FILE_SHRUNK,   /* or grown: another size */
+    PAGE_FILE_REPLACED, /* another file has its name, or none */
+    PAGE_FILE_CHANGED,  /* others wrote to it */
+};
+
+/*
+ * Returns 0, or -1 and *problem. The folder is 0755 if it is made here. Between folder and lock
+ * the process becomes this user (privileges.h), "" for none.
+ */
+int page_file_open(struct page_file *file, const char *path, const char *user,
+                   struct problem *problem);
+
+/*
+ * The page that is there: 0 and *page if it is whole, ours and of this boot; else -1, and *problem
+ * says why it is not taken up. It is not touched.
+ */
+int page_file_adopt(struct page_file *file, struct timebase_page *page, struct problem *problem);
+
+/* Drop an adopted page: the next one is made aside. */
+void page_file_disown(struct page_file *file);
+
+/*
+ * Bring a publication to the file. Returns 0 and what had happened to the file (it is then
+ * repaired), or -1 and *problem; the next call tries again.
+ */
+int page_file_store(struct page_file *file, const struct timebase_page *page,
+                    enum page_file_event *event, struct problem *problem);
+
+/* The counts alone, on the way; they are also in the next publication. */
+void page_file_store_counts(struct page_file *file, const struct timebase_page *page);
+
+void page_file_close(struct page_file *file);
+
+/* In words, for the log. */
+const char *page_file_event_text(enum page_file_event event);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* problem: why something was refused, for people: what, where, and what to do about it. */
+#ifndef DAEMON_PROBLEM_H
+#define DAEMON_PROBLEM_H
+
+struct problem {
+    char text[512]; /* without a full stop or a line's end */
+};
+
+/* Sets the text, cut if need be. Returns -1, so that a function can end with it. */
+__attribute__((format(printf, 2, 3))) int problem_set(struct problem *problem, const char *format,
+                                                      ...);
+
+/*
+ * "WHAT PATH: No such file or directory: what to do", from an errno. Where the advice depends on
+ * the error (no rights, full, read-only), it is chosen by it.
+ */
+int problem_of_file(struct problem *problem, const char *what, const char *path, int error);
+
+#endif

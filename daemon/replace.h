@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* replace: a whole file at once: readers see the old text or the new one, never a part. */
+#ifndef DAEMON_REPLACE_H
+#define DAEMON_REPLACE_H
+
+#include <stddef.h>
+
+#include "problem.h"
+
+/*
+ * Written to PATH.new and renamed; mode 0644, no link followed. Returns 0; or -1, *problem, and the
+ * old file is as it was.
+ */
+int replace_file(const char *path, const char *text, size_t length, struct problem *problem);
+
+#endif

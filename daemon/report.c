@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <timebase/clock.h>
+#include <timebase/error.h>
+
+#include "log.h"
+
+static void report_counts(const struct report *report, const struct keeper *keeper)
+{
+    const struct keeper_counts *was = &report->counts, *now = &keeper->counts;
+    if (now->utc_steps != was->utc_steps)
+        log_line(LOG_WARNING, "the system clock was stepped by %" PRId64 " ns (%" PRIu64 " so far)",
+                 now->last_utc_step_ns, now->utc_steps);
+    if (now->suspends != was->suspends)
+        log_line(LOG_WARNING, "the machine slept (%" PRIu64 " so far)", now->suspends);
+    if (now->jumps != was->jumps)
+        log_line(LOG_WARNING,
+                 "counter and system clock have parted by %" PRId64
+                 " ns: lines begin afresh (%" PRIu64 " so far)",
+                 keeper->offset_ns, now->jumps);
+    if (now->backwards != was->backwards)
+        log_line(LOG_WARNING, "the counter went back: lines begin afresh (%" PRIu64 " so far)",
+                 now->backwards);
+    if (now->disruptions != was->disruptions && now->jumps == was->jumps &&
+        now->backwards == was->backwards)
+        log_line(LOG_WARNING, "the machine was disrupted: the counter's pace is learnt anew");
+    if (now->rate_changes != was->rate_changes)
+        log_line(LOG_DEBUG, "the system clock changed its pace (%" PRIu64 " so far)",
+                 now->rate_changes);
+    if (now->late_publications != was->late_publications)
+        log_line(LOG_WARNING,
+                 "published late: for some ms readers may have differed by up to 10 us (%" PRIu64
+                 " so far)",
+                 now->late_publications);
+}
+
+static void report_leap(struct report *report, const struct keeper *keeper)
+{
+    if (report->is_leap == keeper->leap.is_open)
+        return;
+    report->is_leap = keeper->leap.is_open;
+    log_line(LOG_WARNING,
+             report->is_leap ? "a leap second is near: the bound of UTC is a second wider"
+                             : "the leap second is over");
+}
+
+static bool report_status(struct report *report, const struct keeper *keeper)
+{
+    struct timebase_instant now;
+    if (!keeper_now(keeper, &now))
+        return false;
+    uint32_t status = now.flags & TIMEBASE_LINE_STATUS_MASK;
+    if (status == report->status)
+        return false;
+    log_line(LOG_INFO,
+             "status %s, was %s: within %" PRIu64 " ns of the system clock, %" PRIu64 " ns of UTC",
+             timebase_status_name((int)status), timebase_status_name((int)report->status),
+             now.maxerror_ns, now.utc_maxerror_ns);
+    report->status = status;
+    return true;
+}
+
+static void report_reference(struct report *report, bool is_failing)
+{
+    if (is_failing == report->is_reference_failing)
+        return;
+    report->is_reference_failing = is_failing;
+    if (is_failing)
+        log_line(LOG_ERROR,
+                 "the kernel's clocks cannot be read, or move in steps of more than "
+                 "1 us: nothing is published; see current_clocksource below /sys");
+    else
+        log_line(LOG_INFO, "the kernel's clocks are read again");
+}
+
+bool report_step(struct report *report, const struct keeper *keeper, enum keeper_result result)
+{
+    report_counts(report, keeper);
+    report_leap(report, keeper);
+    if (result == KEEPER_NO_REFERENCE || result == KEEPER_PUBLISHED)
+        report_reference(report, result == KEEPER_NO_REFERENCE);
+    report->counts = keeper->counts;
+    return report_status(report, keeper);
+}
+
+void report_store(struct report *report, const struct page_file *file, enum page_file_event event,
+                  const struct problem *problem)
+{
+    if (problem != NULL && !report->is_store_failing)
+        log_line(LOG_ERROR, "%s; trying again", problem->text);
+    if (problem == NULL && report->is_store_failing)
+        log_line(LOG_INFO, "%s: written again", file->path);
+    report->is_store_failing = problem != NULL;
+    if (problem == NULL && event == PAGE_FILE_MADE)
+        log_line(LOG_INFO, "%s: made", file->path);
+    else if (problem == NULL && event != PAGE_FILE_AS_EXPECTED)
+        log_line(LOG_WARNING, "%s %s: made anew", file->path, page_file_event_text(event));
+}
+
+static void report_source(const struct claims_source *source, bool is_known, bool was_up)
+{
+    if (!source->is_up && source->error != TIMEBASE_OK && (was_up || !is_known))
+        log_line(LOG_WARNING, "reference %s: %s; asking again every 2 s", source->name,
+                 timebase_strerror(source->error));
+    if (source->is_up && !was_up && source->has_claim)
+        log_line(LOG_INFO,
+                 "reference %s: system clock - UTC is %" PRId64 " ns, give or take %" PRIu64
+                 " ns; it %s",
+                 source->name, source->claim.offset_ns, source->claim.error_ns,
+                 source->claim.is_synchronized ? "follows UTC"
+                                               : "does not say that it follows UTC");
+}
+
+void report_claims(struct report *report, const struct claims *claims)
+{
+    for (unsigned i = 0; i < claims->count; i++) {
+        const struct claims_source *source = &claims->sources[i];
+        bool was_up = report->sources[i].is_up;
+        report_source(source, report->sources[i].is_known, was_up);
+        if (source->is_liar && !report->sources[i].is_liar)
+            log_line(LOG_WARNING,
+                     "reference %s is a falseticker: it says %" PRId64
+                     " ns, the majority between %" PRId64 " and %" PRId64 " ns",
+                     source->name, source->claim.offset_ns, claims->agreement.low_ns,
+                     claims->agreement.high_ns);
+        report->sources[i].is_known |= source->is_up || source->error != TIMEBASE_OK;
+        report->sources[i].is_up = source->is_up && source->has_claim;
+        report->sources[i].is_liar = source->is_liar;
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* report: what a step of the keeper showed, as log lines; each event once, with its numbers. */
+#ifndef DAEMON_REPORT_H
+#define DAEMON_REPORT_H
+
+#include "keeper.h"
+#include "page_file.h"
+
+/* What was told before, so that only changes are. */
+struct report {
+    struct keeper_counts counts;
+    uint32_t status; /* as readers are told; 0 before there are lines */
+    bool is_leap;
+    bool is_store_failing;
+    bool is_reference_failing;
+    struct {
+        bool is_known, is_up, is_liar;
+    } sources[SETTINGS_REFERENCES];
+};
+
+/* True if the status has changed. */
+bool report_step(struct report *report, const struct keeper *keeper, enum keeper_result result);
+
+/* The page's file: harmed and repaired, or not to be written. NULL: it was. */
+void report_store(struct report *report, const struct page_file *file, enum page_file_event event,
+                  const struct problem *problem);
+
+void report_claims(struct report *report, const struct claims *claims);
+
+#endif

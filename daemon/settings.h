@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings: what can be set, by flags or in a file, with ranges and defaults. A table of keys, and
+ * a function for each kind of value; both `--key=value` and `key = value` end here. Pure.
+ */
+#ifndef DAEMON_SETTINGS_H
+#define DAEMON_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "problem.h"
+
+enum {
+    SETTINGS_PATH = 256,      /* longest path, with its end */
+    SETTINGS_REFERENCES = 16, /* as many as agree() takes */
+    SETTINGS_USER = 64,
+};
+
+/* Keys, in the order of the table. */
+enum settings_key {
+    SETTINGS_KEY_PAGE,
+    SETTINGS_KEY_INTERVAL,
+    SETTINGS_KEY_DRIFT,
+    SETTINGS_KEY_REFERENCE,
+    SETTINGS_KEY_TIMELINE,
+    SETTINGS_KEY_TIMELINE_SIZE,
+    SETTINGS_KEY_METRICS,
+    SETTINGS_KEY_USER,
+    SETTINGS_KEY_LOG_LEVEL,
+    SETTINGS_KEYS,
+};
+
+struct settings {
+    char page[SETTINGS_PATH];
+    uint64_t interval_ns;
+    uint32_t drift_ppb;
+    char references[SETTINGS_REFERENCES][SETTINGS_PATH]; /* "name" or "name:argument" */
+    unsigned reference_count;                            /* 0: the kernel's word alone */
+    char timeline[SETTINGS_PATH];                        /* empty: none */
+    uint64_t timeline_bytes;
+    char metrics[SETTINGS_PATH]; /* empty: none; "beside the page" is resolved by settings_finish */
+    char user[SETTINGS_USER];    /* empty: stay who we are */
+    int log_level;               /* enum log_level */
+    unsigned given;              /* bit k: key k was set by somebody */
+};
+
+void settings_default(struct settings *settings);
+
+/* The key of this name, which need not end after length; SETTINGS_KEYS: there is none. */
+enum settings_key settings_key_named(const char *name, size_t length);
+const char *settings_key_name(enum settings_key key);
+bool settings_is_repeatable(enum settings_key key);
+
+/*
+ * Set one. The value need not end after length. Returns 0; or -1, *problem says what is wrong with
+ * the value and what would be right, and nothing was set.
+ */
+int settings_set(struct settings *settings, enum settings_key key, const char *value, size_t length,
+                 struct problem *problem);
+
+/* What `over` was given goes over what `settings` has: flags over the file. */
+void settings_overlay(struct settings *settings, const struct settings *over);
+
+/* What follows from others: where the metrics are by default. Returns 0 or -1 as above. */
+int settings_finish(struct settings *settings, struct problem *problem);
+
+#endif

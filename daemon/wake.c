@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "wake.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* 2037-12-31: later than anybody waits, and 32 bits hold it. */
+#define FAR_AWAY 2145830400
+
+static void watch_clock(struct wake *wake)
+{
+    struct itimerspec far = {.it_value = {.tv_sec = FAR_AWAY}};
+    if (wake->clock_fd >= 0 &&
+        timerfd_settime(wake->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL) ==
+            0)
+        return;
+    log_line(LOG_WARNING,
+             "no timer that notices a clock being set: %s: steps are seen at the next sample",
+             strerror(errno));
+    if (wake->clock_fd >= 0)
+        close(wake->clock_fd);
+    wake->clock_fd = -1;
+}
+
+int wake_open(struct wake *wake, struct problem *problem)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    wake->clock_fd = -1;
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    /* A file at its limit, a client that is gone: errors, not ends. */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    wake->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (wake->signal_fd < 0)
+        return problem_set(problem, "cannot wait for signals: %s: allow signalfd4",
+                           strerror(errno));
+    wake->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    watch_clock(wake);
+    return 0;
+}
+
+static unsigned read_signals(struct wake *wake)
+{
+    struct signalfd_siginfo info;
+    unsigned reasons = 0;
+    while (read(wake->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+        reasons |= info.ssi_signo == SIGHUP ? WAKE_RELOAD : WAKE_END;
+    return reasons;
+}
+
+static unsigned read_clock(struct wake *wake)
+{
+    uint64_t expirations;
+    bool is_set = read(wake->clock_fd, &expirations, sizeof(expirations)) < 0 && errno == ECANCELED;
+    watch_clock(wake);
+    return is_set ? WAKE_CLOCK_SET : 0;
+}
+
+unsigned wake_wait(struct wake *wake, uint64_t ns)
+{
+    struct pollfd fds[] = {{.fd = wake->signal_fd, .events = POLLIN},
+                           {.fd = wake->clock_fd, .events = POLLIN}};
+    struct timespec wait = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    unsigned reasons = 0;
+    int ready = ppoll(fds, 2, &wait, NULL);
+    if (ready > 0 && fds[0].revents != 0)
+        reasons |= read_signals(wake);
+    if (ready > 0 && fds[1].revents != 0)
+        reasons |= read_clock(wake);
+    return reasons != 0 ? reasons : WAKE_TIME;
+}
+
+void wake_close(struct wake *wake)
+{
+    close(wake->signal_fd);
+    if (wake->clock_fd >= 0)
+        close(wake->clock_fd);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wake: what the daemon waits for: time, a clock that was set, signals. A clock that is set is told
+ * at once, by a timer on CLOCK_REALTIME that the kernel cancels then (TFD_TIMER_CANCEL_ON_SET);
+ * so are leap seconds and the end of a sleep.
+ */
+#ifndef DAEMON_WAKE_H
+#define DAEMON_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "problem.h"
+
+enum wake_reason {
+    WAKE_TIME = 1, /* the wait is over */
+    WAKE_CLOCK_SET = 2,
+    WAKE_RELOAD = 4, /* SIGHUP */
+    WAKE_END = 8,    /* SIGTERM, SIGINT */
+};
+
+struct wake {
+    int signal_fd;
+    int clock_fd; /* -1: the kernel would not; steps are then seen at the next sample */
+};
+
+/* Signals are blocked from here on, and come as reasons. Returns 0, or -1 and *problem. */
+int wake_open(struct wake *wake, struct problem *problem);
+
+/* Wait for so long at most: the reasons, at least one. */
+unsigned wake_wait(struct wake *wake, uint64_t ns);
+
+void wake_close(struct wake *wake);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Readers may have the file mapped or may read it. Either way they see the writes in the order in
+ * which they were made: the kernel holds the file's lock for each, and so orders what one of them
+ * stored before what the next one stores; this takes the place of (B) and (D) in page.h.
+ *
+ * The number is eight bytes, and a mapped reader may catch the kernel in the midst of copying them.
+ * Which copy it names is told by its lowest bit, and so by one byte, old or new: either copy is
+ * whole at that moment. A mixture is seldom seen twice in a row, and if so, both looks fell into
+ * this one write, during which no copy changes.
+ */
+#include "store.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#define COUNTS_OFFSET offsetof(struct timebase_page, refresh_ticks)
+#define COUNTS_SIZE (offsetof(struct timebase_page, copy) - COUNTS_OFFSET)
+
+/* All of these bytes of the page, to the same place of the file. */
+static int store(int fd, const struct timebase_page *page, size_t offset, size_t size)
+{
+    const char *bytes = (const char *)page;
+    while (size > 0) {
+        ssize_t written = pwrite(fd, bytes + offset, size, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written == 0)
+            errno = ENOSPC;
+        if (written <= 0)
+            return -1;
+        offset += (size_t)written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+int publish_store_counts(int fd, const struct timebase_page *page)
+{
+    return store(fd, page, COUNTS_OFFSET, COUNTS_SIZE);
+}
+
+int publish_store(int fd, const struct timebase_page *page)
+{
+    size_t copy = (size_t)(timebase_page_word(&page->seq) & 1);
+    size_t offset = offsetof(struct timebase_page, copy) + copy * sizeof(page->copy[0]);
+    if (store(fd, page, offset, sizeof(page->copy[0])) != 0 || publish_store_counts(fd, page) != 0)
+        return -1;
+    return store(fd, page, offsetof(struct timebase_page, seq), sizeof(page->seq));
+}
+
+int publish_store_whole(int fd, const struct timebase_page *page)
+{
+    return store(fd, page, 0, sizeof(*page));
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store: a page in a file, for processes that share it. The page itself stays in the writer's
+ * memory, so that nobody who truncates the file can kill the writer; after each publication what
+ * has changed is written to the file, in the order of the protocol in page.h.
+ */
+#ifndef PUBLISH_STORE_H
+#define PUBLISH_STORE_H
+
+#include <timebase/page.h>
+
+/*
+ * The newest publication of *page, into a file that holds the one before it. Three writes, each
+ * of which ends before the next begins: the lines, the counts, the number. Who dies in between
+ * leaves the publication before. Returns 0, or -1 and errno.
+ */
+int publish_store(int fd, const struct timebase_page *page);
+
+/* All of the page, into a file that nobody reads yet. Returns 0, or -1 and errno. */
+int publish_store_whole(int fd, const struct timebase_page *page);
+
+/* The counts alone: they take no part in the protocol. Returns 0, or -1 and errno. */
+int publish_store_counts(int fd, const struct timebase_page *page);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* What the references say, and what becomes of a sample. */
+#include "cmocka_first.h"
+
+#include "daemon/claims.h"
+#include "told_source.h"
+
+#define MS INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+#define KERNEL_ERROR (16 * SECOND)
+
+static struct claims claims;
+
+/* So many references, "told:0" and so on; each claims 0 +/- 1 ms now. */
+static void set_up(unsigned count, int64_t mono_ns)
+{
+    struct settings settings;
+    struct problem problem;
+    static const char *const names[] = {"told:0", "told:1", "told:2"};
+    memset(told_sources, 0, sizeof(told_sources));
+    settings_default(&settings);
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, names[i], 6, &problem), 0);
+        told_sources[i].claim =
+            (struct reference_claim){.mono_ns = mono_ns, .error_ns = MS, .is_synchronized = true};
+    }
+    claims_set_up(&claims, &settings);
+}
+
+static struct discipline_sample apply_at(int64_t mono_ns)
+{
+    struct discipline_sample sample = {
+        .mono_ns = mono_ns, .maxerror_ns = KERNEL_ERROR, .is_synchronized = true};
+    claims_apply(&claims, &sample);
+    return sample;
+}
+
+static void without_references_the_kernel_has_its_word(void **state)
+{
+    (void)state;
+    set_up(0, 0);
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_true(sample.is_synchronized);
+    assert_in_range(sample.maxerror_ns, KERNEL_ERROR, KERNEL_ERROR + 1);
+    assert_string_equal(claims.sources[0].name, "kernel");
+    assert_true(claims_due_ns(&claims) == INT64_MAX);
+}
+
+static void a_reference_that_never_answered_leaves_the_kernels_word(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim_error = TIMEBASE_E_REFERENCE;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_true(sample.maxerror_ns == KERNEL_ERROR);
+    assert_false(claims.sources[0].is_up);
+    claims_close(&claims);
+}
+
+static void a_claim_replaces_the_kernels_word_and_grows_with_age(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.offset_ns = -3 * MS;
+    told_sources[0].claim.growth_ppb = 10000;
+    claims_ask(&claims, SECOND);
+    assert_in_range(apply_at(SECOND).maxerror_ns, 4 * MS, 4 * MS + 2);
+    /* 50 ppm of the oscillator and 10 of the source, in 2 s. */
+    assert_in_range(apply_at(3 * SECOND).maxerror_ns, 4 * MS + 120000, 4 * MS + 120002);
+    assert_true(apply_at(3 * SECOND).is_synchronized);
+    assert_string_equal(told_sources[0].argument, "0");
+    claims_close(&claims);
+    assert_int_equal(told_sources[0].closed, 1);
+}
+
+static void each_is_asked_once_a_second(void **state)
+{
+    (void)state;
+    set_up(1, 0);
+    for (int64_t now = SECOND; now < 11 * SECOND; now += 50 * MS)
+        claims_ask(&claims, now);
+    assert_int_equal(told_sources[0].asked, 10);
+    assert_int_equal(told_sources[0].opened, 1);
+    claims_close(&claims);
+}
+
+static void one_that_is_busy_is_asked_again_soon(void **state)
+{
+    (void)state;
+    set_up(1, 0);
+    told_sources[0].claim_error = TIMEBASE_E_BUSY;
+    claims_ask(&claims, SECOND);
+    assert_true(claims_due_ns(&claims) == SECOND + 20 * MS);
+    told_sources[0].claim_error = TIMEBASE_OK;
+    claims_ask(&claims, SECOND + 20 * MS);
+    assert_true(claims.sources[0].has_claim);
+    claims_close(&claims);
+}
+
+static void one_that_cannot_be_opened_is_tried_again(void **state)
+{
+    (void)state;
+    set_up(1, 0);
+    told_sources[0].open_error = TIMEBASE_E_PERMISSION;
+    claims_ask(&claims, SECOND);
+    assert_int_equal(claims.sources[0].error, TIMEBASE_E_PERMISSION);
+    assert_int_equal(told_sources[0].asked, 0);
+    told_sources[0].open_error = TIMEBASE_OK;
+    claims_ask(&claims, 2 * SECOND);
+    assert_int_equal(told_sources[0].opened, 0);
+    claims_ask(&claims, 3 * SECOND);
+    assert_true(claims.sources[0].is_up);
+    claims_close(&claims);
+}
+
+/* The clock may be trusted as far as before; nobody says any more that it is. */
+static void a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    claims_ask(&claims, SECOND);
+    told_sources[0].claim_error = TIMEBASE_E_REFERENCE;
+    for (int64_t now = 2 * SECOND; now < 100 * SECOND; now += SECOND)
+        claims_ask(&claims, now);
+    assert_true(apply_at(11 * SECOND).is_synchronized);
+    assert_false(apply_at(11 * SECOND + 1).is_synchronized);
+    assert_in_range(apply_at(101 * SECOND).maxerror_ns, 6 * MS, 6 * MS + 2);
+    claims_close(&claims);
+}
+
+static void a_liar_is_named_and_outvoted(void **state)
+{
+    (void)state;
+    set_up(3, SECOND);
+    told_sources[1].claim.offset_ns = 500 * MS;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_in_range(sample.maxerror_ns, MS, MS + 2);
+    assert_true(sample.is_synchronized);
+    assert_false(claims.sources[0].is_liar);
+    assert_true(claims.sources[1].is_liar);
+    assert_false(claims.sources[2].is_liar);
+    claims_close(&claims);
+}
+
+static void two_that_contradict_each_other_are_both_provided_for(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    told_sources[1].claim.offset_ns = -500 * MS;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_false(sample.is_synchronized);
+    assert_true(sample.maxerror_ns >= 501 * MS);
+    claims_close(&claims);
+}
+
+static void after_a_step_old_claims_are_void_and_all_are_asked_at_once(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    claims_ask(&claims, SECOND);
+    claims_forget(&claims, SECOND + 10);
+    assert_true(apply_at(SECOND + 10).maxerror_ns == KERNEL_ERROR);
+    assert_true(claims_due_ns(&claims) == SECOND + 10);
+    claims_ask(&claims, SECOND + 20); /* an answer of before the step */
+    assert_false(claims.sources[0].has_claim);
+    told_sources[0].claim.mono_ns = 2 * SECOND;
+    claims_ask(&claims, 3 * SECOND);
+    assert_true(claims.sources[0].has_claim);
+    claims_close(&claims);
+}
+
+static void a_changed_marker_is_a_disruption_and_the_first_is_none(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.disruption_marker = 77;
+    claims_ask(&claims, SECOND);
+    claims_ask(&claims, 2 * SECOND);
+    assert_true(claims.disruptions == 0);
+    told_sources[0].claim.disruption_marker = 78;
+    claims_ask(&claims, 3 * SECOND);
+    assert_true(claims.disruptions == 1);
+    told_sources[0].claim.disruption_marker = 0;
+    claims_ask(&claims, 4 * SECOND);
+    assert_true(claims.disruptions == 1);
+    claims_close(&claims);
+}
+
+static void a_huge_claim_does_not_wrap(void **state)
+{
+    (void)state;
+    set_up(1, INT64_MIN);
+    told_sources[0].claim.error_ns = UINT64_MAX - 5;
+    told_sources[0].claim.offset_ns = INT64_MIN;
+    told_sources[0].claim.growth_ppb = UINT32_MAX;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(INT64_MAX);
+    assert_true(sample.maxerror_ns > 0);
+    assert_true(claims_error_ns(&claims, &told_sources[0].claim, INT64_MAX) >= (uint64_t)1 << 60);
+    claims_close(&claims);
+}
+
+static void tai_and_leaps_come_from_those_that_agree(void **state)
+{
+    const uint32_t tai = TIMEBASE_LINE_TAI_VALID | 37u << TIMEBASE_LINE_TAI_SHIFT;
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.flags = tai | TIMEBASE_LINE_LEAP_INSERT;
+    claims_ask(&claims, SECOND);
+    assert_int_equal(apply_at(SECOND).flags, tai | TIMEBASE_LINE_LEAP_INSERT);
+    claims_close(&claims);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_references_the_kernel_has_its_word),
+        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word),
+        cmocka_unit_test(a_claim_replaces_the_kernels_word_and_grows_with_age),
+        cmocka_unit_test(each_is_asked_once_a_second),
+        cmocka_unit_test(one_that_is_busy_is_asked_again_soon),
+        cmocka_unit_test(one_that_cannot_be_opened_is_tried_again),
+        cmocka_unit_test(a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised),
+        cmocka_unit_test(a_liar_is_named_and_outvoted),
+        cmocka_unit_test(two_that_contradict_each_other_are_both_provided_for),
+        cmocka_unit_test(after_a_step_old_claims_are_void_and_all_are_asked_at_once),
+        cmocka_unit_test(a_changed_marker_is_a_disruption_and_the_first_is_none),
+        cmocka_unit_test(a_huge_claim_does_not_wrap),
+        cmocka_unit_test(tai_and_leaps_come_from_those_that_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper in virtual time: what readers of the page are told, whatever happens. */
+#include "cmocka_first.h"
+
+#include "keeper_world.h"
+#include "unit/dice.h"
+
+#define INTERVAL (250 * MS)
+
+static struct keeper keeper;
+
+static void start(void)
+{
+    begin_world();
+    struct keeper_outside outside = outside_of_world(NULL);
+    keeper_start(&keeper, &outside, INTERVAL, 50000);
+}
+
+static uint32_t status_told(void)
+{
+    return told(&world.page, ticks_now()).flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
+static void the_first_page_is_there_in_milliseconds_and_synchronized_soon(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 3 * MS);
+    assert_true(world.page.seq > 0);
+    keep(&keeper, 200 * MS);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_true(world.now_ns < 500 * MS);
+}
+
+static void publications_come_at_the_interval(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 2 * SECOND);
+    uint64_t before = keeper.counts.publications;
+    keep(&keeper, 10 * SECOND);
+    assert_in_range(keeper.counts.publications - before, 39, 41);
+    assert_true(keeper.counts.publications == world.records);
+    assert_true(world.page.seq == keeper.counts.publications);
+}
+
+/* The central claim: a tick means the same to all who have looked within a lease. */
+static void a_tick_means_the_same_in_all_copies(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 10 * SECOND);
+    for (int i = 0; i < 40; i++) {
+        double change = (i % 5 - 2) * 100e-6;
+        world.mono_at -= (int64_t)((double)world.now_ns * change);
+        world.mono_rate += change;
+        keep(&keeper, 300 * MS);
+    }
+    assert_true(keeper.counts.slews > 0);
+    assert_true(keeper.counts.late_publications == 0);
+}
+
+/* Woken at any time, by clocks being set. */
+static void a_step_that_comes_early_waits_for_its_moment(void **state)
+{
+    unsigned early = 0;
+    struct dice dice = dice_new();
+    (void)state;
+    start();
+    keep(&keeper, SECOND);
+    for (int i = 0; i < 2000; i++) {
+        enum keeper_result result = keeper_step(&keeper);
+        early += result == KEEPER_TOO_EARLY;
+        pass((int64_t)dice_below(&dice, 90 * MS));
+    }
+    assert_true(early > 100);
+    assert_true(keeper.counts.late_publications == 0);
+}
+
+static void after_too_early_the_wait_is_to_the_moment(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, SECOND);
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    enum keeper_result result = keeper_step(&keeper);
+    assert_int_equal(result, KEEPER_TOO_EARLY);
+    uint64_t wait = keeper_wait_ns(&keeper, result);
+    assert_in_range(wait, KEEPER_LEAD_NS - MS, KEEPER_LEAD_NS + MS);
+    pass((int64_t)wait);
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+}
+
+static void a_late_publication_is_counted_and_told_on_the_page(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.delay_ns = KEEPER_LEAD_NS - TIMEBASE_PAGE_LEASE_NS - 2 * MS;
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(keeper.counts.late_publications == 0);
+    pass(INTERVAL);
+    world.delay_ns = KEEPER_LEAD_NS - TIMEBASE_PAGE_LEASE_NS + 2 * MS;
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(keeper.counts.late_publications == 1);
+    assert_true(keeper.page.late_count == 1);
+    assert_true(world.recounts == 1);
+}
+
+static void a_step_of_the_clock_is_in_utc_a_lead_later_and_counted(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.utc_offset_ns -= 3 * SECOND;
+    enum keeper_result result;
+    while ((result = keeper_step(&keeper)) == KEEPER_TOO_EARLY)
+        pass((int64_t)keeper_wait_ns(&keeper, result));
+    assert_true(keeper.counts.utc_steps == 1);
+    assert_true(keeper.counts.last_utc_step_ns == -3 * SECOND);
+    assert_true(keeper.page.utc_step_count == 1);
+    pass(KEEPER_LEAD_NS - MS);
+    assert_true(told(&world.page, ticks_now()).utc_ns - told(&world.page, ticks_now()).mono_ns ==
+                1700000000 * SECOND);
+    pass(2 * MS);
+    assert_true(told(&world.page, ticks_now()).utc_ns - told(&world.page, ticks_now()).mono_ns ==
+                1699999997 * SECOND);
+}
+
+static void a_jump_of_the_counter_is_marked_and_recorded(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    int64_t last = told(&world.page, ticks_now()).mono_ns;
+    world.ticks_at -= (uint64_t)1 << 35;
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(keeper.counts.backwards == 1);
+    assert_true(keeper.counts.disruptions == 1);
+    assert_true(keeper.page.disruption_marker == 1);
+    assert_true(world.disrupted_records == 1);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+    assert_true(told(&world.page, ticks_now()).mono_ns >= last);
+    world.previous.seq = 0; /* readers' copies are of another counter */
+    keep(&keeper, 5 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void sleep_is_counted_and_is_no_disruption_of_the_counter(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.now_ns += 100 * SECOND;
+    world.mono_at -= 100 * SECOND;
+    world.suspended_ns += 100 * SECOND;
+    world.previous.seq = 0;
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(keeper.counts.suspends == 1);
+    assert_true(keeper.counts.jumps == 0);
+    assert_true(keeper.page.disruption_marker == 1);
+    world.previous.seq = 0;
+    keep(&keeper, 5 * SECOND);
+}
+
+/* vmclock, or the clocksource: the counter looks as always. */
+static void a_disruption_that_others_tell_makes_the_page_unreliable(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    uint32_t rate = world.page.copy[world.page.seq & 1].after.drift_rate;
+    keeper_disrupt(&keeper);
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(keeper.counts.disruptions == 1);
+    assert_true(keeper.page.disruption_marker == 1);
+    pass(KEEPER_LEAD_NS + MS);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+    assert_true(world.page.copy[world.page.seq & 1].after.drift_rate > 5 * rate);
+    keep(&keeper, 3 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void a_lost_reference_is_counted_and_the_page_goes_on(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    uint64_t seq = world.page.seq;
+    world.is_reference_lost = true;
+    keep(&keeper, 2 * SECOND);
+    assert_true(world.page.seq == seq);
+    assert_in_range(keeper.counts.reference_failures, 15, 25);
+    world.is_reference_lost = false;
+    keep(&keeper, 2 * SECOND);
+    assert_true(world.page.seq > seq);
+}
+
+/* What readers do not have is not gone on from. */
+static void a_page_that_could_not_be_stored_is_as_if_it_had_not_been_planned(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    struct timebase_page before = world.page;
+    world.is_store_lost = true;
+    for (int i = 0; i < 20; i++) {
+        enum keeper_result result = keeper_step(&keeper);
+        assert_int_not_equal(result, KEEPER_PUBLISHED);
+        pass((int64_t)keeper_wait_ns(&keeper, result));
+    }
+    assert_true(keeper.counts.store_failures > 10);
+    assert_true(keeper.page.seq == before.seq);
+    world.is_store_lost = false;
+    keep(&keeper, 2 * SECOND);
+    assert_true(world.page.seq > before.seq);
+}
+
+static void a_jump_that_could_not_be_published_is_published_later(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.is_store_lost = true;
+    world.ticks_at += (uint64_t)10 * 2600000000;
+    world.previous.seq = 0;
+    assert_int_equal(keeper_step(&keeper), KEEPER_NOT_STORED);
+    world.is_store_lost = false;
+    world.now_ns += 100 * MS;
+    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_true(world.disrupted_records == 1);
+    world.previous.seq = 0;
+    world.now_ns += 100 * MS;
+    struct timebase_instant now = told(&world.page, ticks_now());
+    assert_true(now.mono_ns - mono_now() < SECOND);
+}
+
+/* ---- restart ------------------------------------------------------------------------------- */
+
+static bool restart_after(int64_t ns)
+{
+    struct keeper_outside outside = outside_of_world(NULL);
+    pass(ns);
+    keeper_start(&keeper, &outside, INTERVAL, 50000);
+    return keeper_adopt(&keeper, &world.page);
+}
+
+static void a_daemon_that_comes_back_goes_on_without_a_gap(void **state)
+{
+    static const int64_t gaps_ns[] = {0, 10 * MS, 29 * MS, 100 * MS, 5 * SECOND, 600 * SECOND};
+    (void)state;
+    for (size_t i = 0; i < sizeof(gaps_ns) / sizeof(gaps_ns[0]); i++) {
+        start();
+        keep(&keeper, 5 * SECOND);
+        keeper_step(&keeper);
+        uint64_t seq = world.page.seq;
+        int64_t last = told(&world.page, ticks_now()).mono_ns;
+        assert_true(restart_after(gaps_ns[i]));
+        assert_true(told(&keeper.page, ticks_now()).mono_ns >= last);
+        keep(&keeper, SECOND); /* readers agree, and the bound holds */
+        assert_true(world.page.seq > seq);
+        assert_true(keeper.counts.utc_steps == 0);
+    }
+}
+
+static void a_step_while_there_was_no_daemon_is_counted(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.utc_offset_ns += 7;
+    assert_true(restart_after(SECOND));
+    keep(&keeper, SECOND);
+    assert_true(keeper.counts.utc_steps == 1);
+    assert_true(keeper.counts.last_utc_step_ns == 7);
+    assert_true(keeper.page.utc_step_count == 1);
+}
+
+static void a_page_of_another_time_is_not_taken_up(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    struct world good = world;
+    world.mono_at -= 100 * SECOND; /* another time namespace */
+    struct keeper_outside outside = outside_of_world(NULL);
+    keeper_start(&keeper, &outside, INTERVAL, 50000);
+    assert_false(keeper_adopt(&keeper, &world.page));
+    world = good;
+    world.mono_at += 100 * SECOND;
+    assert_false(keeper_adopt(&keeper, &world.page));
+    world = good;
+    world.ticks_at -= (uint64_t)100 * 2600000000; /* the counter began again */
+    assert_false(keeper_adopt(&keeper, &world.page));
+    world = good;
+    assert_true(keeper_adopt(&keeper, &world.page));
+}
+
+/* ---- drift --------------------------------------------------------------------------------- */
+
+static uint32_t drift_told(uint32_t drift_ppb)
+{
+    start();
+    keeper_set(&keeper, INTERVAL, drift_ppb);
+    keep(&keeper, 5 * SECOND);
+    return world.page.copy[world.page.seq & 1].after.drift_rate;
+}
+
+static void the_allowance_for_the_oscillator_is_in_the_lines(void **state)
+{
+    (void)state;
+    uint32_t usual = drift_told(50000), large = drift_told(250000);
+    /* 200 ppm of a tick of 1 / 2.6 ns, in 2^-32 ns. */
+    double expected = 200e-6 / 2.6 * 4294967296.0;
+    assert_true(large - usual > expected * 0.99 && large - usual < expected * 1.01);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_page_is_there_in_milliseconds_and_synchronized_soon),
+        cmocka_unit_test(publications_come_at_the_interval),
+        cmocka_unit_test(a_tick_means_the_same_in_all_copies),
+        cmocka_unit_test(a_step_that_comes_early_waits_for_its_moment),
+        cmocka_unit_test(after_too_early_the_wait_is_to_the_moment),
+        cmocka_unit_test(a_late_publication_is_counted_and_told_on_the_page),
+        cmocka_unit_test(a_step_of_the_clock_is_in_utc_a_lead_later_and_counted),
+        cmocka_unit_test(a_jump_of_the_counter_is_marked_and_recorded),
+        cmocka_unit_test(sleep_is_counted_and_is_no_disruption_of_the_counter),
+        cmocka_unit_test(a_disruption_that_others_tell_makes_the_page_unreliable),
+        cmocka_unit_test(a_lost_reference_is_counted_and_the_page_goes_on),
+        cmocka_unit_test(a_page_that_could_not_be_stored_is_as_if_it_had_not_been_planned),
+        cmocka_unit_test(a_jump_that_could_not_be_published_is_published_later),
+        cmocka_unit_test(a_daemon_that_comes_back_goes_on_without_a_gap),
+        cmocka_unit_test(a_step_while_there_was_no_daemon_is_counted),
+        cmocka_unit_test(a_page_of_another_time_is_not_taken_up),
+        cmocka_unit_test(the_allowance_for_the_oscillator_is_in_the_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

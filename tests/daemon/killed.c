@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The daemon is killed at random instants, and started again, under two processes that read its
+ * page all the time, as readers are told to: a copy of the file between two equal looks at its
+ * number. No copy is torn or no page at all, no time goes back, and while nobody renews the page
+ * its bound grows. How often it is killed: TIMEBASE_TEST_KILLS, 50.
+ */
+#include "cmocka_first.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "folder.h"
+#include "system/child.h"
+#include "unit/dice.h"
+
+enum { READERS = 2, LOOKS = 1000 };
+
+/* Shared by all processes of the test. */
+static struct shared {
+    int is_over;
+    uint64_t readings[READERS];
+    uint64_t publications[READERS]; /* different numbers seen */
+} * shared;
+
+static int has_counter(void)
+{
+    return timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER;
+}
+
+/* ---- a reader ------------------------------------------------------------------------------- */
+
+struct view {
+    int fd;
+    uint64_t seq;
+    int64_t mono_ns;
+    uint64_t maxerror_ns;
+};
+
+static uint64_t read_seq(int fd)
+{
+    uint64_t seq = 0;
+    return pread(fd, &seq, sizeof(seq), 0) == sizeof(seq) ? seq : 0;
+}
+
+/* A consistent copy, or false after many attempts. */
+static int copy_page(int fd, struct timebase_page *page)
+{
+    for (int look = 0; look < LOOKS; look++) {
+        uint64_t seq = read_seq(fd);
+        if (pread(fd, page, sizeof(*page), 0) != (ssize_t)sizeof(*page))
+            return 0;
+        if (seq != 0 && page->seq == seq && read_seq(fd) == seq)
+            return 1;
+    }
+    return 0;
+}
+
+static void look_once(struct view *view, uint64_t *publications)
+{
+    struct timebase_page page;
+    struct timebase_instant now;
+    EXPECT(copy_page(view->fd, &page));
+    EXPECT(timebase_page_validate(&page) == 0);
+    EXPECT(page.seq >= view->seq);
+    EXPECT(timebase_page_convert(&page, timebase_ticks_ordered(), &now));
+    EXPECT(now.mono_ns >= view->mono_ns);
+    /* On the same lines the bound grows, and never shrinks. */
+    if (page.seq == view->seq && (now.flags & TIMEBASE_LINE_STATUS_MASK) != 0 &&
+        (int64_t)(now.ticks - page.copy[page.seq & 1].after.start_ticks) > 0 &&
+        view->maxerror_ns != 0)
+        EXPECT(now.maxerror_ns >= view->maxerror_ns);
+    view->maxerror_ns =
+        (int64_t)(now.ticks - page.copy[page.seq & 1].after.start_ticks) > 0 ? now.maxerror_ns : 0;
+    *publications += page.seq != view->seq;
+    view->seq = page.seq;
+    view->mono_ns = now.mono_ns;
+}
+
+static void read_all_the_time(int which)
+{
+    struct view view = {.fd = open(page_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
+    EXPECT(view.fd >= 0);
+    while (!__atomic_load_n(&shared->is_over, __ATOMIC_RELAXED)) {
+        look_once(&view, &shared->publications[which]);
+        shared->readings[which]++;
+    }
+}
+
+static pid_t start_reader(int which)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        read_all_the_time(which);
+        _exit(0);
+    }
+    return child;
+}
+
+/* ---- the daemon ------------------------------------------------------------------------------ */
+
+static pid_t start_daemon(void)
+{
+    char page[120];
+    const char *program = getenv("TIMEBASED");
+    snprintf(page, sizeof(page), "--page=%s", page_path);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl(program, program, page, "--log-level=error", "--interval=100ms", "--config=/dev/null",
+              (char *)NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+static void sleep_us(uint64_t us)
+{
+    struct timespec wait = {(time_t)(us / 1000000), (long)(us % 1000000 * 1000)};
+    while (nanosleep(&wait, &wait) != 0 && errno == EINTR)
+        ;
+}
+
+/* The first page comes within milliseconds; a machine that is held up gets half a minute. */
+static int wait_for_page(void)
+{
+    for (int i = 0; i < 3000; i++) {
+        if (access(page_path, R_OK) == 0)
+            return 1;
+        sleep_us(10000);
+    }
+    return 0;
+}
+
+static void kill_daemon(pid_t child)
+{
+    kill(child, SIGKILL);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status)); /* it had not ended by itself */
+}
+
+static uint64_t kills_wanted(void)
+{
+    const char *text = getenv("TIMEBASE_TEST_KILLS");
+    return text != NULL ? strtoull(text, NULL, 0) : 50;
+}
+
+static void readers_notice_nothing_of_a_daemon_that_is_killed(void **state)
+{
+    struct dice dice = dice_new();
+    pid_t readers[READERS];
+    (void)state;
+    if (getenv("TIMEBASED") == NULL || !has_counter()) {
+        print_message("skipped: needs TIMEBASED, the daemon's path, and a processor's counter\n");
+        skip();
+    }
+    pid_t child = start_daemon();
+    assert_true(wait_for_page());
+    for (int i = 0; i < READERS; i++)
+        readers[i] = start_reader(i);
+    for (uint64_t kills = kills_wanted(); kills > 0; kills--) {
+        sleep_us(500 + dice_below(&dice, 120000));
+        kill_daemon(child);
+        child = start_daemon();
+    }
+    sleep_us(300000);
+    kill_daemon(child);
+    __atomic_store_n(&shared->is_over, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < READERS; i++) {
+        assert_int_equal(child_status(readers[i]), 0);
+        print_message("reader %d: %llu readings, %llu publications\n", i,
+                      (unsigned long long)shared->readings[i],
+                      (unsigned long long)shared->publications[i]);
+        assert_true(shared->publications[i] > 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(readers_notice_nothing_of_a_daemon_that_is_killed,
+                                        make_folder, remove_folder),
+    };
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* told_source: references that say what a test tells them to, in place of the library's table. */
+#ifndef TEST_TOLD_SOURCE_H
+#define TEST_TOLD_SOURCE_H
+
+#include <string.h>
+
+#include <timebase/error.h>
+
+#include "reference/claim.h"
+
+enum { TOLD_SOURCES = 3 };
+
+static struct told_source {
+    struct reference_claim claim;
+    int open_error, claim_error;
+    unsigned opened, asked, closed;
+    char argument[32];
+} told_sources[TOLD_SOURCES];
+
+static int open_told(void *context, const char *argument)
+{
+    int which = argument != NULL ? argument[0] - '0' : 0;
+    struct told_source *source = &told_sources[which];
+    *(struct told_source **)context = source;
+    source->opened += source->open_error == TIMEBASE_OK;
+    strncpy(source->argument, argument != NULL ? argument : "", sizeof(source->argument) - 1);
+    return source->open_error;
+}
+
+static int claim_told(void *context, struct reference_claim *claim)
+{
+    struct told_source *source = *(struct told_source **)context;
+    source->asked++;
+    *claim = source->claim;
+    return source->claim_error;
+}
+
+static void close_told(void *context)
+{
+    (*(struct told_source **)context)->closed++;
+}
+
+static const struct reference_source told_driver = {.name = "told",
+                                                    .context_size = sizeof(void *),
+                                                    .open = open_told,
+                                                    .claim = claim_told,
+                                                    .close = close_told};
+const struct reference_source *const reference_sources[] = {&told_driver, NULL};
+
+const struct reference_source *reference_source_named(const char *name, size_t length)
+{
+    return length == 4 && memcmp(name, "told", 4) == 0 ? &told_driver : NULL;
+}
+
+#endif
