@@ -108,12 +108,15 @@ static bool is_too_early(const struct clock_cell *cell)
 
 int cell_maintain(struct clock_cell *cell)
 {
-    struct discipline_sample sample;
+    struct discipline_sample sample = {0};
     if (is_too_early(cell))
         return TIMEBASE_E_BUSY;
     int error = cell->reference->sample(cell->reference_context, &sample);
     if (error != TIMEBASE_OK) {
         cell->statistics.reference_failures++;
+        if (discipline_hold(&cell->discipline, timebase_ticks_ordered()) &&
+            cell->discipline.has_plan)
+            plan_and_publish(cell); /* the lines go on; their status is another */
         return error;
     }
     note_offset(cell, &sample);
