@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "bracket.h"
 
+uint64_t bracket_ticks(const struct discipline_sample *sample)
+{
+    int64_t ticks = (int64_t)(sample->ticks_after - sample->ticks_before);
+    return ticks > 0 ? (uint64_t)ticks : 0;
+}
+
 static uint64_t at_least_1(uint64_t step)
 {
     return step > 1 ? step : 1;
@@ -14,7 +20,7 @@ static uint64_t at_least_1(uint64_t step)
  */
 static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
 {
-    uint64_t bracket = sample->ticks_after - sample->ticks_before;
+    uint64_t bracket = bracket_ticks(sample);
     uint64_t ticks = (bracket + 1) / 2 + at_least_1(sample->step_ticks) + sample->spread_ticks;
     uint64_t half_ns = (uint64_t)fixed_times(period, ticks).ns;
     return half_ns + half_ns / 256 + at_least_1(sample->reference_step_ns);
@@ -22,9 +28,9 @@ static uint64_t width_ns(const struct discipline_sample *sample, struct fixed pe
 
 struct estimator_point bracket_point(const struct discipline_sample *sample, struct fixed period)
 {
-    uint64_t bracket = sample->ticks_after - sample->ticks_before;
+    int64_t bracket = (int64_t)(sample->ticks_after - sample->ticks_before);
     struct estimator_point point;
-    point.ticks = sample->ticks_before + bracket / 2;
+    point.ticks = sample->ticks_before + (uint64_t)(bracket / 2);
     point.ns = sample->mono_ns;
     point.width_ns = width_ns(sample, period);
     return point;

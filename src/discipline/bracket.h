@@ -10,6 +10,12 @@
 #include "discipline.h"
 #include "estimator.h"
 
+/*
+ * Its length. Read on two CPUs that are further apart than it, it seems to end before it began: then
+ * it has none, and the spread, which is in the width, covers it.
+ */
+uint64_t bracket_ticks(const struct discipline_sample *sample);
+
 struct estimator_point bracket_point(const struct discipline_sample *sample, struct fixed period);
 
 /* The length of a tick between two samples, good enough to know how wide their brackets are. */

@@ -113,6 +113,7 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
 {
     struct estimator_point point = point_of(discipline, sample);
     unsigned events = compare(discipline, sample);
+    discipline->estimator.has_slept = events & DISCIPLINE_SUSPENDED;
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
         discipline->first = *sample; /* the run of points begins here */
@@ -215,7 +216,7 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
     struct fixed value = fixed_less(reference, floor) ? floor : reference;
     struct plan plan =
         plan_begin(&discipline->estimator, sample->ticks_before, value, sample->utc_offset_ns);
-    uint64_t ahead = sample->ticks_after - sample->ticks_before;
+    uint64_t ahead = bracket_ticks(sample);
     plan.error = fixed_subtract(fixed_subtract(reference, value),
                                 fixed_times(discipline->estimator.period, ahead));
     plan.before_error = plan.error;

@@ -250,7 +250,10 @@ enum estimator_event estimator_observe(struct estimator *estimator,
 
     struct fixed predicted = estimator_at(estimator, point->ticks);
     int64_t elapsed_ns = predicted.ns - estimator->value.ns;
-    if (estimator_is_jump(point->ns - predicted.ns, elapsed_ns)) {
+    /* No slew excuses what a machine asleep has missed, however short against the time elapsed. */
+    int64_t slewing_ns = estimator->has_slept ? 0 : elapsed_ns;
+    estimator->has_slept = false;
+    if (estimator_is_jump(point->ns - predicted.ns, slewing_ns)) {
         restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }

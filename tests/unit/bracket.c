@@ -54,6 +54,17 @@ static void each_step_and_the_spread_of_cpus_comes_on_top(void **state)
     assert_int_equal(point(&sample).width_ns, 2 * (50 + 1) + 280);
 }
 
+static void a_bracket_that_ends_before_it_began_was_read_on_two_cpus(void **state)
+{
+    struct discipline_sample sample = sample_of_100_ticks();
+    (void)state;
+    sample.ticks_after = 980;
+    sample.spread_ticks = 30;
+    assert_int_equal(bracket_ticks(&sample), 0);
+    assert_int_equal(point(&sample).ticks, 990);
+    assert_int_equal(point(&sample).width_ns, 2 * (1 + 30) + 1);
+}
+
 static void a_wide_bracket_has_room_for_a_rough_period(void **state)
 {
     struct discipline_sample sample = sample_of_100_ticks();
@@ -69,6 +80,7 @@ int main(void)
         cmocka_unit_test(the_point_is_the_middle_of_the_bracket),
         cmocka_unit_test(the_width_is_half_the_bracket_and_both_clocks_steps),
         cmocka_unit_test(each_step_and_the_spread_of_cpus_comes_on_top),
+        cmocka_unit_test(a_bracket_that_ends_before_it_began_was_read_on_two_cpus),
         cmocka_unit_test(a_wide_bracket_has_room_for_a_rough_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
