@@ -20,10 +20,11 @@ struct timebase_page *cell_lines_page(struct clock_cell *cell)
 static void mend(struct clock_cell *cell)
 {
     struct timebase_lines lines;
+    struct discipline fresh = {0};
     if (publish_read_back(cell_lines_page(cell), &lines))
         discipline_adopt(&cell->discipline, &lines);
     else
-        discipline_reset(&cell->discipline);
+        cell->discipline = fresh;
     cell->interval_ns = 0;
 }
 

@@ -349,7 +349,8 @@ static struct segment adopted(const struct timebase_line *line)
 
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines)
 {
-    discipline_reset(discipline);
+    struct discipline fresh = {0};
+    *discipline = fresh;
     discipline->plan.before = adopted(&lines->before);
     discipline->plan.slew = adopted(&lines->slew);
     discipline->plan.after = adopted(&lines->after);

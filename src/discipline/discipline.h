@@ -109,7 +109,10 @@ void discipline_reset(struct discipline *discipline);
 /* The output has been published: the next plan starts from it. */
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output);
 
-/* Take up published lines whose exact state was lost (after fork). */
+/*
+ * Take up published lines whose exact state was lost (after fork, or a restart). Nothing that
+ * *discipline held counts any more: what is allowed is to be allowed again.
+ */
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
 
 /* The status that readers are told. */
