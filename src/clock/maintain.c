@@ -114,9 +114,9 @@ int cell_maintain(struct clock_cell *cell)
     int error = cell->reference->sample(cell->reference_context, &sample);
     if (error != TIMEBASE_OK) {
         cell->statistics.reference_failures++;
-        if (discipline_hold(&cell->discipline, timebase_ticks_ordered()) &&
-            cell->discipline.has_plan)
-            plan_and_publish(cell); /* the lines go on; their status is another */
+        discipline_hold(&cell->discipline, timebase_ticks_ordered());
+        if (cell->discipline.has_plan) /* the lines go on, by what is known */
+            plan_and_publish(cell);
         return error;
     }
     note_offset(cell, &sample);

@@ -92,8 +92,8 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
                                          const struct schedule *schedule, uint64_t followed_ticks);
 
 /*
- * There is no sample this time, at now_ticks. Says whether the status has changed: then, or to tell
- * the grown bound, plan and publish again; the lines go on as before.
+ * There is no sample this time, at now_ticks. Plan and publish all the same: the lines go on as
+ * before, with the bound that they have grown. Returns whether the status has changed.
  */
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
 

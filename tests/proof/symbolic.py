@@ -24,7 +24,15 @@ PRELUDE = """
 typedef unsigned int uint32_t; typedef int int32_t;
 typedef unsigned long uint64_t; typedef long int64_t;
 """
-BITS = {"_Bool": 1, "bool": 1, "uint32_t": 32, "uint64_t": 64, "int64_t": 64, "int": 32, "wide": 128}
+BITS = {
+    "_Bool": 1,
+    "bool": 1,
+    "uint32_t": 32,
+    "uint64_t": 64,
+    "int64_t": 64,
+    "int": 32,
+    "wide": 128,
+}
 
 
 class NotUnderstoodError(Exception):
@@ -223,18 +231,18 @@ class Machine:
         else:
             handler(node, scope)
 
-    def run_Compound(self, node, scope):  # noqa: N802
+    def run_Compound(self, node, scope):
         for item in node.block_items or []:
             self.run(item, scope)
 
-    def run_Typedef(self, node, scope):  # noqa: N802
+    def run_Typedef(self, node, scope):
         BITS[node.name] = self.bits_of(node.type)
 
-    def run_DeclList(self, node, scope):  # noqa: N802
+    def run_DeclList(self, node, scope):
         for one in node.decls:
             self.run(one, scope)
 
-    def run_Decl(self, node, scope):  # noqa: N802
+    def run_Decl(self, node, scope):
         if isinstance(node.type, c_ast.TypeDecl) and isinstance(node.type.type, c_ast.Struct):
             scope[node.name] = {}
             return
@@ -242,10 +250,10 @@ class Machine:
         scope[node.name] = value and self.domain.cast(value, self.bits_of(node.type))
         scope.setdefault("types", {})[node.name] = self.bits_of(node.type)
 
-    def run_Return(self, node, scope):  # noqa: N802
+    def run_Return(self, node, scope):
         raise Returned(self.value(node.expr, scope))
 
-    def run_If(self, node, scope):  # noqa: N802
+    def run_If(self, node, scope):
         condition = self.value(node.cond, scope)
         if is_constant(condition):
             branch = node.iftrue if condition.term else node.iffalse
@@ -268,37 +276,37 @@ class Machine:
             raise NotUnderstoodError(type(node).__name__)
         return handler(node, scope)
 
-    def value_Constant(self, node, scope):  # noqa: N802
+    def value_Constant(self, node, scope):
         text = node.value.rstrip("uUlL")
         return Value(int(text, 0), 64 if "l" in node.value.lower() else 32)
 
-    def value_ID(self, node, scope):  # noqa: N802
+    def value_ID(self, node, scope):
         if node.name in self.constants:
             return Value(self.constants[node.name], 32)
         return scope[node.name]
 
-    def value_Cast(self, node, scope):  # noqa: N802
+    def value_Cast(self, node, scope):
         return self.domain.cast(self.value(node.expr, scope), self.bits_of(node.to_type.type))
 
-    def value_BinaryOp(self, node, scope):  # noqa: N802
+    def value_BinaryOp(self, node, scope):
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if is_constant(left, right) and node.op == "|":
             return Value(left.term | right.term, 32)
         return self.domain.binary(node.op, left, right)
 
-    def value_UnaryOp(self, node, scope):  # noqa: N802
+    def value_UnaryOp(self, node, scope):
         if node.op == "&":  # the address of a field or a variable: the place itself
             return node.expr, scope
         raise NotUnderstoodError(f"operator {node.op}")
 
-    def value_StructRef(self, node, scope):  # noqa: N802
+    def value_StructRef(self, node, scope):
         return self.value(node.name, scope)[node.field.name]
 
-    def value_FuncCall(self, node, scope):  # noqa: N802
+    def value_FuncCall(self, node, scope):
         arguments = [self.value(one, scope) for one in node.args.exprs]
         return self.call(node.name.name, *arguments)
 
-    def value_Assignment(self, node, scope):  # noqa: N802
+    def value_Assignment(self, node, scope):
         value = self.value(node.rvalue, scope)
         if node.op != "=":
             value = self.domain.binary(node.op[:-1], self.value(node.lvalue, scope), value)

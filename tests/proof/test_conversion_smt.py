@@ -17,7 +17,7 @@ import pytest
 z3 = pytest.importorskip("z3", reason="needs z3-solver, as `make venv` installs it")
 pytest.importorskip("pycparser", reason="needs pycparser, as `make venv` installs it")
 
-from symbolic import Integers, Machine, Value, Words, parse, preprocessed, proves  # noqa: E402
+from symbolic import Integers, Machine, Value, Words, parse, preprocessed, proves
 
 WORD = 1 << 64
 PORTABLE = "-DTIMEBASE_PORTABLE_MULTIPLY"
@@ -131,16 +131,26 @@ def wants(text):
     return {name: int(value) for name, value in re.findall(r"(TIMEBASE_WANT_\w+) = (\d+)", text)}
 
 
+LINE_FIELDS = {
+    "mono_ns": 64,
+    "utc_offset_ns": 64,
+    "period_frac": 64,
+    "period_ns": 32,
+    "flags": 32,
+    "maxerror_ns": 64,
+    "drift_rate": 32,
+    "slew_rate": 32,
+    "utc_maxerror_ns": 64,
+}
+
+
 class Line:
     """A line of symbols and what the C code makes of d ticks of it."""
-
-    FIELDS = {"mono_ns": 64, "utc_offset_ns": 64, "period_frac": 64, "period_ns": 32, "flags": 32,
-              "maxerror_ns": 64, "drift_rate": 32, "slew_rate": 32, "utc_maxerror_ns": 64}  # fmt: skip
 
     def __init__(self, text, want):
         self.machine = converting(text, *CONVERSION, header_constants=wants(text))
         self.domain = self.machine.domain
-        self.fields = {name: self.domain.symbol(name, bits) for name, bits in self.FIELDS.items()}
+        self.fields = {name: self.domain.symbol(name, bits) for name, bits in LINE_FIELDS.items()}
         self.want = Value(sum(wants(text)[f"TIMEBASE_WANT_{name}"] for name in want), 32)
 
     def __getitem__(self, name):

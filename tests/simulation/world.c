@@ -149,7 +149,8 @@ static void publish(struct world *world)
 /* As cell_maintain() does where the reference does not answer. */
 static bool hold(struct world *world)
 {
-    if (discipline_hold(&world->discipline, world_ticks(world)) && world->discipline.has_plan)
+    discipline_hold(&world->discipline, world_ticks(world));
+    if (world->discipline.has_plan)
         publish(world);
     return false;
 }
