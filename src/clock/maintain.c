@@ -74,7 +74,8 @@ static uint64_t followed_until(struct clock_cell *cell, const struct schedule *s
 static void plan_and_publish(struct clock_cell *cell)
 {
     struct timebase_page *page = cell_lines_page(cell);
-    bool is_ahead = cell->discipline.has_plan && !(cell->discipline.events & DISCIPLINE_DISRUPTED);
+    bool is_ahead = cell->discipline.has_plan && !cell->discipline.is_holding &&
+        !(cell->discipline.events & DISCIPLINE_DISRUPTED);
     uint64_t deadline = 0;
     struct discipline_output output;
     struct cadence cadence = cadence_of(cell);

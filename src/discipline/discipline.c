@@ -128,6 +128,7 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     discipline->sample = *sample;
     discipline->has_sample = true;
     discipline->events = events;
+    discipline->is_holding = false;
     discipline->status = status_next(discipline->status, status_event(discipline));
     return events;
 }
@@ -137,6 +138,7 @@ bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
     const struct estimator *estimator = &discipline->estimator;
     enum timebase_status present = discipline->status;
     discipline->events = 0;
+    discipline->is_holding = true;
     if (!estimator->ready)
         return false;
     uint64_t age = now_ticks - estimator->newest.ticks;
@@ -270,6 +272,8 @@ static struct plan first_or_next(const struct discipline *discipline,
 {
     if (!discipline->has_plan)
         return plan_afresh(discipline, fixed_from_ns(INT64_MIN));
+    if (discipline->is_holding)
+        return discipline->plan;
     if (discipline->events & DISCIPLINE_BACKWARDS)
         return plan_afresh(discipline, reference_and_error(discipline));
     if (discipline->events & DISCIPLINE_JUMPED)

@@ -66,6 +66,7 @@ struct discipline {
     int64_t utc_step_ns;             /* size of the newest step, new - old */
     unsigned unreliable;             /* samples to go before the counter is trusted again */
     enum timebase_status status;
+    bool is_holding;       /* no sample since the last plan */
     bool was_synchronized; /* in the sample before */
     uint32_t growth_ppb;   /* largest maxerror_ppb of the last samples */
     unsigned calm;         /* samples in a row that said less */
@@ -92,8 +93,9 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
                                          const struct schedule *schedule, uint64_t followed_ticks);
 
 /*
- * There is no sample this time, at now_ticks. Plan and publish all the same: the lines go on as
- * before, with the bound that they have grown. Returns whether the status has changed.
+ * There is no sample this time, at now_ticks. Plan and publish all the same: until the next sample
+ * the plan is the lines in force, for a longer time and with the new status. Nothing in them begins
+ * anew, so no publication of them is late. Returns whether the status has changed.
  */
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
 
