@@ -45,6 +45,8 @@ static void hold_against_truth(struct watch *watch, const struct reading *readin
 struct reading watch_read(struct watch *watch, struct world *world)
 {
     struct reading reading = world_read(world);
+    if (world->page.seq == 0)
+        return reading;
     double size = fabs(reading.mono_error_ns);
     int64_t allowed_ns = world->spread_ticks > 0 ? apart_ns(world) : 0;
 

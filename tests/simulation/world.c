@@ -196,7 +196,7 @@ static void renew(struct world *world)
 
 struct reading world_read(struct world *world)
 {
-    struct reading reading;
+    struct reading reading = {0}; /* without lines: 0 and UNKNOWN, as the library has it */
     renew(world);
     migrate(world);
     timebase_page_convert(&world->page, world_ticks(world), &reading.instant);
