@@ -11,8 +11,8 @@
 #include "estimator.h"
 
 /*
- * Its length. Read on two CPUs that are further apart than it, it seems to end before it began: then
- * it has none, and the spread, which is in the width, covers it.
+ * Its length. Read on two CPUs that are further apart than it, it seems to end before it began:
+ * then it has none, and the spread, which is in the width, covers it.
  */
 uint64_t bracket_ticks(const struct discipline_sample *sample);
 
