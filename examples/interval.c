@@ -7,12 +7,6 @@
 
 #define READINGS_MAX 100000000
 
-static int is_definitely_before(const struct timebase_interval *a,
-                                const struct timebase_interval *b)
-{
-    return a->latest_ns < b->earliest_ns;
-}
-
 static void print(const char *name, const struct timebase_interval *when)
 {
     printf("%s: %" PRId64 " ... %" PRId64 " (%" PRId64 " ns)\n", name, when->earliest_ns,
@@ -21,9 +15,9 @@ static void print(const char *name, const struct timebase_interval *when)
 
 static const char *order(const struct timebase_interval *a, const struct timebase_interval *b)
 {
-    if (is_definitely_before(a, b))
+    if (timebase_interval_before(a, b))
         return "definitely before";
-    return is_definitely_before(b, a) ? "definitely after" : "overlapping, nobody knows";
+    return timebase_interval_before(b, a) ? "definitely after" : "overlapping, nobody knows";
 }
 
 int main(void)
@@ -44,12 +38,12 @@ int main(void)
     int readings = 0;
     do {
         timebase_realtime_interval(clock, &c);
-    } while (++readings < READINGS_MAX && !is_definitely_before(&a, &c));
+    } while (++readings < READINGS_MAX && !timebase_interval_before(&a, &c));
 
     print("a", &a);
     print("b", &b);
     print("c", &c);
     printf("a and b, one right after the other: %s\n", order(&a, &b));
     printf("a and c, %d readings later: %s\n", readings, order(&a, &c));
-    return is_definitely_before(&a, &c) ? 0 : 1;
+    return timebase_interval_before(&a, &c) ? 0 : 1;
 }

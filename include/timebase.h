@@ -13,6 +13,7 @@
  *     counter.h    ticks: reading the counter, and what is known about it
  *     page.h       what a tick means: the published lines
  *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
+ *     interval.h   which of two events came first, and waiting until that is certain
  *     stopwatch.h  durations of a few instructions, without the cost of measuring
  *     wait.h       start at an exact tick, and how well that went
  *     realtime.h   what punctual threads ask of the kernel, and give back
@@ -33,6 +34,8 @@
 #include <timebase/page.h>
 
 #include <timebase/clock.h>
+
+#include <timebase/interval.h>
 
 #include <timebase/stopwatch.h>
 

@@ -15,6 +15,8 @@ from timebase._library import ffi, lib
 from timebase.errors import check
 
 NS_PER_SEC = 1_000_000_000
+# Of a wait in C, during which Python hears no signal.
+WAIT_SLICE_NS = 100_000_000
 
 
 def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
@@ -41,6 +43,28 @@ class Interval:
     @property
     def width_ns(self) -> int:
         return self.latest_ns - self.earliest_ns
+
+    def before(self, other: Interval) -> bool:
+        """Is every moment of this one before every moment of the other? Then it came first."""
+        return self.latest_ns < other.earliest_ns
+
+    def overlaps(self, other: Interval) -> bool:
+        """Have they a moment in common? Then nobody can say which came first."""
+        return self.latest_ns >= other.earliest_ns and other.latest_ns >= self.earliest_ns
+
+    def contains(self, ns: int) -> bool:
+        return self.earliest_ns <= ns <= self.latest_ns
+
+    def intersect(self, other: Interval) -> Interval | None:
+        """What is left of the doubt if both hold; None if they have nothing in common. The status
+        is this one's."""
+        if not self.overlaps(other):
+            return None
+        return Interval(
+            max(self.earliest_ns, other.earliest_ns),
+            min(self.latest_ns, other.latest_ns),
+            self.status,
+        )
 
 
 @dataclass(frozen=True)
@@ -143,6 +167,43 @@ class Clock:
         out = ffi.new("struct timebase_interval *")
         status = check(lib.timebase_realtime_interval(self._clock, out))
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
+
+    def wait_bound(self, maxerror_ns: int, timeout_ns: int | None = None) -> Interval | None:
+        """Wait until the bound of true UTC is at most so much, and promised; the interval then. None
+        if so much time passed first, and somebody promised a wider one. TimebaseError if nobody
+        promised anything. With timeout_ns=None it waits as long as it takes; Ctrl-C is heard."""
+        out = ffi.new("struct timebase_interval *")
+
+        def wait(deadline_ns):
+            return lib.timebase_clock_wait_bound(self._clock, maxerror_ns, deadline_ns, out)
+
+        if not self._wait(wait, timeout_ns):
+            return None
+        return Interval(out.earliest_ns, out.latest_ns, Status.SYNCHRONIZED)
+
+    def wait_after(self, utc_ns: int, timeout_ns: int | None = None) -> bool:
+        """Wait until true UTC is certainly later than utc_ns (commit-wait). False if so much time
+        passed first; the rest as wait_bound."""
+
+        def wait(deadline_ns):
+            return lib.timebase_clock_wait_after(self._clock, utc_ns, deadline_ns)
+
+        return self._wait(wait, timeout_ns)
+
+    def _wait(self, wait, timeout_ns: int | None) -> bool:
+        """In slices, between which Python looks at its signals."""
+        end_ns = None if timeout_ns is None else self.mono_ns() + timeout_ns
+        while True:
+            slice_ns = self.mono_ns() + WAIT_SLICE_NS
+            deadline_ns = slice_ns if end_ns is None else min(end_ns, slice_ns)
+            result = wait(deadline_ns)
+            if result not in (lib.TIMEBASE_E_TIMEOUT, lib.TIMEBASE_E_STALE):
+                check(result)
+                return True
+            if end_ns is not None and self.mono_ns() >= end_ns:
+                if result == lib.TIMEBASE_E_STALE:
+                    check(result)
+                return False
 
     def ticks_at_utc(self, utc_ns: int) -> int:
         """The first tick at which the clock will show, or showed, this UTC or a later one."""

@@ -56,7 +56,7 @@ static void draw(struct clock_cell *cell, struct timebase_page *page)
 {
     struct discipline discipline = {0};
     struct schedule schedule = {0};
-    struct discipline_sample sample;
+    struct discipline_sample sample = {0};
     /* The shared driver context may be in use by the thread we interrupted: a copy of its own. */
     struct reference_kernel own = {0};
     void *context = cell->reference == &reference_kernel ? (void *)&own : cell->reference_context;

@@ -52,7 +52,6 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock)
 
 TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
 {
-    static const struct discipline fresh;
     if (clock == NULL)
         return TIMEBASE_E_INVALID;
     struct clock_cell *cell = cell_of(clock);
@@ -60,7 +59,7 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
         return TIMEBASE_E_BUSY;
     publish_clear(&cell->page);
     publish_clear(&cell->shadow);
-    cell->discipline = fresh;
+    discipline_reset(&cell->discipline);
     cell->interval_ns = 0;
     cell_unlock(cell);
     return TIMEBASE_OK;

@@ -74,7 +74,8 @@ static uint64_t followed_until(struct clock_cell *cell, const struct schedule *s
 static void plan_and_publish(struct clock_cell *cell)
 {
     struct timebase_page *page = cell_lines_page(cell);
-    bool is_ahead = cell->discipline.has_plan && !(cell->discipline.events & DISCIPLINE_DISRUPTED);
+    bool is_ahead = cell->discipline.has_plan && !cell->discipline.is_holding &&
+        !(cell->discipline.events & DISCIPLINE_DISRUPTED);
     uint64_t deadline = 0;
     struct discipline_output output;
     struct cadence cadence = cadence_of(cell);
@@ -108,12 +109,15 @@ static bool is_too_early(const struct clock_cell *cell)
 
 int cell_maintain(struct clock_cell *cell)
 {
-    struct discipline_sample sample;
+    struct discipline_sample sample = {0};
     if (is_too_early(cell))
         return TIMEBASE_E_BUSY;
     int error = cell->reference->sample(cell->reference_context, &sample);
     if (error != TIMEBASE_OK) {
         cell->statistics.reference_failures++;
+        discipline_hold(&cell->discipline, timebase_ticks_ordered());
+        if (cell->discipline.has_plan) /* the lines go on, by what is known */
+            plan_and_publish(cell);
         return error;
     }
     note_offset(cell, &sample);

@@ -3,19 +3,46 @@
 
 #include "assumptions.h"
 
+#define PPB_PER_PPM 1000
+
+static uint32_t narrowed(uint64_t rate)
+{
+    return rate > UINT32_MAX ? UINT32_MAX : (uint32_t)rate;
+}
+
+/* Parts in 10^9 of a tick's length; less than 2^32 ns. */
+static uint64_t rate_ppb(struct fixed period, uint64_t ppb)
+{
+    struct fixed rate = fixed_times(fixed_over(period, 1000000000), ppb);
+    return ((uint64_t)rate.ns << 32 | rate.frac >> 32) + 1;
+}
+
 uint32_t bound_rate(struct fixed period, uint32_t ppm)
 {
-    struct fixed million = fixed_over(period, 1000000);
-    struct fixed rate = fixed_times(million, ppm);
-    return rate.ns > 0 ? UINT32_MAX : (uint32_t)(rate.frac >> 32) + 1;
+    return narrowed(rate_ppb(period, (uint64_t)ppm * PPB_PER_PPM));
 }
 
 uint32_t bound_drift_rate(const struct discipline *discipline)
 {
     const struct estimator *estimator = &discipline->estimator;
+    uint64_t allowed_ppb = (uint64_t)estimator_drift_ppm(estimator) * PPB_PER_PPM;
     uint64_t slope = (estimator->period_error_frac >> 32) + 1;
-    uint64_t sum = slope + bound_rate(estimator->period, ASSUME_DRIFT_PPM);
-    return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+    uint64_t oscillator = rate_ppb(estimator->period, allowed_ppb);
+    uint64_t claim = rate_ppb(estimator->period, discipline->growth_ppb);
+    return narrowed(slope + oscillator + claim);
+}
+
+uint32_t bound_slew_rate(const struct discipline *discipline)
+{
+    uint64_t slew_ppb = ASSUME_SLEW_PPM * PPB_PER_PPM;
+    uint64_t told_ppb = discipline->growth_ppb;
+    return narrowed(
+        rate_ppb(discipline->estimator.period, told_ppb < slew_ppb ? slew_ppb - told_ppb : 0));
+}
+
+bool bound_is_told(const struct discipline *discipline)
+{
+    return bound_drift_rate(discipline) < UINT32_MAX && bound_slew_rate(discipline) < UINT32_MAX;
 }
 
 uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_t start_ticks)
@@ -25,7 +52,7 @@ uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_
     int64_t age = (int64_t)(start_ticks - estimator->newest.ticks);
     if (age <= 0)
         return known;
-    uint32_t slew = bound_rate(estimator->period, ASSUME_SLEW_PPM);
-    return known + timebase_growth((uint64_t)age, bound_drift_rate(discipline)) +
-        timebase_growth((uint64_t)age, slew);
+    uint64_t drift = timebase_growth((uint64_t)age, bound_drift_rate(discipline));
+    uint64_t slew = timebase_growth((uint64_t)age, bound_slew_rate(discipline));
+    return known + drift + slew;
 }

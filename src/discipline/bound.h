@@ -6,6 +6,7 @@
 #ifndef DISCIPLINE_BOUND_H
 #define DISCIPLINE_BOUND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "discipline.h"
@@ -13,8 +14,17 @@
 /* A part in a million of a tick's length, as a line's rate: 2^-32 ns per tick, rounded up. */
 uint32_t bound_rate(struct fixed period, uint32_t ppm);
 
-/* Growth of both bounds: oscillator, and slope not known better. */
+/*
+ * Growth of both bounds: the slope not known better, the oscillator, and what the pace of the
+ * reference at the sample, at which the line goes on, may be from that of true UTC.
+ */
 uint32_t bound_drift_rate(const struct discipline *discipline);
+
+/* What the reference's own slews add to that for who compares with it: the rest of A4. */
+uint32_t bound_slew_rate(const struct discipline *discipline);
+
+/* Do both rates fit their fields? Else readers cannot be told how the bound grows. */
+bool bound_is_told(const struct discipline *discipline);
 
 /*
  * maxerror_ns of a line from start_ticks on that is off by at most `off` plus what the newest

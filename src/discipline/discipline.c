@@ -3,45 +3,19 @@
 
 #include "assumptions.h"
 #include "bound.h"
+#include "bracket.h"
 
 /* Samples after a disruption during which readers are told UNRELIABLE. */
 #define UNRELIABLE_SAMPLES 3
 /* A slope worse than one part in a million: still initialising, unless it can get no better. */
 #define INITIALIZING_PPM 1
+/* So many samples in a row must say that UTC's growth has become smaller, before it is believed. */
+#define CALM_SAMPLES 4
+/* Lines are followed for no more horizons than these, and a second: see followed_until(). */
+#define FOLLOWED_HORIZONS 4
+#define FOLLOWED_MARGIN_NS 1000000000
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
-
-/*
- * Half the bracket, and the counter's step: what is shown may be a step old, at the sample and
- * again at the reading. The first period is good to a part in 500 (estimator.c), so that much
- * is added.
- */
-static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
-{
-    uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    uint64_t step = sample->step_ticks > 1 ? sample->step_ticks : 1;
-    uint64_t half_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2 + step).ns;
-    return half_ns + half_ns / 256 + 1;
-}
-
-static struct estimator_point middle(const struct discipline_sample *sample, struct fixed period)
-{
-    uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    struct estimator_point point;
-    point.ticks = sample->ticks_before + bracket / 2;
-    point.ns = sample->mono_ns;
-    point.width_ns = width_ns(sample, period);
-    return point;
-}
-
-/* The length of a tick between two samples, good enough to know how wide their brackets are. */
-static struct fixed rough_period(const struct discipline_sample *a,
-                                 const struct discipline_sample *b)
-{
-    uint64_t ticks = b->ticks_before - a->ticks_before;
-    int64_t ns = b->mono_ns - a->mono_ns;
-    return ticks == 0 || ns <= 0 ? fixed_from_ns(1) : fixed_over(fixed_from_ns(ns), ticks);
-}
 
 /*
  * The newest sample as a point. The first one of all came before any tick had a length: its width
@@ -52,12 +26,12 @@ static struct estimator_point point_of(struct discipline *discipline,
 {
     struct estimator *estimator = &discipline->estimator;
     if (estimator->ready)
-        return middle(sample, estimator->period);
+        return bracket_point(sample, estimator->period);
     if (estimator->count == 0)
-        return middle(sample, fixed_from_ns(1));
-    struct fixed period = rough_period(&discipline->first, sample);
-    struct estimator_point point = middle(sample, period);
-    estimator->points[0].width_ns = width_ns(&discipline->first, period);
+        return bracket_point(sample, fixed_from_ns(1));
+    struct fixed period = bracket_rough_period(&discipline->first, sample);
+    struct estimator_point point = bracket_point(sample, period);
+    estimator->points[0].width_ns = bracket_point(&discipline->first, period).width_ns;
     return point;
 }
 
@@ -90,10 +64,56 @@ static unsigned translate(enum estimator_event event)
     }
 }
 
+static bool is_rough(const struct estimator *estimator)
+{
+    uint64_t error = estimator->period_error_frac >> 32;
+    return error > bound_rate(estimator->period, INITIALIZING_PPM) &&
+        estimator->count < ESTIMATOR_POINTS;
+}
+
+static enum status_event status_event(const struct discipline *discipline)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    bool is_synchronized = discipline->sample.is_synchronized;
+    if (!estimator->ready || !bound_is_told(discipline))
+        return STATUS_NOTHING_KNOWN;
+    if (discipline->unreliable > 0)
+        return STATUS_DISRUPTED;
+    if (is_rough(estimator))
+        return is_synchronized ? STATUS_ROUGH : STATUS_ROUGH_UNSYNCHRONIZED;
+    if (!is_synchronized)
+        return STATUS_UNSYNCHRONIZED;
+    return discipline->was_synchronized ? STATUS_SYNCHRONIZED_AGAIN : STATUS_SYNCHRONIZED_ONCE;
+}
+
+/*
+ * How fast the claim about UTC grows: a line's slope may be a mean over the last samples, so the
+ * largest growth among them counts.
+ */
+static void note_growth(struct discipline *discipline, uint32_t growth_ppb)
+{
+    if (growth_ppb >= discipline->growth_ppb || ++discipline->calm >= CALM_SAMPLES) {
+        discipline->growth_ppb = growth_ppb;
+        discipline->calm = 0;
+    }
+}
+
+static void note_leap(struct discipline *discipline, const struct discipline_sample *sample,
+                      unsigned events)
+{
+    struct leap_sample seen;
+    seen.utc_ns = sample->mono_ns + sample->utc_offset_ns;
+    seen.maxerror_ns = sample->maxerror_ns;
+    seen.stepped_ns = events & DISCIPLINE_UTC_STEPPED ? discipline->utc_step_ns : 0;
+    seen.flags = sample->flags;
+    leap_observe(&discipline->leap, &seen);
+}
+
 unsigned discipline_observe(struct discipline *discipline, const struct discipline_sample *sample)
 {
     struct estimator_point point = point_of(discipline, sample);
     unsigned events = compare(discipline, sample);
+    discipline->estimator.has_slept = events & DISCIPLINE_SUSPENDED;
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
         discipline->first = *sample; /* the run of points begins here */
@@ -101,11 +121,35 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
         discipline->unreliable = UNRELIABLE_SAMPLES;
     else if (discipline->unreliable > 0)
         discipline->unreliable--;
+    note_leap(discipline, sample, events);
+    note_growth(discipline, sample->maxerror_ppb);
+    discipline->was_synchronized = discipline->sample.is_synchronized;
     discipline->previous_ns = discipline->sample.mono_ns;
     discipline->sample = *sample;
     discipline->has_sample = true;
     discipline->events = events;
+    discipline->is_holding = false;
+    discipline->status = status_next(discipline->status, status_event(discipline));
     return events;
+}
+
+bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    enum timebase_status present = discipline->status;
+    discipline->events = 0;
+    discipline->is_holding = true;
+    if (!estimator->ready)
+        return false;
+    uint64_t age = now_ticks - estimator->newest.ticks;
+    if ((int64_t)age < 0)
+        return false;
+    enum status_event event =
+        fixed_times(estimator->period, age).ns < ASSUME_LOST_NS ? STATUS_MISSED : STATUS_LOST;
+    if (bound_at(discipline, fixed_from_ns(0), now_ticks) >= ASSUME_USELESS_NS)
+        event = STATUS_NOTHING_KNOWN;
+    discipline->status = status_next(present, event);
+    return discipline->status != present;
 }
 
 bool discipline_is_ready(const struct discipline *discipline)
@@ -115,17 +159,7 @@ bool discipline_is_ready(const struct discipline *discipline)
 
 enum timebase_status discipline_status(const struct discipline *discipline)
 {
-    const struct estimator *estimator = &discipline->estimator;
-    if (!estimator->ready)
-        return TIMEBASE_STATUS_UNKNOWN;
-    if (discipline->unreliable > 0)
-        return TIMEBASE_STATUS_UNRELIABLE;
-    bool is_rough =
-        (estimator->period_error_frac >> 32) > bound_rate(estimator->period, INITIALIZING_PPM);
-    if (is_rough && estimator->count < ESTIMATOR_POINTS)
-        return TIMEBASE_STATUS_INITIALIZING;
-    return discipline->sample.is_synchronized ? TIMEBASE_STATUS_SYNCHRONIZED
-                                              : TIMEBASE_STATUS_FREERUNNING;
+    return discipline->status;
 }
 
 /* How far the offset in force on a segment is from the one that the newest sample showed. */
@@ -136,12 +170,19 @@ static uint64_t utc_stepped_ns(const struct discipline *discipline, const struct
     return (uint64_t)fixed_abs(step).ns;
 }
 
+/* UTC, as a segment counts it, where readers leave it. */
+static int64_t utc_until_ns(const struct segment *segment, uint64_t until_ticks)
+{
+    return segment_at(segment, until_ticks).ns + segment->utc_offset_ns;
+}
+
 /*
- * A segment that is off by at most `off` as line. One published before keeps the bound that it was
- * published with, if that is wider: it is still true for the older of its ticks.
+ * A segment that is off by at most `off` as line, followed until_ticks. One published before keeps
+ * the bound that it was published with, if that is wider: it is still true for the older of its
+ * ticks.
  */
 static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
-                                 struct fixed off)
+                                 struct fixed off, uint64_t until_ticks)
 {
     const struct discipline_sample *sample = &discipline->sample;
     uint64_t maxerror_ns = bound_at(discipline, off, segment->start_ticks);
@@ -157,9 +198,10 @@ static struct timebase_line line(const struct discipline *discipline, struct seg
     out.period_frac = segment->period.frac;
     out.period_ns = (uint32_t)segment->period.ns;
     out.flags = sample->flags | (uint32_t)discipline_status(discipline);
-    out.maxerror_ns = segment->maxerror_ns + utc_stepped_ns(discipline, segment);
+    out.maxerror_ns = segment->maxerror_ns + utc_stepped_ns(discipline, segment) +
+        leap_error_ns(&discipline->leap, utc_until_ns(segment, until_ticks));
     out.drift_rate = (uint32_t)segment->drift_rate;
-    out.slew_rate = bound_rate(discipline->estimator.period, ASSUME_SLEW_PPM);
+    out.slew_rate = bound_slew_rate(discipline);
     out.utc_maxerror_ns = (uint64_t)sample->maxerror_ns;
     return out;
 }
@@ -176,7 +218,7 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
     struct fixed value = fixed_less(reference, floor) ? floor : reference;
     struct plan plan =
         plan_begin(&discipline->estimator, sample->ticks_before, value, sample->utc_offset_ns);
-    uint64_t ahead = sample->ticks_after - sample->ticks_before;
+    uint64_t ahead = bracket_ticks(sample);
     plan.error = fixed_subtract(fixed_subtract(reference, value),
                                 fixed_times(discipline->estimator.period, ahead));
     plan.before_error = plan.error;
@@ -230,6 +272,8 @@ static struct plan first_or_next(const struct discipline *discipline,
 {
     if (!discipline->has_plan)
         return plan_afresh(discipline, fixed_from_ns(INT64_MIN));
+    if (discipline->is_holding)
+        return discipline->plan;
     if (discipline->events & DISCIPLINE_BACKWARDS)
         return plan_afresh(discipline, reference_and_error(discipline));
     if (discipline->events & DISCIPLINE_JUMPED)
@@ -246,6 +290,20 @@ static uint64_t refresh_ticks(const struct discipline *discipline, const struct 
     return left > 0 ? (uint64_t)left : 0;
 }
 
+/*
+ * The last tick for which anybody can want these lines, with a margin: readers go on for twice the
+ * horizon, and longer if whoever renews the lines does not get on with it.
+ */
+static uint64_t followed_until(const struct discipline *discipline, const struct plan *plan,
+                               const struct schedule *schedule)
+{
+    struct fixed period = discipline->estimator.period;
+    uint64_t now = schedule->now_ticks, start = plan->after.start_ticks;
+    uint64_t from = (int64_t)(now - start) > 0 ? now : start;
+    return from + FOLLOWED_HORIZONS * estimator_ticks(period, schedule->horizon_ns) +
+        estimator_ticks(period, FOLLOWED_MARGIN_NS);
+}
+
 struct discipline_output discipline_plan(const struct discipline *discipline,
                                          const struct schedule *schedule, uint64_t followed_ticks)
 {
@@ -253,11 +311,25 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
     struct discipline_output out;
     timed.utc_offset_ns = discipline->sample.utc_offset_ns;
     out.plan = first_or_next(discipline, &timed, followed_ticks);
-    out.lines.before = line(discipline, &out.plan.before, out.plan.before_error);
-    out.lines.slew = line(discipline, &out.plan.slew, out.plan.error);
-    out.lines.after = line(discipline, &out.plan.after, out.plan.left_error);
+    uint64_t hand_over = out.plan.slew.start_ticks, steady = out.plan.after.start_ticks;
+    uint64_t left = followed_until(discipline, &out.plan, &timed);
+    out.lines.before = line(discipline, &out.plan.before, out.plan.before_error, hand_over);
+    out.lines.slew = line(discipline, &out.plan.slew, out.plan.error, steady);
+    out.lines.after = line(discipline, &out.plan.after, out.plan.left_error, left);
     out.refresh_ticks = refresh_ticks(discipline, &out.plan, &timed);
     return out;
+}
+
+void discipline_reset(struct discipline *discipline)
+{
+    struct discipline fresh = {0};
+    fresh.estimator.drift_ppm = discipline->estimator.drift_ppm;
+    *discipline = fresh;
+}
+
+void discipline_allow_drift(struct discipline *discipline, uint32_t drift_ppm)
+{
+    discipline->estimator.drift_ppm = drift_ppm;
 }
 
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output)
@@ -287,6 +359,7 @@ void discipline_adopt(struct discipline *discipline, const struct timebase_lines
     discipline->plan.slew = adopted(&lines->slew);
     discipline->plan.after = adopted(&lines->after);
     discipline->has_plan = true;
+    discipline->status = (enum timebase_status)(lines->after.flags & TIMEBASE_LINE_STATUS_MASK);
     /* The rate was good a moment ago, as good as the lines say; where the reference is, the next
      * sample tells. */
     discipline->estimator.ready = true;

@@ -10,6 +10,7 @@
  *             ... publish output.lines before output.plan.slew.start_ticks ...
  *             discipline_commit(&discipline, &output);
  *         }
+ *         ... and where there was no sample: discipline_hold(&discipline, now_ticks) ...
  *
  * Pure: no I/O, no clock is read, nothing is allocated. The library, the daemon, a kernel module
  * and a simulator in virtual time run this same code.
@@ -23,17 +24,22 @@
 #include <timebase/page.h>
 
 #include "estimator.h"
+#include "leap.h"
 #include "plan.h"
+#include "status.h"
 
 /* One look at the reference. ns since boot or the epoch; ticks of the page's counter. */
 struct discipline_sample {
-    uint64_t ticks_before; /* read before the reference */
-    uint64_t ticks_after;  /* read after it */
-    uint64_t step_ticks;   /* the counter shows no finer differences; 0 counts as 1 */
-    int64_t mono_ns;       /* the reference's monotonic time, between the two */
-    int64_t utc_offset_ns; /* UTC - monotonic, exact */
-    int64_t suspended_ns;  /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
-    int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself */
+    uint64_t ticks_before;      /* read before the reference */
+    uint64_t ticks_after;       /* read after it */
+    uint64_t step_ticks;        /* the counter shows no finer differences; 0 counts as 1 */
+    uint64_t spread_ticks;      /* any two CPUs' counters differ by no more; 0: by nothing */
+    int64_t mono_ns;            /* the reference's monotonic time, between the two */
+    uint64_t reference_step_ns; /* it shows no finer differences; 0 counts as 1 */
+    int64_t utc_offset_ns;      /* UTC - monotonic, exact */
+    int64_t suspended_ns;       /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
+    int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself: all its terms in it */
+    uint32_t maxerror_ppb; /* growth of that with time: so far its pace may be from UTC's */
     uint32_t flags;        /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
     bool is_synchronized;  /* the reference follows true UTC */
 };
@@ -59,6 +65,12 @@ struct discipline {
     unsigned events;                 /* of the newest sample */
     int64_t utc_step_ns;             /* size of the newest step, new - old */
     unsigned unreliable;             /* samples to go before the counter is trusted again */
+    enum timebase_status status;
+    bool is_holding;       /* no sample since the last plan */
+    bool was_synchronized; /* in the sample before */
+    uint32_t growth_ppb;   /* largest maxerror_ppb of the last samples */
+    unsigned calm;         /* samples in a row that said less */
+    struct leap leap;
 };
 
 struct discipline_output {
@@ -80,10 +92,29 @@ bool discipline_is_ready(const struct discipline *discipline);
 struct discipline_output discipline_plan(const struct discipline *discipline,
                                          const struct schedule *schedule, uint64_t followed_ticks);
 
+/*
+ * There is no sample this time, at now_ticks. Plan and publish all the same: until the next sample
+ * the plan is the lines in force, for a longer time and with the new status. Nothing in them begins
+ * anew, so no publication of them is late. Returns whether the status has changed.
+ */
+bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
+
+/*
+ * How far the oscillator may stray from its measured pace, parts in a million; 0: as assumed,
+ * ASSUME_DRIFT_PPM. For all lines planned from now on, until changed.
+ */
+void discipline_allow_drift(struct discipline *discipline, uint32_t drift_ppm);
+
+/* Forget everything but what is allowed. */
+void discipline_reset(struct discipline *discipline);
+
 /* The output has been published: the next plan starts from it. */
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output);
 
-/* Take up published lines whose exact state was lost (after fork). */
+/*
+ * Take up published lines whose exact state was lost (after fork, or a restart). Nothing that
+ * *discipline held counts any more: what is allowed is to be allowed again.
+ */
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
 
 /* The status that readers are told. */

@@ -14,8 +14,13 @@
 
 void estimator_reset(struct estimator *estimator)
 {
-    struct estimator empty = {0};
+    struct estimator empty = {.drift_ppm = estimator->drift_ppm};
     *estimator = empty;
+}
+
+uint32_t estimator_drift_ppm(const struct estimator *estimator)
+{
+    return estimator->drift_ppm != 0 ? estimator->drift_ppm : ASSUME_DRIFT_PPM;
 }
 
 struct fixed estimator_at(const struct estimator *estimator, uint64_t ticks)
@@ -226,9 +231,9 @@ static uint64_t error_ns(const struct estimator *estimator, const struct estimat
     uint64_t by_point = distance(fixed_round(estimator->value), point->ns) + point->width_ns + 2;
     uint64_t slope_ns = timebase_multiply_high(point->ticks - estimator->newest.ticks,
                                                estimator->period_error_frac);
-    uint64_t drift_ns = (uint64_t)elapsed_ns / 1000000 * (ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM);
-    uint64_t by_past =
-        estimator->error_ns + slope_ns + drift_ns + ASSUME_DRIFT_PPM + ASSUME_SLEW_PPM;
+    uint64_t ppm = (uint64_t)estimator_drift_ppm(estimator) + ASSUME_SLEW_PPM;
+    uint64_t drift_ns = (uint64_t)elapsed_ns / 1000000 * ppm + ppm;
+    uint64_t by_past = estimator->error_ns + slope_ns + drift_ns;
     return by_point < by_past ? by_point : by_past;
 }
 
@@ -245,7 +250,10 @@ enum estimator_event estimator_observe(struct estimator *estimator,
 
     struct fixed predicted = estimator_at(estimator, point->ticks);
     int64_t elapsed_ns = predicted.ns - estimator->value.ns;
-    if (estimator_is_jump(point->ns - predicted.ns, elapsed_ns)) {
+    /* No slew excuses what a machine asleep has missed, however short against the time elapsed. */
+    int64_t slewing_ns = estimator->has_slept ? 0 : elapsed_ns;
+    estimator->has_slept = false;
+    if (estimator_is_jump(point->ns - predicted.ns, slewing_ns)) {
         restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }

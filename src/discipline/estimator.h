@@ -36,6 +36,8 @@ struct estimator {
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
     uint64_t error_ns;          /* value is wrong by no more than this */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
+    bool has_slept;             /* before the next point: its reference stood still meanwhile */
+    uint32_t drift_ppm;         /* the oscillator's allowance; 0: ASSUME_DRIFT_PPM */
 };
 
 enum estimator_event {
@@ -49,6 +51,9 @@ enum estimator_event {
 void estimator_reset(struct estimator *estimator);
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point);
+
+/* The oscillator's allowance in force, parts in a million. */
+uint32_t estimator_drift_ppm(const struct estimator *estimator);
 
 /* The reference at a tick not before the newest point. */
 struct fixed estimator_at(const struct estimator *estimator, uint64_t ticks);

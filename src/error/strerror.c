@@ -24,6 +24,8 @@ TIMEBASE_API const char *timebase_strerror(int error)
         return "not a timebase page of this layout version";
     case TIMEBASE_E_REFERENCE:
         return "the reference clock could not be read";
+    case TIMEBASE_E_TIMEOUT:
+        return "the deadline passed first";
     default:
         return "unknown timebase error";
     }

@@ -17,6 +17,8 @@
 /* So many steps of the counter are looked at, in at most so many reads. */
 #define STEPS 9
 #define STEP_READS 5000
+/* Readings of the kernel's clock that show its step. */
+#define REFERENCE_READS 24
 /* The coarsest kernel clock that is taken for a reference. */
 #define STEP_MAX_NS 1000
 /* Ticks of the kernel between two coarse reads: a few attempts always suffice. */
@@ -24,6 +26,7 @@
 /* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
 #define ASK_INTERVAL_NS 1000000000
 #define KERNEL_STEP_NS 500000
+#define KERNEL_GROWTH_PPB 500000
 /* What the kernel itself says of a clock nobody disciplines (NTP_PHASE_LIMIT). */
 #define UNSYNCHRONIZED_NS 16000000000
 
@@ -69,6 +72,31 @@ static uint64_t measure_step(void)
         steps[place] = step;
     }
     return count > 0 ? steps[count / 2] : 1;
+}
+
+/*
+ * What the kernel's clock can tell apart. Its readings are a call apart, so their distances say
+ * nothing; but distances of a clock with steps are multiples of the step, and differ by it at
+ * least. A nanosecond is the rounding. Where calls take all the same time this is too much, by a
+ * call at most.
+ */
+static uint64_t measure_reference_step(void)
+{
+    int64_t distances[REFERENCE_READS];
+    uint64_t step = UINT64_MAX;
+    int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < REFERENCE_READS; i++) {
+        int64_t now = counter_clock_ns(CLOCK_MONOTONIC);
+        distances[i] = now - last;
+        last = now;
+        for (int j = 0; j < i; j++) {
+            int64_t apart = distances[i] - distances[j];
+            uint64_t size = (uint64_t)(apart < 0 ? -apart : apart);
+            if (size > 1 && size < step)
+                step = size;
+        }
+    }
+    return step == UINT64_MAX ? 1 : step;
 }
 
 static int read_brackets(struct discipline_sample *sample)
@@ -164,13 +192,18 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
         kernel->counter_id = timebase_counter_id();
         kernel->step_ticks = measure_step();
     }
+    if (error == TIMEBASE_OK && kernel->reference_step_ns == 0)
+        kernel->reference_step_ns = measure_reference_step();
     sample->step_ticks = kernel->step_ticks;
+    sample->spread_ticks = kernel->spread_ticks;
+    sample->reference_step_ns = kernel->reference_step_ns;
     if (error == TIMEBASE_OK)
         error = read_brackets(sample);
     if (error == TIMEBASE_OK) {
         sample->suspended_ns = read_suspended(sample->mono_ns);
         refresh_state(kernel, sample);
         sample->maxerror_ns = kernel->maxerror_ns;
+        sample->maxerror_ppb = KERNEL_GROWTH_PPB;
         sample->flags = kernel->flags;
         sample->is_synchronized = kernel->is_synchronized;
     }

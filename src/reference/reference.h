@@ -33,8 +33,10 @@ struct reference {
 
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
-    uint64_t step_ticks; /* what back-to-back reads of the counter differ by; 0 not measured */
-    int counter_id;      /* whose ticks these are */
+    uint64_t step_ticks;   /* what back-to-back reads of the counter differ by; 0 not measured */
+    uint64_t spread_ticks; /* between CPUs, if somebody has measured it; 0 */
+    uint64_t reference_step_ns; /* of CLOCK_MONOTONIC; 0 not measured */
+    int counter_id;             /* whose ticks these are */
     int is_fine; /* 1 yes, -1 no, 0 not asked: the kernel counts in ns, not in ticks of its own */
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */

@@ -45,11 +45,11 @@ static void a_minute_without_any_sample_is_holdover(void **state)
         timebase_page_convert(&world.page, world_ticks(&world), &now);
         assert_true(now.mono_ns > last.mono_ns);
         assert_true(now.maxerror_ns >= last.maxerror_ns);
-        assert_true(fabs((double)now.mono_ns - world.reference_ns) <= (double)now.maxerror_ns);
+        assert_true(fabs((double)(now.mono_ns - world.reference_ns)) <= (double)now.maxerror_ns);
         last = now;
     }
     /* 0.1 ppm is what the last slope may have been off. */
-    assert_true(fabs((double)now.mono_ns - world.reference_ns) <= 6000);
+    assert_true(fabs((double)(now.mono_ns - world.reference_ns)) <= 6000);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From 1 MHz to 5 GHz: the error is a tick's length at most, where a tick is long. */
+/* From 1 MHz to 5 GHz: the error is a tick and a half at most, where a tick is long. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,8 @@ static void run_at(double hz, double system_call_ns)
                   watch_percentile(&watch, 0.999));
     watch_expect_sound(&watch, world.seed);
     assert_int_equal(world.events & DISCIPLINE_DISRUPTED, 0);
-    assert_true(watch_percentile(&watch, 0.999) <= 50 + tick_ns);
+    /* A tick of the sample, and half of one: the reading is of a moment somewhere in its tick. */
+    assert_true(watch_percentile(&watch, 0.999) <= 50 + 1.5 * tick_ns);
     /* A slope from ticks of 1 µs never gets below 1 ppm; that is as good as it gets. */
     assert_int_equal(watch_read(&watch, &world).instant.flags & TIMEBASE_LINE_STATUS_MASK,
                      TIMEBASE_STATUS_SYNCHRONIZED);

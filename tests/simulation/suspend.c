@@ -53,12 +53,30 @@ static void a_night_asleep_with_a_counter_reset(void **state)
     sleep_for(8 * 3600 * SECOND, true);
 }
 
+/* A reference may slew by 10 %, and so what was slept is little against the hour; it is no slew. */
+static void five_minutes_asleep_in_an_hour_of_idleness_are_not_slewed_away(void **state)
+{
+    struct world world = world_make(13);
+    struct watch fresh = {0};
+    (void)state;
+    watch = fresh;
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    world_advance(&world, 3300 * SECOND);
+    world_suspend(&world, 300 * SECOND);
+    watch_run(&watch, &world, SECOND, MILLISECOND);
+    watch_reset_errors(&watch);
+    watch_run(&watch, &world, SECOND, MILLISECOND);
+    watch_expect_sound(&watch, 13);
+    assert_true(watch_percentile(&watch, 0.999) <= 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_night_asleep_with_a_running_counter),
         cmocka_unit_test(a_second_asleep_with_a_running_counter),
         cmocka_unit_test(a_night_asleep_with_a_counter_reset),
+        cmocka_unit_test(five_minutes_asleep_in_an_hour_of_idleness_are_not_slewed_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,10 +15,14 @@ struct watch {
     double errors_ns[WATCH_READINGS_MAX]; /* |clock - reference|, monotonic */
     int64_t last_mono_ns;
     unsigned backwards; /* readings of mono below an earlier one */
-    unsigned outside;   /* truth outside mono +/- maxerror */
+    unsigned outside;   /* CLOCK_REALTIME outside utc +/- maxerror, where that is promised */
+    unsigned untrue;    /* true UTC outside utc +/- utc_maxerror, likewise */
+    bool is_excused;    /* an assumption is broken just now: docs/bound.md says what follows */
+    bool is_slewing;    /* likewise, but A4 alone: only who compares with the reference notices */
     double smallest_ns; /* of the signed errors */
     double largest_ns;
     double tightest_share; /* largest |error| / bound seen: 1 is a bound just met */
+    double tightest_true;  /* the same of true UTC */
 };
 
 /* Read every step_ns for duration_ns. */
@@ -32,6 +36,15 @@ void watch_reset_errors(struct watch *watch);
 
 /* The share-th smallest |error|: 0.5 is the median. Sorts. */
 double watch_percentile(struct watch *watch, double share);
+
+/*
+ * Are the bounds promised? That of CLOCK_REALTIME with any status but UNKNOWN and UNRELIABLE; that
+ * of true UTC likewise, as long as the world's claims are true.
+ */
+bool watch_is_promised(const struct reading *reading);
+
+/* Say how near the errors came to their bounds. */
+void watch_print(const struct watch *watch, const char *what);
 
 /* Fail the test, naming the seed, if time went back or a bound did not hold. */
 void watch_expect_sound(const struct watch *watch, uint64_t seed);

@@ -25,6 +25,8 @@ struct world world_make(uint64_t seed)
     world.reference_ns = 5e9;
     world.reference_rate = 1.0;
     world.utc_offset_ns = 1790000000000000000;
+    world.utc_epoch_ns = world.utc_offset_ns + 5000000000;
+    world.claim_error_ns = 1000000;
     world.bracket_ns = 40;
     world.seed = seed;
     world.page.magic = TIMEBASE_PAGE_MAGIC;
@@ -54,11 +56,33 @@ void world_suspend(struct world *world, double ns)
     world->now_ns += ns;
     world->ticks += ns * world->counter_hz * 1e-9;
     world->suspended_ns += (int64_t)ns;
+    world->utc_offset_ns += (int64_t)ns;
 }
 
 uint64_t world_ticks(const struct world *world)
 {
-    return world->counter_origin + (uint64_t)(int64_t)floor(world->ticks);
+    uint64_t ticks = world->counter_origin + (uint64_t)(int64_t)floorl(world->ticks);
+    uint64_t shown = ticks + world->cpu_ticks;
+    return world->step_ticks > 1 ? shown - shown % world->step_ticks : shown;
+}
+
+double world_realtime_error_ns(const struct world *world)
+{
+    int64_t epoch_ns = world->utc_offset_ns - world->utc_epoch_ns;
+    return (double)(epoch_ns + (world->reference_ns - world->now_ns));
+}
+
+/* To any CPU. */
+static void migrate(struct world *world)
+{
+    if (world->spread_ticks > 0)
+        world->cpu_ticks = (uint64_t)(world_random(world) * (double)(world->spread_ticks + 1));
+}
+
+static int64_t reference_shows(const struct world *world)
+{
+    int64_t ns = (int64_t)floorl(world->reference_ns);
+    return world->reference_step_ns > 1 ? ns - ns % (int64_t)world->reference_step_ns : ns;
 }
 
 /* The reference is read somewhere in the bracket; an interruption makes one side of it long. */
@@ -73,17 +97,25 @@ static bool take_sample(struct world *world, struct discipline_sample *sample)
         else
             second += extra;
     }
-    sample->step_ticks = 1;
+    struct discipline_sample empty = {0};
+    *sample = empty;
+    sample->step_ticks = world->step_ticks;
+    sample->spread_ticks = world->spread_ticks;
+    sample->reference_step_ns = world->reference_step_ns;
+    migrate(world);
     sample->ticks_before = world_ticks(world);
     world_advance(world, first);
-    sample->mono_ns = (int64_t)floor(world->reference_ns);
+    sample->mono_ns = reference_shows(world);
+    double claim_ns = fabs(world_realtime_error_ns(world) + world->claim_bias_ns);
     world_advance(world, second);
+    migrate(world);
     sample->ticks_after = world_ticks(world);
     sample->utc_offset_ns = world->utc_offset_ns;
     sample->suspended_ns = world->suspended_ns;
-    sample->maxerror_ns = 1000000;
-    sample->flags = 0;
-    sample->is_synchronized = true;
+    sample->maxerror_ns = (int64_t)(claim_ns + world->claim_error_ns) + 1;
+    sample->maxerror_ppb = world->claim_ppb;
+    sample->flags = world->claim_flags;
+    sample->is_synchronized = !world->is_unsynchronized;
     return world_random(world) >= world->lost_share;
 }
 
@@ -114,11 +146,21 @@ static void publish(struct world *world)
     discipline_commit(&world->discipline, &output);
 }
 
-static void maintain(struct world *world)
+/* As cell_maintain() does where the reference does not answer. */
+static bool hold(struct world *world)
+{
+    discipline_hold(&world->discipline, world_ticks(world));
+    if (world->discipline.has_plan)
+        publish(world);
+    return false;
+}
+
+/* False if there was no sample. */
+static bool maintain(struct world *world)
 {
     struct discipline_sample sample;
     if (!take_sample(world, &sample))
-        return;
+        return hold(world);
     count_events(world, discipline_observe(&world->discipline, &sample));
     if (world->discipline.events & DISCIPLINE_DISRUPTED)
         world->cadence.interval_ns = 0;
@@ -129,6 +171,7 @@ static void maintain(struct world *world)
         publish(world);
     }
     world->sampled_ns = sample.mono_ns;
+    return true;
 }
 
 static bool has_current_line(const struct world *world)
@@ -139,25 +182,28 @@ static bool has_current_line(const struct world *world)
         timebase_page_line_now(lines, world_ticks(world), world->page.refresh_ticks, &d) != NULL;
 }
 
-/* The instant between ticks that the counter has rounded down, and its worth in reference time. */
-static double reference_at_tick(const struct world *world)
+/* Until there are current lines; where there is no reference, the overdue ones go on. */
+static void renew(struct world *world)
 {
-    double part = world->ticks - floor(world->ticks);
-    return world->reference_ns - part / world->counter_hz * 1e9 * world->reference_rate;
+    for (int i = 0; i < 1000 && !has_current_line(world); i++) {
+        bool has_sample = maintain(world);
+        if (world->page.seq == 0)
+            world_advance(world, 600000);
+        else if (!has_sample)
+            return;
+    }
 }
 
 struct reading world_read(struct world *world)
 {
-    struct reading reading;
-    for (int i = 0; i < 1000 && !has_current_line(world); i++) {
-        maintain(world);
-        if (world->page.seq == 0)
-            world_advance(world, 600000);
-    }
-    double reference = reference_at_tick(world);
+    struct reading reading = {0}; /* without lines: 0 and UNKNOWN, as the library has it */
+    renew(world);
+    migrate(world);
     timebase_page_convert(&world->page, world_ticks(world), &reading.instant);
-    reading.mono_error_ns = (double)reading.instant.mono_ns - reference;
+    /* The reader wants the time of the reading, not that of the tick's beginning. */
+    reading.mono_error_ns = (double)(reading.instant.mono_ns - world->reference_ns);
     reading.utc_error_ns = reading.mono_error_ns +
         (double)(reading.instant.utc_ns - reading.instant.mono_ns - world->utc_offset_ns);
+    reading.true_error_ns = reading.utc_error_ns + world_realtime_error_ns(world);
     return reading;
 }

@@ -2,8 +2,8 @@
 /*
  * world: an oscillator, a reference clock and a reader in virtual time, and the truth about them.
  *
- * Positions are doubles of nanoseconds and ticks: over the longest simulation (an hour) their
- * resolution is below a thousandth of either.
+ * Positions are long doubles of nanoseconds and ticks: where they have 64 bits, their resolution is
+ * a hundredth of either after 1,000 days; where they have 53, a thousandth after an hour.
  */
 #ifndef SIMULATION_WORLD_H
 #define SIMULATION_WORLD_H
@@ -16,14 +16,25 @@
 
 struct world {
     /* what is true */
-    double now_ns; /* virtual time */
-    double ticks;  /* the counter since counter_origin */
+    long double now_ns; /* virtual time */
+    long double ticks;  /* the counter since counter_origin */
     uint64_t counter_origin;
     double counter_hz;
-    double reference_ns;   /* the reference's monotonic time */
-    double reference_rate; /* its pace: 1 + ppm / 10^6 */
-    int64_t utc_offset_ns;
+    long double reference_ns; /* the reference's monotonic time */
+    double reference_rate;    /* its pace: 1 + ppm / 10^6 */
+    int64_t utc_offset_ns;    /* CLOCK_REALTIME - monotonic */
+    int64_t utc_epoch_ns;     /* true UTC when now_ns was 0, less leap seconds since */
     int64_t suspended_ns;
+    uint64_t step_ticks;        /* the counter's step; 0: 1 */
+    uint64_t spread_ticks;      /* CPUs are up to so much apart; each look is from any of them */
+    uint64_t cpu_ticks;         /* of the CPU in use */
+    uint64_t reference_step_ns; /* 0: 1 */
+    /* what the reference says about UTC: right to within claim_error_ns of what it sees */
+    double claim_error_ns; /* its half-width */
+    double claim_bias_ns;  /* its mistake; at most claim_error_ns in size for a true claim */
+    uint32_t claim_ppb;    /* growth it tells; at least what its pace differs from UTC's */
+    uint32_t claim_flags;  /* TIMEBASE_LINE_LEAP_... */
+    bool is_unsynchronized;
     /* how a sample is taken */
     double bracket_ns;      /* duration of an undisturbed one */
     double disturbed_share; /* of samples that are interrupted on one side */
@@ -44,11 +55,15 @@ struct world {
 struct reading {
     struct timebase_instant instant;
     double mono_error_ns; /* clock - reference */
-    double utc_error_ns;
+    double utc_error_ns;  /* clock - CLOCK_REALTIME */
+    double true_error_ns; /* clock - true UTC */
 };
 
 /* A 2.6 GHz counter 3 ppm off, brackets of 40 ns, nothing wrong; now_ns = 0. */
 struct world world_make(uint64_t seed);
+
+/* CLOCK_REALTIME - true UTC. */
+double world_realtime_error_ns(const struct world *world);
 
 /* Let time pass. */
 void world_advance(struct world *world, double ns);

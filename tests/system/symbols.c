@@ -27,6 +27,12 @@ static const char *const inline_functions[] = {
     "timebase_now",
     "timebase_utc_interval",
     "timebase_realtime_interval",
+    "timebase_interval_before",
+    "timebase_interval_overlaps",
+    "timebase_interval_contains",
+    "timebase_interval_width_ns",
+    "timebase_interval_intersect",
+    "timebase_interval_around",
     "timebase_stopwatch_start",
     "timebase_stopwatch_stop",
 };

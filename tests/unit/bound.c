@@ -47,11 +47,53 @@ static void the_drift_is_the_oscillator_s_and_the_slope_s(void **state)
     struct discipline discipline = known_discipline();
     uint32_t oscillator = bound_rate(fixed_from_ns(1), ASSUME_DRIFT_PPM);
     (void)state;
-    assert_in_range(bound_drift_rate(&discipline), oscillator, oscillator + 1);
+    assert_in_range(bound_drift_rate(&discipline), oscillator, oscillator + 2);
     discipline.estimator.period_error_frac = (uint64_t)1000 << 32;
-    assert_in_range(bound_drift_rate(&discipline), oscillator + 1000, oscillator + 1001);
+    assert_in_range(bound_drift_rate(&discipline), oscillator + 1000, oscillator + 1002);
     discipline.estimator.period_error_frac = UINT64_MAX;
     assert_int_equal(bound_drift_rate(&discipline), UINT32_MAX);
+}
+
+static void the_oscillator_s_allowance_is_the_user_s_if_there_is_one(void **state)
+{
+    struct discipline discipline = known_discipline();
+    uint32_t assumed = bound_drift_rate(&discipline);
+    (void)state;
+    discipline_allow_drift(&discipline, ASSUME_DRIFT_PPM);
+    assert_int_equal(bound_drift_rate(&discipline), assumed);
+    discipline_allow_drift(&discipline, 200);
+    assert_in_range(bound_drift_rate(&discipline) - assumed, 644245, 644246); /* 150 ppm */
+    discipline_reset(&discipline);
+    assert_int_equal(estimator_drift_ppm(&discipline.estimator), 200);
+    discipline_allow_drift(&discipline, 0);
+    assert_int_equal(estimator_drift_ppm(&discipline.estimator), ASSUME_DRIFT_PPM);
+}
+
+/* What the claim about UTC grows by is in both bounds, and not twice in that of the reference. */
+static void a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew(void **state)
+{
+    struct discipline discipline = known_discipline();
+    uint64_t drift = bound_drift_rate(&discipline), slew = bound_slew_rate(&discipline);
+    (void)state;
+    assert_in_range(slew, bound_rate(fixed_from_ns(1), ASSUME_SLEW_PPM),
+                    bound_rate(fixed_from_ns(1), ASSUME_SLEW_PPM) + 1);
+    discipline.growth_ppb = 200000;
+    assert_in_range(bound_drift_rate(&discipline) - drift, 858993, 858994); /* 200 ppm */
+    assert_in_range(slew - bound_slew_rate(&discipline), 858992, 858994);
+    discipline.growth_ppb = 900000;
+    assert_in_range(bound_drift_rate(&discipline) - drift, 3865470, 3865471);
+    assert_int_equal(bound_slew_rate(&discipline), 1);
+}
+
+static void a_growth_too_fast_for_its_field_is_not_told(void **state)
+{
+    struct discipline discipline = known_discipline();
+    (void)state;
+    assert_true(bound_is_told(&discipline));
+    discipline.growth_ppb = 100000000;
+    assert_true(bound_is_told(&discipline));
+    discipline.estimator.period = fixed_from_ns(41);
+    assert_false(bound_is_told(&discipline));
 }
 
 static void at_the_sample_the_bound_is_what_it_did_not_know(void **state)
@@ -59,7 +101,7 @@ static void at_the_sample_the_bound_is_what_it_did_not_know(void **state)
     struct discipline discipline = known_discipline();
     (void)state;
     uint64_t nothing_off = bound_at(&discipline, fixed_from_ns(0), 1000000);
-    assert_in_range(nothing_off, 20 + 1, 20 + 1 + ASSUME_ROUNDING_NS);
+    assert_int_equal(nothing_off, 20 + 1 + ASSUME_ROUNDING_NS);
     assert_true(bound_at(&discipline, fixed_from_ns(300), 1000000) == nothing_off + 300);
     assert_true(bound_at(&discipline, fixed_from_ns(-300), 1000000) == nothing_off + 300);
     assert_true(bound_at(&discipline, fixed_of(-300, HALF), 1000000) >= nothing_off + 299);
@@ -88,6 +130,9 @@ int main(void)
         cmocka_unit_test(a_rate_is_parts_in_a_million_of_a_tick_rounded_up),
         cmocka_unit_test(a_rate_too_large_for_its_field_is_the_largest),
         cmocka_unit_test(the_drift_is_the_oscillator_s_and_the_slope_s),
+        cmocka_unit_test(the_oscillator_s_allowance_is_the_user_s_if_there_is_one),
+        cmocka_unit_test(a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew),
+        cmocka_unit_test(a_growth_too_fast_for_its_field_is_not_told),
         cmocka_unit_test(at_the_sample_the_bound_is_what_it_did_not_know),
         cmocka_unit_test(the_bound_grows_with_the_sample_s_age),
         cmocka_unit_test(a_line_from_before_the_sample_is_known_no_better_than_the_sample),

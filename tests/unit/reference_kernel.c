@@ -134,6 +134,22 @@ static void a_moment_agrees_with_the_clocks_and_with_a_sample(void **state)
     assert_int_equal(moment.flags, sample.flags);
 }
 
+/* A step is no more than what two calls in a row can tell apart: a clock that is taken is no
+ * coarser. */
+static void the_step_of_the_clock_is_measured_once(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    struct discipline_sample sample = sample_now(&kernel);
+    assert_true(sample.reference_step_ns >= 1 && sample.step_ticks >= 1);
+    kernel.reference_step_ns = 12345;
+    kernel.spread_ticks = 678;
+    sample = sample_now(&kernel);
+    assert_int_equal(sample.reference_step_ns, 12345);
+    assert_int_equal(sample.spread_ticks, 678);
+    assert_int_equal(sample.maxerror_ppb, 500000);
+}
+
 static void errno_is_left_alone(void **state)
 {
     struct reference_kernel kernel = {0};
@@ -165,6 +181,7 @@ int main(void)
         cmocka_unit_test(tai_is_in_the_flags_as_the_kernel_has_it),
         cmocka_unit_test(the_kernel_is_asked_about_itself_once_a_second_or_after_a_step),
         cmocka_unit_test(a_moment_agrees_with_the_clocks_and_with_a_sample),
+        cmocka_unit_test(the_step_of_the_clock_is_measured_once),
         cmocka_unit_test(errno_is_left_alone),
         cmocka_unit_test(the_driver_has_a_name_and_can_be_closed),
     };

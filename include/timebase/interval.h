@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Intervals of time: what can be said of two events when neither time is exact, and waiting until
+ * more can be said.
+ *
+ *     struct timebase_interval a, b;
+ *     timebase_utc_interval(clock, &a);              // one event, here
+ *     ...                                            // another, on another machine: b
+ *     if (timebase_interval_before(&a, &b))
+ *         ... a was first, whatever the clocks' errors ...
+ *
+ * Commit-wait. Who waits until an event is certainly past before telling of it, may number events
+ * by their times: whoever hears of it and then reads any clock gets a later time.
+ *
+ *     timebase_utc_interval(clock, &now);
+ *     int64_t commit_ns = now.latest_ns;
+ *     ...                                            // do the work meanwhile
+ *     if (timebase_clock_wait_after(clock, commit_ns, TIMEBASE_NO_DEADLINE) == 0)
+ *         ... publish it as of commit_ns ...
+ *
+ * docs/guide/order.md has this in full, and a hybrid logical clock. An interval holds both its
+ * ends. One that ends before it begins is empty: it is before and after and within nothing.
+ * Widths and sums saturate, nothing wraps.
+ */
+#ifndef TIMEBASE_INTERVAL_H
+#define TIMEBASE_INTERVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <timebase/attributes.h>
+#include <timebase/clock.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+/* For the waits below. */
+#define TIMEBASE_NO_DEADLINE INT64_MAX
+
+TIMEBASE_PART bool timebase_interval_is_empty(const struct timebase_interval *a)
+{
+    return a->latest_ns < a->earliest_ns;
+}
+
+/* Is every moment of a before every moment of b? Then event a came before event b. */
+TIMEBASE_INLINE bool timebase_interval_before(const struct timebase_interval *a,
+                                              const struct timebase_interval *b)
+{
+    return !timebase_interval_is_empty(a) && !timebase_interval_is_empty(b) &&
+        a->latest_ns < b->earliest_ns;
+}
+
+/* Have they a moment in common? Then nobody can say which event came first. */
+TIMEBASE_INLINE bool timebase_interval_overlaps(const struct timebase_interval *a,
+                                                const struct timebase_interval *b)
+{
+    return !timebase_interval_is_empty(a) && !timebase_interval_is_empty(b) &&
+        a->latest_ns >= b->earliest_ns && b->latest_ns >= a->earliest_ns;
+}
+
+TIMEBASE_INLINE bool timebase_interval_contains(const struct timebase_interval *a, int64_t ns)
+{
+    return a->earliest_ns <= ns && ns <= a->latest_ns;
+}
+
+/* Twice the bound: exact for all intervals, up to 2^64 - 1; 0 if empty. */
+TIMEBASE_INLINE uint64_t timebase_interval_width_ns(const struct timebase_interval *a)
+{
+    return timebase_interval_is_empty(a) ? 0 : (uint64_t)a->latest_ns - (uint64_t)a->earliest_ns;
+}
+
+/*
+ * What is left of the doubt if both hold: two clocks' intervals of the same moment. False if they
+ * have nothing in common, so that one of them is wrong; *out is then empty. It may be a or b.
+ */
+TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval *a,
+                                                 const struct timebase_interval *b,
+                                                 struct timebase_interval *out)
+{
+    struct timebase_interval both;
+    both.earliest_ns = a->earliest_ns > b->earliest_ns ? a->earliest_ns : b->earliest_ns;
+    both.latest_ns = a->latest_ns < b->latest_ns ? a->latest_ns : b->latest_ns;
+    *out = both;
+    return !timebase_interval_is_empty(&both);
+}
+
+/* All moments within error_ns of ns; at the ends of the range of int64_t it is cut off there. */
+TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, uint64_t error_ns)
+{
+    struct timebase_interval around;
+    if (__builtin_sub_overflow(ns, error_ns, &around.earliest_ns))
+        around.earliest_ns = INT64_MIN;
+    if (__builtin_add_overflow(ns, error_ns, &around.latest_ns))
+        around.latest_ns = INT64_MAX;
+    return around;
+}
+
+/*
+ * Both waits sleep, and look at the clock the more often the nearer the end is; the last 50 µs they
+ * poll. They work with any clock handle, however slow its counter. A signal does not end them.
+ * deadline_mono_ns is on the clock's monotonic time; with TIMEBASE_NO_DEADLINE, or one far ahead,
+ * they wait as long as it takes. A deadline that has passed makes one look. Not for signal
+ * handlers.
+ */
+
+/*
+ * Wait until the clock's bound of true UTC is at most maxerror_ns, and a promise: the status is
+ * SYNCHRONIZED. *out (it may be null) is the interval that was last seen. Returns 0;
+ * TIMEBASE_E_TIMEOUT if the deadline passed with a wider bound; TIMEBASE_E_STALE if it passed
+ * and nobody promised anything; TIMEBASE_E_INVALID if clock is null.
+ */
+TIMEBASE_API int timebase_clock_wait_bound(const timebase_clock *clock, uint64_t maxerror_ns,
+                                           int64_t deadline_mono_ns, struct timebase_interval *out);
+
+/*
+ * Wait until true UTC is certainly later than utc_ns: until the earliest moment that it can be is.
+ * Only a SYNCHRONIZED clock can say so. Returns as above.
+ */
+TIMEBASE_API int timebase_clock_wait_after(const timebase_clock *clock, int64_t utc_ns,
+                                           int64_t deadline_mono_ns);
+
+TIMEBASE_EXTERN_END
+
+#endif

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Intervals, and the waits on them, as Python has them."""
+
+import itertools
+
+import pytest
+
+import timebase
+from timebase import Interval, Status, TimebaseError
+
+
+def of(earliest_ns, latest_ns):
+    return Interval(earliest_ns, latest_ns, Status.SYNCHRONIZED)
+
+
+ALL = [of(a, b) for a, b in itertools.combinations_with_replacement(range(5), 2)]
+
+
+@pytest.mark.parametrize("a, b", itertools.product(ALL, ALL))
+def test_order_and_overlap_are_what_counting_says(a, b):
+    common = [ns for ns in range(-1, 6) if a.contains(ns) and b.contains(ns)]
+    assert a.overlaps(b) == bool(common)
+    assert a.before(b) + b.before(a) + a.overlaps(b) == 1
+    both = a.intersect(b)
+    assert (both is None) if not common else (both.earliest_ns, both.latest_ns) == (
+        common[0], common[-1])  # fmt: skip
+
+
+def is_synchronized():
+    clock = timebase.default_clock()
+    clock.at(timebase.ticks())
+    return clock.interval().status == Status.SYNCHRONIZED
+
+
+def test_wait_without_a_promise_is_an_error():
+    if is_synchronized():
+        pytest.skip("this machine's clock is synchronised")
+    clock = timebase.default_clock()
+    with pytest.raises(TimebaseError) as refusal:
+        clock.wait_bound(1 << 62, timeout_ns=1_000_000)
+    assert "too old" in str(refusal.value)
+    with pytest.raises(TimebaseError):
+        clock.wait_after(0, timeout_ns=1_000_000)
+
+
+def test_wait_with_a_promise():
+    if not is_synchronized():
+        pytest.skip("needs a synchronised system clock, as chronyd with rtcsync makes it")
+    clock = timebase.default_clock()
+    assert clock.wait_after(0)
+    assert clock.wait_bound(16_000_000_000).status == Status.SYNCHRONIZED
+    assert clock.wait_bound(0, timeout_ns=1_000_000) is None
+    assert not clock.wait_after((1 << 63) - 1, timeout_ns=1_000_000)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The two waits, on a clock whose reference claims what the test wants it to. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/time.h>
+
+#include <timebase/interval.h>
+
+#include "clock/cell.h"
+
+#define MS 1000000
+
+static int64_t claimed_ns;
+static bool is_claimed;
+static int samples_to_go; /* until the claim is what it is; before, an hour */
+
+static int sample_claim(void *context, struct discipline_sample *sample)
+{
+    int error = reference_kernel.sample(context, sample);
+    sample->maxerror_ns = samples_to_go > 0 ? 3600 * (int64_t)1000000000 : claimed_ns;
+    samples_to_go -= samples_to_go > 0;
+    sample->maxerror_ppb = 0;
+    sample->is_synchronized = is_claimed;
+    return error;
+}
+
+static int moment(void *context, struct reference_moment *out)
+{
+    return reference_kernel.moment(context, out);
+}
+
+static void close_nothing(void *context)
+{
+    (void)context;
+}
+
+static const struct reference claiming = {"claiming", sample_claim, moment, close_nothing};
+static struct reference_kernel kernel;
+
+static struct clock_cell cell_claiming(int64_t maxerror_ns, bool is_synchronized)
+{
+    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&claiming, &kernel);
+    claimed_ns = maxerror_ns;
+    is_claimed = is_synchronized;
+    samples_to_go = 0;
+    return cell;
+}
+
+static int64_t in(const timebase_clock *clock, int64_t ns)
+{
+    return timebase_mono_ns(clock) + ns;
+}
+
+static void the_bound_is_waited_for(void **state)
+{
+    struct clock_cell cell = cell_claiming(2 * MS, true);
+    const timebase_clock *clock = cell_handle(&cell);
+    struct timebase_interval seen;
+    (void)state;
+    samples_to_go = 6;
+    assert_int_equal(timebase_clock_wait_bound(clock, 3 * MS, TIMEBASE_NO_DEADLINE, &seen), 0);
+    assert_in_range(timebase_interval_width_ns(&seen), 4 * MS, 6 * MS);
+    assert_int_equal(timebase_clock_wait_bound(clock, 3 * MS, 0, NULL), 0); /* one look */
+}
+
+static void a_bound_that_does_not_come_ends_at_the_deadline(void **state)
+{
+    struct clock_cell cell = cell_claiming(2 * MS, true);
+    const timebase_clock *clock = cell_handle(&cell);
+    struct timebase_interval seen = {1, 0};
+    (void)state;
+    assert_int_equal(timebase_clock_wait_bound(clock, 4 * MS, TIMEBASE_NO_DEADLINE, NULL), 0);
+    int64_t deadline = in(clock, 20 * MS);
+    assert_int_equal(timebase_clock_wait_bound(clock, MS, deadline, &seen), TIMEBASE_E_TIMEOUT);
+    assert_true(timebase_mono_ns(clock) >= deadline);
+    assert_true(timebase_interval_width_ns(&seen) >= 4 * MS);
+}
+
+static void a_clock_that_promises_nothing_is_stale(void **state)
+{
+    struct clock_cell cell = cell_claiming(10, false);
+    const timebase_clock *clock = cell_handle(&cell);
+    (void)state;
+    assert_int_equal(timebase_clock_wait_bound(clock, UINT64_MAX, in(clock, 5 * MS), NULL),
+                     TIMEBASE_E_STALE);
+    assert_int_equal(timebase_clock_wait_after(clock, 0, in(clock, 5 * MS)), TIMEBASE_E_STALE);
+}
+
+static void after_a_commit_wait_the_time_is_certainly_past(void **state)
+{
+    struct clock_cell cell = cell_claiming(2 * MS, true);
+    const timebase_clock *clock = cell_handle(&cell);
+    struct timebase_interval commit, later;
+    (void)state;
+    timebase_clock_wait_bound(clock, 3 * MS, TIMEBASE_NO_DEADLINE, &commit);
+    assert_int_equal(timebase_clock_wait_after(clock, commit.latest_ns, TIMEBASE_NO_DEADLINE), 0);
+    timebase_utc_interval(clock, &later);
+    assert_true(later.earliest_ns > commit.latest_ns);
+    assert_true(timebase_interval_before(&commit, &later));
+    assert_int_equal(timebase_clock_wait_after(clock, commit.latest_ns, INT64_MIN), 0);
+}
+
+static void a_time_far_off_ends_at_the_deadline(void **state)
+{
+    struct clock_cell cell = cell_claiming(2 * MS, true);
+    const timebase_clock *clock = cell_handle(&cell);
+    (void)state;
+    timebase_clock_wait_bound(clock, 3 * MS, TIMEBASE_NO_DEADLINE, NULL);
+    int64_t deadline = in(clock, 5 * MS);
+    assert_int_equal(timebase_clock_wait_after(clock, INT64_MAX, deadline), TIMEBASE_E_TIMEOUT);
+    assert_true(timebase_mono_ns(clock) >= deadline);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void count(int signal)
+{
+    (void)signal;
+    alarms++;
+}
+
+static void signals_do_not_end_a_wait(void **state)
+{
+    struct clock_cell cell = cell_claiming(10 * MS, true);
+    const timebase_clock *clock = cell_handle(&cell);
+    struct timebase_interval commit, later;
+    struct sigaction action = {.sa_handler = count};
+    struct itimerval every_ms = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    (void)state;
+    timebase_clock_wait_bound(clock, 11 * MS, TIMEBASE_NO_DEADLINE, &commit);
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every_ms, NULL);
+    assert_int_equal(timebase_clock_wait_after(clock, commit.latest_ns, TIMEBASE_NO_DEADLINE), 0);
+    setitimer(ITIMER_REAL, &never, NULL);
+    timebase_utc_interval(clock, &later);
+    assert_true(timebase_interval_before(&commit, &later));
+    assert_true(alarms > 0);
+}
+
+static void a_null_clock_is_invalid(void **state)
+{
+    (void)state;
+    assert_int_equal(timebase_clock_wait_bound(NULL, 0, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_clock_wait_after(NULL, 0, 0), TIMEBASE_E_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bound_is_waited_for),
+        cmocka_unit_test(a_bound_that_does_not_come_ends_at_the_deadline),
+        cmocka_unit_test(a_clock_that_promises_nothing_is_stale),
+        cmocka_unit_test(after_a_commit_wait_the_time_is_certainly_past),
+        cmocka_unit_test(a_time_far_off_ends_at_the_deadline),
+        cmocka_unit_test(signals_do_not_end_a_wait),
+        cmocka_unit_test(a_null_clock_is_invalid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
