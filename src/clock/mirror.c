@@ -45,7 +45,8 @@ static int look_up(struct mirror *mirror, struct timebase_page *copy)
     int error = page_file_open(&file, mirror->path, TIMEBASE_PAGE_FOLDER);
     if (error != TIMEBASE_OK)
         return error;
-    if (page_file_is_same(&file, &mirror->file) && mirror->seq != 0) {
+    bool is_same = page_file_is_same(&file, &mirror->file) && page_file_is_open(&mirror->file);
+    if (is_same && mirror->seq != 0) {
         page_file_close(&file);
         return LOOK_SAME;
     }

@@ -77,6 +77,12 @@ static bool is_ours(const struct page_file *file, struct stat *stat)
         stat->st_ino == file->inode;
 }
 
+bool page_file_is_open(const struct page_file *file)
+{
+    struct stat stat;
+    return is_ours(file, &stat);
+}
+
 void page_file_close(struct page_file *file)
 {
     struct stat stat;

@@ -30,6 +30,7 @@ struct page_file {
 int page_file_open(struct page_file *file, const char *path, const char *service_folder);
 
 /* The descriptor may have been closed behind our back, and its number be somebody else's. */
+bool page_file_is_open(const struct page_file *file);
 void page_file_close(struct page_file *file);
 
 static inline bool page_file_is_same(const struct page_file *a, const struct page_file *b)
