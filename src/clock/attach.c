@@ -19,8 +19,8 @@ static size_t size_of(const char *path)
 
 static struct mirror *make(const char *path)
 {
-    void *memory = mmap(NULL, size_of(path), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                        -1, 0);
+    void *memory =
+        mmap(NULL, size_of(path), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
     struct mirror *mirror = (struct mirror *)memory;
@@ -120,8 +120,8 @@ TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
     cell->kind->maintain(cell);
     *out = mirror->attachment;
     out->seq = mirror->seq;
-    out->age_ns = view_elapsed_ns(&mirror->lines,
-                                  timebase_ticks_ordered() - mirror->lines.slew.start_ticks);
+    out->age_ns =
+        view_elapsed_ns(&mirror->lines, timebase_ticks_ordered() - mirror->lines.slew.start_ticks);
     cell_unlock(cell);
     return TIMEBASE_OK;
 }

@@ -3,8 +3,8 @@
  * cell: a clock's page, and before it in memory what only the owner needs. The handle that users
  * hold is the address of the page, so that the inline reads start from it without a detour.
  *
- * There are two kinds of clock. One's own compares a reference with the counter, and writes its page;
- * an attached one copies the lines that another process has published (mirror.h).
+ * There are two kinds of clock. One's own compares a reference with the counter, and writes its
+ * page; an attached one copies the lines that another process has published (mirror.h).
  *
  * Where the processor's counter cannot be read inline, `page` stays empty for ever (seq 0 sends
  * every reader to the slow path) and the lines live in `shadow`, over the OS clock's ticks.
@@ -62,7 +62,7 @@ struct clock_cell {
 /* Nothing is left to do at run time: a cell works from the first instruction of a process on. */
 #define CLOCK_CELL_INITIALIZER(driver, context)                                                    \
     {                                                                                              \
-        .kind = &clock_own, .reference = (driver), .reference_context = (context),                                     \
+        .kind = &clock_own, .reference = (driver), .reference_context = (context),                 \
         .shadow = CLOCK_PAGE_INITIALIZER(TIMEBASE_COUNTER_OS),                                     \
         .page = CLOCK_PAGE_INITIALIZER(TIMEBASE_ARCH_COUNTER)                                      \
     }

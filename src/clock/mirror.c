@@ -205,8 +205,7 @@ static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t ref
 
 static void note_utc_step(struct mirror *mirror, const struct timebase_lines *lines)
 {
-    int64_t step_ns =
-        (int64_t)(lines->after.utc_offset_ns - mirror->lines.after.utc_offset_ns);
+    int64_t step_ns = (int64_t)(lines->after.utc_offset_ns - mirror->lines.after.utc_offset_ns);
     if (mirror->seq != 0 && step_ns != 0)
         mirror->last_utc_step_ns = step_ns;
 }

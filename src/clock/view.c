@@ -6,7 +6,8 @@
 #include "../discipline/estimator.h"
 #include "../discipline/plan.h"
 
-/* What is further ahead than this is a fault, and not to be slewed away for hours: half the pace. */
+/* What is further ahead than this is a fault, and not to be slewed away for hours: half the pace.
+ */
 #define SLEW_MAX_NS 1000000
 #define FAST_DIVISOR 2
 /* A writer that wants renewal later than this is not waited for. */
@@ -79,8 +80,8 @@ int64_t view_mono_ns(const struct timebase_lines *lines, uint64_t ticks)
 static uint64_t overtaken_ticks(const struct timebase_lines *lines, uint64_t gap_ns,
                                 uint64_t divisor)
 {
-    uint64_t ns = gap_ns < TIMEBASE_PAGE_LEASE_NS / divisor ? gap_ns * divisor
-                                                            : TIMEBASE_PAGE_LEASE_NS;
+    uint64_t ns =
+        gap_ns < TIMEBASE_PAGE_LEASE_NS / divisor ? gap_ns * divisor : TIMEBASE_PAGE_LEASE_NS;
     return view_ticks(lines, ns);
 }
 
@@ -122,8 +123,7 @@ static void set_silent(struct timebase_line *line)
 int view_silence(struct timebase_lines *lines, uint64_t refresh_ticks, uint64_t now_ticks)
 {
     uint64_t horizon = view_ticks(lines, HORIZON_MAX_NS);
-    uint64_t due =
-        lines->after.start_ticks + (refresh_ticks < horizon ? refresh_ticks : horizon);
+    uint64_t due = lines->after.start_ticks + (refresh_ticks < horizon ? refresh_ticks : horizon);
     uint64_t silent_ns = view_elapsed_ns(lines, now_ticks - due);
     struct timebase_line *all[] = {&lines->before, &lines->slew, &lines->after};
     if (silent_ns < TIMEBASE_PAGE_SILENT_NS)

@@ -149,8 +149,8 @@ static void a_tick_is_the_same_nanosecond_to_all(void **state)
 static int make_share(void **state)
 {
     (void)state;
-    void *memory = mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                        -1, 0);
+    void *memory =
+        mmap(NULL, sizeof(*share), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     share = (struct share *)memory;
     return memory == MAP_FAILED;
 }

@@ -37,10 +37,10 @@ struct page_writer {
     struct fixed period;        /* the kernel's pace */
     struct segment line[3];
     struct dice dice;
-    int bend;        /* ppm of the newest line; the next one takes it back */
-    unsigned lines;  /* how many there have been */
-    uint32_t flags;  /* of all of them */
-    uint64_t late;   /* publications whose new line began within the lease */
+    int bend;       /* ppm of the newest line; the next one takes it back */
+    unsigned lines; /* how many there have been */
+    uint32_t flags; /* of all of them */
+    uint64_t late;  /* publications whose new line began within the lease */
 };
 
 static inline struct timebase_line writer_line(const struct page_writer *writer,
@@ -72,8 +72,8 @@ static inline void writer_begin_lines(struct page_writer *writer)
         timebase_now(own, &now);
     publish_read_back(cell_lines_page(cell_of(own)), &lines);
     timebase_now(own, &now);
-    struct segment first = {now.ticks, fixed_from_ns(now.mono_ns), {0, 0}, now.utc_ns - now.mono_ns,
-                            0, 0};
+    struct segment first = {
+        now.ticks, fixed_from_ns(now.mono_ns), {0, 0}, now.utc_ns - now.mono_ns, 0, 0};
     writer->period.ns = (int64_t)lines.after.period_ns;
     writer->period.frac = lines.after.period_frac;
     first.period = writer->period;
@@ -132,9 +132,12 @@ static inline void writer_adopt(struct page_writer *writer)
         abort();
     const struct timebase_line *line[] = {&lines.before, &lines.slew, &lines.after};
     for (int i = 0; i < 3; i++) {
-        struct segment segment = {line[i]->start_ticks, fixed_from_ns((int64_t)line[i]->mono_ns),
+        struct segment segment = {line[i]->start_ticks,
+                                  fixed_from_ns((int64_t)line[i]->mono_ns),
                                   {(int64_t)line[i]->period_ns, line[i]->period_frac},
-                                  (int64_t)line[i]->utc_offset_ns, 0, 0};
+                                  (int64_t)line[i]->utc_offset_ns,
+                                  0,
+                                  0};
         writer->line[i] = segment;
     }
 }
