@@ -27,9 +27,7 @@ def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
 
 Status = enum_of("Status", "timebase_status", "TIMEBASE_STATUS_")
 Maintenance = enum_of("Maintenance", "timebase_maintenance", "TIMEBASE_MAINTENANCE_")
-AttachmentState = enum_of(
-    "AttachmentState", "timebase_attachment_state", "TIMEBASE_ATTACHMENT_"
-)
+AttachmentState = enum_of("AttachmentState", "timebase_attachment_state", "TIMEBASE_ATTACHMENT_")
 
 
 @dataclass(frozen=True)
