@@ -149,7 +149,7 @@ class Clock:
         clock, self._clock = self._clock, lib.timebase_clock_default()
         lib.timebase_clock_detach(ffi.cast("timebase_clock *", clock))
 
-    def __enter__(self) -> Clock:
+    def __enter__(self):
         return self
 
     def __exit__(self, *exception) -> None:

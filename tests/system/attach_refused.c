@@ -247,12 +247,15 @@ static struct timebase_page moved(uint64_t ticks, uint64_t mono_ns, uint64_t utc
 static void lines_of_another_boot_or_machine_are_stale(void **state)
 {
     uint64_t hour_ticks = estimator_ticks(writer.period, 3600000000) * 1000;
+    uint64_t second_ticks = hour_ticks / 3600;
+    struct timebase_page ahead = moved(second_ticks, HOUR_NS / 3600, HOUR_NS / 3600);
     struct timebase_page future = moved(hour_ticks, 0, 0);
     struct timebase_page past = moved(-hour_ticks, 0, 0);
     struct timebase_page mono = moved(0, HOUR_NS, 0);
     struct timebase_page utc = moved(0, 0, HOUR_NS);
     struct timebase_page boot = moved(0, HOUR_NS, HOUR_NS);
     (void)state;
+    assert_int_equal(attach_to_page(&ahead), TIMEBASE_E_STALE); /* right, and not begun */
     assert_int_equal(attach_to_page(&future), TIMEBASE_E_STALE);
     assert_int_equal(attach_to_page(&past), TIMEBASE_E_STALE);
     assert_int_equal(attach_to_page(&mono), TIMEBASE_E_STALE);

@@ -33,7 +33,7 @@ static void rewrite_until_orphaned(struct timebase_page *page)
         struct timebase_line line = line_of(number);
         struct timebase_lines lines = {line, line, line};
         publish_lines(page, &lines, 1000);
-        for (volatile int rest = 0; rest < 300; rest++)
+        for (volatile unsigned rest = 0; rest < number % 512; rest++)
             ; /* or there would never be two equal looks */
     }
 }

@@ -18,7 +18,10 @@ NOBODY_KNOWS_NS = 16_000_000_000  # the kernel's maxerror when its clock is not 
 
 
 # typer evaluates annotations, and Python 3.9 does not know `Path | None`.
-def now(json: bool = JSON_OPTION, page: Optional[Path] = PAGE_OPTION) -> None:
+MaybePath = Optional[Path]
+
+
+def now(json: bool = JSON_OPTION, page: MaybePath = PAGE_OPTION) -> None:
     """The time now: UTC, TAI, monotonic, and their bounds."""
     document = read(page)
     if json:
