@@ -41,7 +41,7 @@ static void rewrite_until_orphaned(struct timebase_page *page)
 static bool is_whole(const struct timebase_page *page)
 {
     const struct timebase_lines *lines = &page->copy[page->seq & 1];
-    struct timebase_line line = line_of(lines->before.start_ticks);
+    struct timebase_line line = line_of(page->seq);
     return memcmp(&lines->before, &line, sizeof(line)) == 0 &&
         memcmp(&lines->slew, &line, sizeof(line)) == 0 &&
         memcmp(&lines->after, &line, sizeof(line)) == 0;
