@@ -29,16 +29,18 @@
 #define WRITER_KEPT_NS 4000000
 #define WRITER_LEAD_NS 30000000
 #define WRITER_ERROR_NS 100000
+/* A disturbed machine takes its time to learn the pace so well. */
+#define WRITER_PACE_PPB 5000
 
 struct page_writer {
     char folder[64];
     char path[96];
     struct timebase_page *page; /* the file, mapped */
     struct fixed period;        /* the kernel's pace */
+    struct segment origin;      /* the kernel's time, drawn on at that pace */
     struct segment line[3];
     struct dice dice;
-    int bend;       /* ppm of the newest line; the next one takes it back */
-    unsigned lines; /* how many there have been */
+    int bend;       /* ppm of the newest line */
     uint32_t flags; /* of all of them */
     uint64_t late;  /* publications whose new line began within the lease */
 };
@@ -54,7 +56,7 @@ static inline struct timebase_line writer_line(const struct page_writer *writer,
     line.period_ns = (uint32_t)segment->period.ns;
     line.period_frac = segment->period.frac;
     line.flags = writer->flags;
-    line.maxerror_ns = WRITER_ERROR_NS;
+    line.maxerror_ns = segment->maxerror_ns + WRITER_ERROR_NS;
     line.utc_maxerror_ns = WRITER_ERROR_NS;
     line.drift_rate = (uint32_t)(50 * million + 1);
     line.slew_rate = (uint32_t)(500 * million + 1);
@@ -67,9 +69,13 @@ static inline void writer_begin_lines(struct page_writer *writer)
     const timebase_clock *own = timebase_clock_default();
     struct timebase_lines lines;
     struct timebase_instant now;
-    int64_t end_ns = kernel_now(CLOCK_MONOTONIC) + 20000000;
-    while (kernel_now(CLOCK_MONOTONIC) < end_ns)
+    struct timebase_statistics known = {0};
+    int64_t end_ns = kernel_now(CLOCK_MONOTONIC) + 5000000000;
+    do {
         timebase_now(own, &now);
+        timebase_clock_statistics(own, &known);
+    } while ((known.frequency_hz == 0 || known.frequency_error_ppb > WRITER_PACE_PPB) &&
+             kernel_now(CLOCK_MONOTONIC) < end_ns);
     publish_read_back(cell_lines_page(cell_of(own)), &lines);
     timebase_now(own, &now);
     struct segment first = {
@@ -77,7 +83,7 @@ static inline void writer_begin_lines(struct page_writer *writer)
     writer->period.ns = (int64_t)lines.after.period_ns;
     writer->period.frac = lines.after.period_frac;
     first.period = writer->period;
-    writer->line[0] = writer->line[1] = writer->line[2] = first;
+    writer->origin = writer->line[0] = writer->line[1] = writer->line[2] = first;
 }
 
 static inline struct fixed writer_bent(const struct page_writer *writer)
@@ -88,7 +94,7 @@ static inline struct fixed writer_bent(const struct page_writer *writer)
                             : fixed_add(writer->period, change);
 }
 
-/* The next line: no sooner than the lead from now. Two in a row come back to the kernel's time. */
+/* The next line: no sooner than the lead from now, and towards the kernel's time. */
 static inline void writer_add(struct page_writer *writer, uint64_t now)
 {
     struct segment next = writer->line[2];
@@ -97,8 +103,10 @@ static inline void writer_add(struct page_writer *writer, uint64_t now)
     if ((int64_t)(next.start_ticks - soonest) < 0)
         next.start_ticks = soonest;
     next.value = segment_at(&writer->line[2], next.start_ticks);
-    bool is_back = writer->lines++ & 1;
-    writer->bend = is_back ? -writer->bend : (int)dice_below(&writer->dice, 801) - 400;
+    int64_t ahead_ns = next.value.ns - segment_at(&writer->origin, next.start_ticks).ns;
+    next.maxerror_ns = (uint64_t)llabs(ahead_ns);
+    int bend = (int)dice_below(&writer->dice, 401);
+    writer->bend = ahead_ns > 0 ? -bend : bend;
     next.period = writer_bent(writer);
     writer->line[0] = writer->line[1];
     writer->line[1] = writer->line[2];
@@ -136,7 +144,7 @@ static inline void writer_adopt(struct page_writer *writer)
                                   fixed_from_ns((int64_t)line[i]->mono_ns),
                                   {(int64_t)line[i]->period_ns, line[i]->period_frac},
                                   (int64_t)line[i]->utc_offset_ns,
-                                  0,
+                                  line[i]->maxerror_ns - WRITER_ERROR_NS,
                                   0};
         writer->line[i] = segment;
     }
@@ -199,6 +207,7 @@ static inline void writer_move(struct page_writer *writer, int64_t ns)
 {
     for (int i = 0; i < 3; i++)
         writer->line[i].value.ns += ns;
+    writer->origin.value.ns += ns;
 }
 
 /* Publish every `every_ns` until the kernel's monotonic time is end_ns. */
