@@ -103,6 +103,9 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
     joined->period_ns = (uint32_t)period.ns;
     joined->period_frac = period.frac;
     joined->maxerror_ns = there.maxerror_ns + gap_ns;
+    /* Up to the join the old line is as far ahead, more than its writer knew. */
+    view.lines.before.maxerror_ns += gap_ns;
+    view.lines.slew.maxerror_ns += gap_ns;
     view.refresh_ticks = overtaken_ticks(lines, gap_ns, divisor);
     return view;
 }
