@@ -382,6 +382,8 @@ static void live_with_half_written_records(void)
     mirror->cell.owner_pid = (int32_t)getppid();
     usleep(25000);
     EXPECT(timebase_mono_ns(shared) >= told_ns);
+    EXPECT(mirror->lines.after.start_ticks ==
+           writer.page->copy[writer.page->seq & 1].after.start_ticks);
     live_as_child();
 }
 
