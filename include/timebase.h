@@ -20,7 +20,8 @@
  *     calendar.h   units of work dispatched at their times
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
- * comment says otherwise, from a signal handler. Nothing here prints, allocates or exits.
+ * comment says otherwise, from a signal handler. Nothing here prints or exits, and nothing but
+ * timebase_clock_attach() takes memory.
  */
 #ifndef TIMEBASE_H
 #define TIMEBASE_H

@@ -170,7 +170,8 @@ def limits():
     nothing = {"drift_rate": 0, "slew_rate": 0, "maxerror_ns": 0, "utc_maxerror_ns": 0}
     yield Case("no growth", page.with_lines(**nothing))
     most = (1 << 63) - 1
-    yield Case("largest errors", page.with_lines(maxerror_ns=most, utc_maxerror_ns=most))
+    wide = model.ERROR_MAX_NS
+    yield Case("largest errors", page.with_lines(maxerror_ns=wide, utc_maxerror_ns=wide))
     yield Case("at boot", page_of(period_of(24 * 10**6), start=0, mono_ns=0))
     yield Case("refresh as long as can be", replace(page, refresh_ticks=most))
     ends = tuple((kind, ns) for kind in ("mono_ns", "utc_ns") for ns in (-most - 1, most))
@@ -243,8 +244,9 @@ def hostile():
         yield Case(f"{name}: period 1001 ns", page.with_line(name, period=1001 << 64))
         yield Case(f"{name}: status 5", page.with_line(name, flags=TAI_37 | 5))
         yield Case(f"{name}: time negative", page.with_line(name, mono_ns=-1))
-        yield Case(f"{name}: maxerror 2^63", page.with_line(name, maxerror_ns=1 << 63))
-        yield Case(f"{name}: utc_maxerror 2^63", page.with_line(name, utc_maxerror_ns=1 << 63))
+        too_wide = model.ERROR_MAX_NS + 1
+        yield Case(f"{name}: maxerror 2^62 + 1", page.with_line(name, maxerror_ns=too_wide))
+        yield Case(f"{name}: utc_maxerror 2^62 + 1", page.with_line(name, utc_maxerror_ns=too_wide))
     yield Case("status 15", page.with_lines(flags=15))
     yield Case("longest period there is", page.with_lines(period=(1 << 96) - 1))
     empty = Page(lines=(Line(period=0),) * 3, magic=0, size=0, version=0, refresh_ticks=0)

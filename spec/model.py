@@ -22,6 +22,7 @@ LEAP_DELETE = 0x40
 TAI_SHIFT = 16
 
 PERIOD_MAX_NS = 1000
+ERROR_MAX_NS = 1 << 62
 NAMES = ("before", "slew", "after")
 
 
@@ -167,7 +168,8 @@ def is_good_line(line):
     return (
         0 < line.period < (PERIOD_MAX_NS + 1) << 64
         and line.flags & STATUS_MASK <= STATUS_MAX
-        and all(signed(n) >= 0 for n in (line.mono_ns, line.maxerror_ns, line.utc_maxerror_ns))
+        and signed(line.mono_ns) >= 0
+        and all(n & U64 <= ERROR_MAX_NS for n in (line.maxerror_ns, line.utc_maxerror_ns))
     )
 
 

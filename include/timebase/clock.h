@@ -12,6 +12,9 @@
  *     uint64_t raw = timebase_ticks();                    // now
  *     int64_t then_ns = timebase_utc_at_ns(clock, raw);   // later, elsewhere
  *
+ *     timebase_clock *shared;                             // the clock that all processes share
+ *     int why_not = timebase_clock_attach_or_default(&shared, NULL);
+ *
  * The default clock is private to the process and keeps itself right: about every 100 ms of use
  * one reader, whoever comes first, compares it with the kernel's clock (a few µs) and
  * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait
@@ -21,6 +24,9 @@
  * Monotonic time tracks CLOCK_MONOTONIC and never steps: differences are slewed, at most 500 ppm.
  * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and
  * it is counted.
+ *
+ * An attached clock follows the page that another process publishes (docs/guide/share.md). All
+ * that is said of clocks here holds for both kinds, but where it names one.
  *
  * Ordering. Reads without suffix are ordered after all earlier loads: if one thread's reading
  * happens before another's, it is not later. `_unordered` reads are the cheapest, and order
@@ -165,6 +171,17 @@ TIMEBASE_INLINE void timebase_now(const timebase_clock *clock, struct timebase_i
         timebase_now_slow(clock, out);
 }
 
+/* All moments within error_ns of ns; at the ends of the range of int64_t it is cut off there. */
+TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, uint64_t error_ns)
+{
+    struct timebase_interval around;
+    if (TIMEBASE_UNLIKELY(__builtin_sub_overflow(ns, error_ns, &around.earliest_ns)))
+        around.earliest_ns = INT64_MIN;
+    if (TIMEBASE_UNLIKELY(__builtin_add_overflow(ns, error_ns, &around.latest_ns)))
+        around.latest_ns = INT64_MAX;
+    return around;
+}
+
 /*
  * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise
@@ -180,8 +197,7 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                             TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_UTC_MAXERROR,
                             &now))
         return timebase_utc_interval_slow(clock, out);
-    out->earliest_ns = now.utc_ns - (int64_t)now.utc_maxerror_ns;
-    out->latest_ns = now.utc_ns + (int64_t)now.utc_maxerror_ns;
+    *out = timebase_interval_around(now.utc_ns, now.utc_maxerror_ns);
     return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
@@ -197,8 +213,7 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
     if (!timebase_page_read(timebase_clock_page(clock), 1,
                             TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_MAXERROR, &now))
         return timebase_realtime_interval_slow(clock, out);
-    out->earliest_ns = now.utc_ns - (int64_t)now.maxerror_ns;
-    out->latest_ns = now.utc_ns + (int64_t)now.maxerror_ns;
+    *out = timebase_interval_around(now.utc_ns, now.maxerror_ns);
     return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
@@ -218,7 +233,11 @@ TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
 TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t utc_ns);
 TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_t mono_ns);
 
-/* Who keeps the clock right. */
+/*
+ * Who keeps the clock right. An attached clock is renewed from its page, some 300 ns every 20 ms
+ * of use; who chooses MANUAL for it calls timebase_clock_maintain() every 10 ms, and readers are
+ * then seldom the ones to do it.
+ */
 enum timebase_maintenance {
     TIMEBASE_MAINTENANCE_AUTOMATIC = 0, /* readers, about every 100 ms of use */
     TIMEBASE_MAINTENANCE_MANUAL = 1,    /* whoever calls timebase_clock_maintain() */
@@ -246,6 +265,78 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock);
  */
 TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
 
+/*
+ * Attach to the page that another process publishes, the daemon timebased as a rule. NULL is
+ * TIMEBASE_PAGE_PATH. Readings then mean the same to all processes that are attached: a tick
+ * is the same nanosecond in each.
+ *
+ * The file is read, never mapped, and what was read is used for no longer than
+ * TIMEBASE_PAGE_LEASE_NS; so that whatever becomes of the file, reads go on. It is opened, and
+ * whenever the writer seems gone looked for again, under these conditions:
+ *
+ *     its path has no symbolic link; each folder on it belongs to root or this user, and nobody
+ *     else may write there, but for sticky folders such as /tmp
+ *     it is a regular file of TIMEBASE_PAGE_SIZE bytes or more, of root or of this user, and
+ *     nobody else may write it; in TIMEBASE_PAGE_FOLDER, the folder's owner counts as root
+ *     it passes timebase_page_validate(), and its counter is this process' counter
+ *     its lines have begun, and agree with this machine's CLOCK_REALTIME, and with its
+ *     CLOCK_MONOTONIC but for the offset of this process' time namespace
+ *
+ * A page that its writer no longer renews goes on with a bound that grows; after
+ * TIMEBASE_PAGE_SILENT_NS its status is FREERUNNING, after TIMEBASE_PAGE_EXPIRED_NS UNKNOWN.
+ * Monotonic time does not go back if another writer's lines lie lower: it goes on, slower, until
+ * they have overtaken it.
+ *
+ * Takes one private mapping of memory and one file descriptor, which fork hands on and exec closes.
+ * Returns 0, and the clock in *out; else *out is NULL, and it returns
+ *     TIMEBASE_E_INVALID      out is null, or the path is empty or too long
+ *     TIMEBASE_E_NOT_FOUND    no such file: no daemon, or another path
+ *     TIMEBASE_E_PERMISSION   file or folder may not be opened, or no memory or descriptor is left
+ *     TIMEBASE_E_UNTRUSTED    the path, or who may write there
+ *     TIMEBASE_E_FORMAT       not a page of this version, or lines that cannot be
+ *     TIMEBASE_E_UNSUPPORTED  the page is over another counter than this process reads
+ *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
+ *     TIMEBASE_E_TORN         never seen: 8 publications fell into 8 attempts
+ * Not for signal handlers. The clock it makes is.
+ */
+#define TIMEBASE_PAGE_FOLDER "/run/timebase"
+#define TIMEBASE_PAGE_PATH TIMEBASE_PAGE_FOLDER "/page"
+TIMEBASE_API int timebase_clock_attach(timebase_clock **out, const char *path);
+
+/* The same; and if it cannot be, *out is the default clock, and the result says why. */
+TIMEBASE_API int timebase_clock_attach_or_default(timebase_clock **out, const char *path);
+
+/* Give it back. No thread may use it any more. NULL and the default clock: nothing happens. */
+TIMEBASE_API void timebase_clock_detach(timebase_clock *clock);
+
+enum timebase_attachment_state {
+    TIMEBASE_ATTACHMENT_PRIVATE = 0, /* the process' own clock: attached to nothing */
+    TIMEBASE_ATTACHMENT_CURRENT = 1,
+    TIMEBASE_ATTACHMENT_SILENT = 2,  /* not renewed for TIMEBASE_PAGE_SILENT_NS: FREERUNNING */
+    TIMEBASE_ATTACHMENT_EXPIRED = 3, /* not for TIMEBASE_PAGE_EXPIRED_NS: UNKNOWN */
+};
+
+/* How an attached clock stands with its page. Counts since it was attached. */
+struct timebase_attachment {
+    int32_t state;          /* enum timebase_attachment_state */
+    int32_t error;          /* why the page cannot be followed just now; 0: it can */
+    uint64_t seq;           /* number of the publication that is followed */
+    uint64_t age_ns;        /* since its newest line began; 0: that is still to come */
+    int64_t mono_offset_ns; /* CLOCK_MONOTONIC here - the page's: time namespaces, else 0 */
+    uint64_t renewals;      /* looks at the page */
+    uint64_t publications;  /* of them, that found another one */
+    uint64_t openings;      /* the file was another one: opened again */
+    uint64_t refusals;      /* looks that found no page, or none to be trusted */
+    uint64_t joins;         /* lines that lay below what had been shown */
+};
+
+/*
+ * Looks at the page, and says how things stand. Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY
+ * after bounded attempts.
+ */
+TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
+                                           struct timebase_attachment *out);
+
 /* What the clock has lived through; a forked child goes on counting from its parent's numbers. */
 struct timebase_statistics {
     uint64_t samples; /* comparisons with the reference */
@@ -267,7 +358,11 @@ struct timebase_statistics {
     int32_t status;               /* enum timebase_status */
 };
 
-/* Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. */
+/*
+ * Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. An attached clock
+ * takes no samples: looks at its page count instead, steps and late publications are the
+ * page's counts, disruptions count as counter_jumps, and what it cannot know is 0.
+ */
 TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
                                            struct timebase_statistics *out);
 

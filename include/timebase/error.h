@@ -22,6 +22,8 @@ enum timebase_error {
     TIMEBASE_E_FORMAT = -8,      /* not a timebase page, or not one of this layout version */
     TIMEBASE_E_REFERENCE = -9,   /* the reference clock could not be read */
     TIMEBASE_E_TIMEOUT = -10,    /* the deadline passed first */
+    TIMEBASE_E_NOT_FOUND = -11,  /* there is no such file */
+    TIMEBASE_E_UNTRUSTED = -12,  /* others than root and this user could have written it */
 };
 
 /*

@@ -83,17 +83,6 @@ TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval 
     return !timebase_interval_is_empty(&both);
 }
 
-/* All moments within error_ns of ns; at the ends of the range of int64_t it is cut off there. */
-TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, uint64_t error_ns)
-{
-    struct timebase_interval around;
-    if (__builtin_sub_overflow(ns, error_ns, &around.earliest_ns))
-        around.earliest_ns = INT64_MIN;
-    if (__builtin_add_overflow(ns, error_ns, &around.latest_ns))
-        around.latest_ns = INT64_MAX;
-    return around;
-}
-
 /*
  * Both waits sleep, and look at the clock the more often the nearer the end is; the last 50 µs they
  * poll. They work with any clock handle, however slow its counter. A signal does not end them.

@@ -53,6 +53,13 @@ TIMEBASE_EXTERN_BEGIN
  */
 #define TIMEBASE_PAGE_LEASE_NS 20000000
 
+/*
+ * A shared page that nobody renews: its lines hold on with the bound that they grow. So long
+ * after they wanted renewal readers are told FREERUNNING, and at last UNKNOWN.
+ */
+#define TIMEBASE_PAGE_SILENT_NS 5000000000
+#define TIMEBASE_PAGE_EXPIRED_NS 1000000000000
+
 /* The state of the clock, with the values and meaning of Linux' vmclock-abi.h. */
 enum timebase_status {
     TIMEBASE_STATUS_UNKNOWN = 0,      /* nothing can be said; bounds do not hold */
@@ -297,29 +304,26 @@ TIMEBASE_PART size_t timebase_page_late(uint64_t seq)
 }
 
 /*
- * Read the counter and convert it by the page. False when the page has no line for now: the
- * caller then takes the slow path of its clock. The loop ends as soon as no publication falls
- * between its two looks at seq.
+ * Read the counter and convert it by the page. False when the page has no line for now, or a
+ * publication fell between the two looks at seq: the caller then takes the slow path of its
+ * clock, whose attempts are counted. One attempt here: no loop, and what is torn is never used.
  */
 TIMEBASE_PART bool timebase_page_read(const struct timebase_page *page, int ordered, int want,
                                       struct timebase_instant *out)
 {
-    uint64_t seq;
-    do {
-        seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
-        if (TIMEBASE_UNLIKELY(seq == 0))
-            return false;
-        out->ticks = timebase_page_ticks(ordered);
-        const struct timebase_lines *lines = &page->copy[timebase_page_late(seq) & 1];
-        uint64_t d;
-        const struct timebase_line *line =
-            timebase_page_line_now(lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
-        if (TIMEBASE_UNLIKELY(line == NULL))
-            return false;
-        timebase_line_convert(line, d, want, out);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    } while (TIMEBASE_UNLIKELY(timebase_page_seq(page, __ATOMIC_RELAXED) != seq));
-    return true;
+    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    if (TIMEBASE_UNLIKELY(seq == 0))
+        return false;
+    out->ticks = timebase_page_ticks(ordered);
+    const struct timebase_lines *lines = &page->copy[timebase_page_late(seq) & 1];
+    uint64_t d;
+    const struct timebase_line *line =
+        timebase_page_line_now(lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
+    if (TIMEBASE_UNLIKELY(line == NULL))
+        return false;
+    timebase_line_convert(line, d, want, out);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return TIMEBASE_LIKELY(timebase_page_seq(page, __ATOMIC_RELAXED) == seq);
 }
 
 /*

@@ -19,7 +19,16 @@ import importlib
 _NAMES = {
     "calendar": ("Calendar", "CFunction", "NotAdmittedError", "Unit", "learn_tick"),
     "calendar_result": ("Problem", "Release", "ReleaseBit", "TickComb", "UnitResult"),
-    "clock": ("Clock", "Instant", "Interval", "Maintenance", "Status", "default_clock"),
+    "clock": (
+        "Attachment",
+        "AttachmentState",
+        "Clock",
+        "Instant",
+        "Interval",
+        "Maintenance",
+        "Status",
+        "default_clock",
+    ),
     "counter": ("Counter", "probe", "ticks", "ticks_ordered"),
     "errors": ("EnvironmentVariableError", "TimebaseError"),
     "page": ("Page",),

@@ -8,15 +8,17 @@ Python's.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from enum import IntEnum
 
 from timebase._library import ffi, lib
-from timebase.errors import check
+from timebase.errors import TimebaseError, check, text_of
 
 NS_PER_SEC = 1_000_000_000
 # Of a wait in C, during which Python hears no signal.
 WAIT_SLICE_NS = 100_000_000
+DEFAULT_PAGE = "/run/timebase/page"  # TIMEBASE_PAGE_PATH
 
 
 def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
@@ -27,6 +29,7 @@ def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
 
 Status = enum_of("Status", "timebase_status", "TIMEBASE_STATUS_")
 Maintenance = enum_of("Maintenance", "timebase_maintenance", "TIMEBASE_MAINTENANCE_")
+AttachmentState = enum_of("AttachmentState", "timebase_attachment_state", "TIMEBASE_ATTACHMENT_")
 
 
 @dataclass(frozen=True)
@@ -111,11 +114,70 @@ def instant_from_c(out) -> Instant:
     )
 
 
+@dataclass(frozen=True)
+class Attachment:
+    """How a clock stands with the page that it is attached to; counts since it was attached."""
+
+    state: AttachmentState
+    error: str | None
+    """Why the page cannot be followed just now; None: it can."""
+    seq: int
+    age_ns: int
+    """Since the newest line began."""
+    mono_offset_ns: int
+    """CLOCK_MONOTONIC here - the page's: a time namespace, else 0."""
+    renewals: int
+    publications: int
+    openings: int
+    refusals: int
+    joins: int
+
+
+def attachment_from_c(out) -> Attachment:
+    values = {name: getattr(out, name) for name, _ in ffi.typeof(out).fields}
+    values["state"] = AttachmentState(out.state)
+    values["error"] = text_of(out.error) if out.error < 0 else None
+    return Attachment(**values)
+
+
 class Clock:
-    """A clock of the C library. Made by default_clock()."""
+    """A clock of the C library. Made by default_clock() or Clock.attach()."""
 
     def __init__(self, handle):
         self._clock = handle
+
+    @classmethod
+    def attach(cls, path: str | os.PathLike | None = None) -> Clock:
+        """The clock that all processes share: the page at `path`, or the daemon's.
+
+        TimebaseError says why it cannot be: no such file, somebody else's, another boot's. Give
+        it back with close(), or use `with`; no other thread may be reading it then.
+        """
+        out = ffi.new("timebase_clock **")
+        where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
+        result = lib.timebase_clock_attach(out, where)
+        if result < 0:
+            name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
+            raise TimebaseError(f"cannot attach to {name}: {text_of(result)}", result)
+        return cls(out[0])
+
+    @property
+    def attachment(self) -> Attachment:
+        """Looks at the page, and says how things stand. PRIVATE for the process' own clock."""
+        out = ffi.new("struct timebase_attachment *")
+        check(lib.timebase_clock_attachment(self._clock, out))
+        return attachment_from_c(out[0])
+
+    def close(self) -> None:
+        """Detach. The clock is then the process' own one. Nothing happens to that."""
+        clock, self._clock = self._clock, lib.timebase_clock_default()
+        lib.timebase_clock_detach(ffi.cast("timebase_clock *", clock))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
 
     def utc_ns(self) -> int:
         """Nanoseconds since 1970-01-01 00:00:00 UTC, as CLOCK_REALTIME counts them. Ordered."""

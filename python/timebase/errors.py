@@ -26,10 +26,15 @@ class InputError(TimebaseError):
     """An argument of the command line cannot be used."""
 
 
+def text_of(result: int) -> str:
+    """The C library's sentence for one of its results."""
+    from timebase._library import ffi, lib
+
+    return ffi.string(lib.timebase_strerror(result)).decode()
+
+
 def check(result: int) -> int:
     """Returns `result` if it is not negative, else raises TimebaseError with its text."""
     if result >= 0:
         return result
-    from timebase._library import ffi, lib
-
-    raise TimebaseError(ffi.string(lib.timebase_strerror(result)).decode(), result)
+    raise TimebaseError(text_of(result), result)

@@ -3,29 +3,14 @@
 
 #include <unistd.h>
 
-#include "../publish/publish.h"
-
 /* An unknown time is known to within this: half a lifetime. */
 #define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
+/* Who has to be the only one waits for a maintenance to end, but not for ever. */
+#define LOCK_ATTEMPTS 10000
 
 struct timebase_page *cell_lines_page(struct clock_cell *cell)
 {
     return timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER ? &cell->page : &cell->shadow;
-}
-
-/*
- * The thread at work did not survive the fork, and left its records half-written perhaps; the
- * page is whole by its protocol. What is kept beside it is made anew from it.
- */
-static void mend(struct clock_cell *cell)
-{
-    struct timebase_lines lines;
-    struct discipline fresh = {0};
-    if (publish_read_back(cell_lines_page(cell), &lines))
-        discipline_adopt(&cell->discipline, &lines);
-    else
-        cell->discipline = fresh;
-    cell->interval_ns = 0;
 }
 
 bool cell_try_lock(struct clock_cell *cell)
@@ -40,13 +25,29 @@ bool cell_try_lock(struct clock_cell *cell)
     if (!__atomic_compare_exchange_n(&cell->owner_pid, &owner, me, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
         return false;
-    mend(cell);
+    cell->kind->mend(cell);
     return true;
+}
+
+bool cell_lock(struct clock_cell *cell)
+{
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        if (cell_try_lock(cell))
+            return true;
+        timebase_arch_relax();
+    }
+    return false;
 }
 
 void cell_unlock(struct clock_cell *cell)
 {
     __atomic_store_n(&cell->owner_pid, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t cell_frequency_hz(struct fixed period)
+{
+    uint64_t length = ((uint64_t)period.ns << 32) | (period.frac >> 32);
+    return ((uint64_t)1000000000 << 32) / length;
 }
 
 void cell_unknown(uint64_t ticks, struct timebase_instant *out)

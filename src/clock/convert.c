@@ -40,7 +40,7 @@ static bool has_lines(struct clock_cell *cell)
  * The page to convert by; with lines unless the thread that maintains the clock does not get on
  * with it, perhaps because we are a signal handler in its midst.
  */
-static struct timebase_page *page_with_lines(struct clock_cell *cell)
+struct timebase_page *cell_own_lines(struct clock_cell *cell)
 {
     int locked_out = 0;
     for (int round = 0; round < WAITS && locked_out < LOCKED_OUT_MAX && !has_lines(cell); round++) {
@@ -59,6 +59,8 @@ static void draw(struct clock_cell *cell, struct timebase_page *page)
     struct discipline_sample sample = {0};
     /* The shared driver context may be in use by the thread we interrupted: a copy of its own. */
     struct reference_kernel own = {0};
+    if (cell->reference == NULL)
+        return; /* attached, and the page it was attached to has gone */
     void *context = cell->reference == &reference_kernel ? (void *)&own : cell->reference_context;
     for (int round = 0; round < WAITS && !discipline_is_ready(&discipline); round++) {
         if (round > 0)
@@ -78,7 +80,7 @@ TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
                               struct timebase_instant *out)
 {
     struct clock_cell *cell = cell_of(clock);
-    if (timebase_page_convert(page_with_lines(cell), ticks, out))
+    if (timebase_page_convert(cell->kind->lines(cell), ticks, out))
         return;
     struct timebase_page page = {0};
     draw(cell, &page);
@@ -112,7 +114,7 @@ TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t
     struct clock_cell *cell = cell_of(clock);
     struct timebase_page page = {0};
     uint64_t ticks = 0;
-    if (timebase_page_ticks_at_utc(page_with_lines(cell), utc_ns, &ticks))
+    if (timebase_page_ticks_at_utc(cell->kind->lines(cell), utc_ns, &ticks))
         return ticks;
     draw(cell, &page);
     timebase_page_ticks_at_utc(&page, utc_ns, &ticks);
@@ -124,7 +126,7 @@ TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_
     struct clock_cell *cell = cell_of(clock);
     struct timebase_page page = {0};
     uint64_t ticks = 0;
-    if (timebase_page_ticks_at_mono(page_with_lines(cell), mono_ns, &ticks))
+    if (timebase_page_ticks_at_mono(cell->kind->lines(cell), mono_ns, &ticks))
         return ticks;
     draw(cell, &page);
     timebase_page_ticks_at_mono(&page, mono_ns, &ticks);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* default: the process' own clock, and what may be asked of any clock. */
+/* default: the process' own clock, what is special about its kind, and what any clock can do. */
 #include <stddef.h>
 
 #include "../publish/publish.h"
 #include "cell.h"
 
 #include <timebase/error.h>
-
-/* A reader that wants the statistics waits for a maintenance to end, but not for ever. */
-#define LOCK_ATTEMPTS 10000
 
 static struct reference_kernel kernel;
 static struct clock_cell default_cell = CLOCK_CELL_INITIALIZER(&reference_kernel, &kernel);
@@ -18,15 +15,47 @@ TIMEBASE_API const timebase_clock *timebase_clock_default(void)
     return cell_handle(&default_cell);
 }
 
-static bool lock(struct clock_cell *cell)
+/*
+ * The thread at work did not survive the fork, and left its records half-written perhaps; the
+ * page is whole by its protocol. What is kept beside it is made anew from it.
+ */
+static void mend(struct clock_cell *cell)
 {
-    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-        if (cell_try_lock(cell))
-            return true;
-        timebase_arch_relax();
-    }
-    return false;
+    struct timebase_lines lines;
+    struct discipline fresh = {0};
+    if (publish_read_back(cell_lines_page(cell), &lines))
+        discipline_adopt(&cell->discipline, &lines);
+    else
+        cell->discipline = fresh;
+    cell->interval_ns = 0;
 }
+
+static void restart(struct clock_cell *cell)
+{
+    discipline_reset(&cell->discipline);
+    cell->interval_ns = 0;
+}
+
+static void describe(struct clock_cell *cell, struct timebase_statistics *out)
+{
+    const struct estimator *estimator = &cell->discipline.estimator;
+    out->bracket_ns = estimator->newest.width_ns;
+    out->status = (int32_t)discipline_status(&cell->discipline);
+    if (estimator->ready) {
+        struct fixed error = {0, estimator->period_error_frac};
+        out->frequency_hz = cell_frequency_hz(estimator->period);
+        out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
+    }
+}
+
+const struct clock_kind clock_own = {
+    .read = cell_read_own,
+    .lines = cell_own_lines,
+    .maintain = cell_maintain,
+    .mend = mend,
+    .restart = restart,
+    .describe = describe,
+};
 
 TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance)
 {
@@ -45,7 +74,7 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock)
     struct clock_cell *cell = cell_of(clock);
     if (!cell_try_lock(cell))
         return TIMEBASE_E_BUSY;
-    int error = cell_maintain(cell);
+    int error = cell->kind->maintain(cell);
     cell_unlock(cell);
     return error;
 }
@@ -59,8 +88,7 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
         return TIMEBASE_E_BUSY;
     publish_clear(&cell->page);
     publish_clear(&cell->shadow);
-    discipline_reset(&cell->discipline);
-    cell->interval_ns = 0;
+    cell->kind->restart(cell);
     cell_unlock(cell);
     return TIMEBASE_OK;
 }
@@ -71,19 +99,11 @@ TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
     if (clock == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
     struct clock_cell *cell = cell_of(clock);
-    if (!lock(cell))
+    if (!cell_lock(cell))
         return TIMEBASE_E_BUSY;
-    const struct estimator *estimator = &cell->discipline.estimator;
     *out = cell->statistics;
-    out->bracket_ns = estimator->newest.width_ns;
     out->counter_id = timebase_counter_id();
-    out->status = (int32_t)discipline_status(&cell->discipline);
-    if (estimator->ready) {
-        uint64_t length = ((uint64_t)estimator->period.ns << 32) | (estimator->period.frac >> 32);
-        struct fixed error = {0, estimator->period_error_frac};
-        out->frequency_hz = ((uint64_t)1000000000 << 32) / length;
-        out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
-    }
+    cell->kind->describe(cell, out);
     cell_unlock(cell);
     return TIMEBASE_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read: the slow path of the readers. In order: the page may do after all (somebody renewed
- * it); else renew it, if nobody else is at it; else follow the present lines a little longer;
- * else, for a clock without lines or after a disruption, give the reference's own time.
+ * read: where the inline reads go, and the slow path of a clock of one's own. In order: the page
+ * may do after all (somebody renewed it); else renew it, if nobody else is at it; else follow the
+ * present lines a little longer; else, for a clock without lines or after a disruption, give the
+ * reference's own time.
  *
  * Monotonic in every mixture of these: lines join without a gap; the first line begins
  * above any time the reference itself can have given (discipline.c); and a disrupted clock's new
@@ -38,6 +39,11 @@ static enum outcome read_lines(struct clock_cell *cell, bool follow, struct time
     if (!is_current && !(follow && is_followed))
         return READ_OVERDUE;
     return timebase_page_convert(page, ticks, out) ? READ_DONE : READ_OVERDUE;
+}
+
+bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out)
+{
+    return read_lines(cell, false, out) == READ_DONE;
 }
 
 /* Become the one who renews the lines, if that is possible without waiting. */
@@ -143,9 +149,9 @@ static void read_without_lines(struct clock_cell *cell, struct timebase_instant 
         cell_unknown(timebase_ticks_ordered(), out);
 }
 
-static void read_slow(struct clock_cell *cell, struct timebase_instant *out)
+void cell_read_own(struct clock_cell *cell, struct timebase_instant *out)
 {
-    if (read_lines(cell, false, out) == READ_DONE)
+    if (cell_read_current(cell, out))
         return;
     renew(cell);
     if (read_lines(cell, true, out) == READ_DONE)
@@ -157,7 +163,8 @@ static void read_slow(struct clock_cell *cell, struct timebase_instant *out)
 
 TIMEBASE_API void timebase_now_slow(const timebase_clock *clock, struct timebase_instant *out)
 {
-    read_slow(cell_of(clock), out);
+    struct clock_cell *cell = cell_of(clock);
+    cell->kind->read(cell, out);
 }
 
 TIMEBASE_API int64_t timebase_mono_ns_slow(const timebase_clock *clock)
@@ -181,20 +188,13 @@ TIMEBASE_API int64_t timebase_tai_ns_slow(const timebase_clock *clock)
     return timebase_tai_from_utc(now.utc_ns, now.flags);
 }
 
-static int interval(int64_t utc_ns, uint64_t error_ns, uint32_t flags,
-                    struct timebase_interval *out)
-{
-    out->earliest_ns = utc_ns - (int64_t)error_ns;
-    out->latest_ns = utc_ns + (int64_t)error_ns;
-    return (int)(flags & TIMEBASE_LINE_STATUS_MASK);
-}
-
 TIMEBASE_API int timebase_utc_interval_slow(const timebase_clock *clock,
                                             struct timebase_interval *out)
 {
     struct timebase_instant now;
     timebase_now_slow(clock, &now);
-    return interval(now.utc_ns, now.utc_maxerror_ns, now.flags, out);
+    *out = timebase_interval_around(now.utc_ns, now.utc_maxerror_ns);
+    return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
 TIMEBASE_API int timebase_realtime_interval_slow(const timebase_clock *clock,
@@ -202,5 +202,6 @@ TIMEBASE_API int timebase_realtime_interval_slow(const timebase_clock *clock,
 {
     struct timebase_instant now;
     timebase_now_slow(clock, &now);
-    return interval(now.utc_ns, now.maxerror_ns, now.flags, out);
+    *out = timebase_interval_around(now.utc_ns, now.maxerror_ns);
+    return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }

@@ -26,6 +26,10 @@ TIMEBASE_API const char *timebase_strerror(int error)
         return "the reference clock could not be read";
     case TIMEBASE_E_TIMEOUT:
         return "the deadline passed first";
+    case TIMEBASE_E_NOT_FOUND:
+        return "there is no such file, is its writer running?";
+    case TIMEBASE_E_UNTRUSTED:
+        return "a file, link or folder that others than root and this user may change";
     default:
         return "unknown timebase error";
     }

@@ -5,6 +5,11 @@
 
 /* Slowest counter: 1 MHz. Longer ticks would overflow the extrapolation of a century. */
 #define PERIOD_MAX_NS 1000
+/*
+ * Two of these and the growth that one rate can cause (below 2^63, for no line is drawn on for more
+ * than 2^63 ticks) do not overflow 64 bits: a sum of errors never looks small.
+ */
+#define ERROR_MAX_NS ((uint64_t)1 << 62)
 
 static bool is_line(const struct timebase_line *line)
 {
@@ -13,8 +18,8 @@ static bool is_line(const struct timebase_line *line)
     bool has_length = period_ns > 0 || timebase_page_word(&line->period_frac) > 0;
     return has_length && period_ns <= PERIOD_MAX_NS && status <= TIMEBASE_STATUS_UNRELIABLE &&
         (int64_t)timebase_page_word(&line->mono_ns) >= 0 &&
-        (int64_t)timebase_page_word(&line->maxerror_ns) >= 0 &&
-        (int64_t)timebase_page_word(&line->utc_maxerror_ns) >= 0;
+        timebase_page_word(&line->maxerror_ns) <= ERROR_MAX_NS &&
+        timebase_page_word(&line->utc_maxerror_ns) <= ERROR_MAX_NS;
 }
 
 static bool are_in_order(const struct timebase_lines *lines)

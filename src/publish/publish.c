@@ -51,6 +51,19 @@ void publish_lines(struct timebase_page *page, const struct timebase_lines *line
         publish_lines(page, lines, refresh_ticks);
 }
 
+/*
+ * With the lines goes a refresh of 0, under which old and new lines send their readers to the slow
+ * path alike. The fence is the partner of (C): who saw the refresh that belongs to the new
+ * lines sees their number in its last look at seq, and rejects the old ones.
+ */
+void publish_lines_until(struct timebase_page *page, const struct timebase_lines *lines,
+                         uint64_t refresh_ticks)
+{
+    publish_lines(page, lines, 0);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    timebase_page_set_word(&page->refresh_ticks, refresh_ticks);
+}
+
 void publish_clear(struct timebase_page *page)
 {
     timebase_page_set_seq(page, 0);

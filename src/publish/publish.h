@@ -12,6 +12,13 @@ void publish_begin(struct timebase_page *page, int counter_id);
 void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                    uint64_t refresh_ticks);
 
+/*
+ * The same, for a page whose refresh_ticks readers must not overrun, though it lies outside the
+ * copies: no reader has one publication's lines with the refresh of another.
+ */
+void publish_lines_until(struct timebase_page *page, const struct timebase_lines *lines,
+                         uint64_t refresh_ticks);
+
 /* No lines any more: readers take the slow path. Not while they read: timebase_clock_restart. */
 void publish_clear(struct timebase_page *page);
 

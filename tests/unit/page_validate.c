@@ -99,12 +99,12 @@ static void spoil_time(struct timebase_line *line)
 
 static void spoil_error(struct timebase_line *line)
 {
-    line->maxerror_ns = (uint64_t)1 << 63;
+    line->maxerror_ns = ((uint64_t)1 << 62) + 1;
 }
 
 static void spoil_utc_error(struct timebase_line *line)
 {
-    line->utc_maxerror_ns = (uint64_t)1 << 63;
+    line->utc_maxerror_ns = ((uint64_t)1 << 62) + 1;
 }
 
 static void assert_refused(spoiler spoil, int which)

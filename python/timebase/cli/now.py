@@ -4,15 +4,26 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from pathlib import Path
+from typing import Optional
+
+import typer
 
 from timebase.cli.output import JSON_OPTION, print_json
 
+PAGE_OPTION = typer.Option(
+    None, help="Attach to this page, and tell the time by it; the daemon's is /run/timebase/page."
+)
 NOBODY_KNOWS_NS = 16_000_000_000  # the kernel's maxerror when its clock is not synchronised
 
 
-def now(json: bool = JSON_OPTION) -> None:
+# typer evaluates annotations, and Python 3.9 does not know `Path | None`.
+MaybePath = Optional[Path]
+
+
+def now(json: bool = JSON_OPTION, page: MaybePath = PAGE_OPTION) -> None:
     """The time now: UTC, TAI, monotonic, and their bounds."""
-    document = read()
+    document = read(page)
     if json:
         print_json(document)
     else:
@@ -25,11 +36,17 @@ def iso_utc(utc_ns: int) -> str:
     return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"
 
 
-def read() -> dict:
+def read(page: Path | None = None) -> dict:
     """What `now --json` prints."""
-    from timebase import default_clock
+    from timebase import Clock, default_clock
 
-    instant = default_clock().now()
+    if page is None:
+        return _document(default_clock().now())
+    with Clock.attach(page) as clock:
+        return _document(clock.now())
+
+
+def _document(instant) -> dict:
     return {
         "utc": iso_utc(instant.utc_ns),
         "utc_ns": instant.utc_ns,

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * view: what an attached clock shows of the lines that it has copied. One line at a time, as
+ * `after`, until the next one begins or the lease ends, so that the readers' one comparison sends
+ * them to the slow path in time.
+ *
+ *     copied   before ───┐ slew ─────┐ after ──────────►
+ *     shown          [===|===] [=====|===] [===] [===]      each no longer than a lease
+ *
+ * Pure: no I/O, no clock is read.
+ */
+#ifndef CLOCK_VIEW_H
+#define CLOCK_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <timebase/page.h>
+
+struct view {
+    struct timebase_lines lines; /* `after` is shown; older ticks fall to the others */
+    uint64_t refresh_ticks;      /* of `after` */
+};
+
+/* Lines copied no earlier than at now_ticks, which lies on them. */
+struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
+
+/* The last tick that is shown. */
+uint64_t view_end(const struct view *view);
+
+/*
+ * The lines lie below what has been shown, which was `old` up to start_ticks and floor_ns there.
+ * Monotonic time goes on from floor_ns, slower, until they have overtaken it; the bound says by how
+ * much it is ahead.
+ */
+struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
+                      uint64_t start_ticks, int64_t floor_ns);
+
+/* Monotonic time by these lines. */
+int64_t view_mono_ns(const struct timebase_lines *lines, uint64_t ticks);
+
+/* The line of a tick; `before` has no beginning. */
+const struct timebase_line *view_line(const struct timebase_lines *lines, uint64_t ticks);
+
+/* ns in so many ticks after the lines, 0 if they are negative; and the ticks in ns, below 2^32. */
+uint64_t view_elapsed_ns(const struct timebase_lines *lines, uint64_t ticks);
+uint64_t view_ticks(const struct timebase_lines *lines, uint64_t ns);
+
+/*
+ * Nobody has renewed the lines since they wanted it, refresh_ticks after the start of `after`:
+ * their status says so. Returns enum timebase_attachment_state.
+ */
+int view_silence(struct timebase_lines *lines, uint64_t refresh_ticks, uint64_t now_ticks);
+
+#endif

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""A clock attached to somebody else's page, as Python and the command line have it."""
+
+import os
+import struct
+import time
+
+import pytest
+
+import timebase
+from timebase import AttachmentState, Clock, Page, Status, TimebaseError
+
+COUNTER_ID_OFFSET = 28  # spec/page.md
+SYNCHRONIZED = int(Status.SYNCHRONIZED)
+
+
+def make_page() -> bytearray:
+    """One line through now, at the pace of the process' own clock."""
+    own = timebase.default_clock()
+    while own.statistics()["frequency_hz"] == 0:
+        own.now()
+    now = own.now()
+    hz = own.statistics()["frequency_hz"]
+    period = (10**9 << 64) // hz
+    line = {
+        "start_ticks": now.ticks,
+        "mono_ns": now.mono_ns,
+        "utc_offset_ns": (now.utc_ns - now.mono_ns) % 2**64,
+        "period_ns": period >> 64,
+        "period_frac": period % 2**64,
+        "flags": SYNCHRONIZED,
+        "maxerror_ns": 1_000_000,
+        "utc_maxerror_ns": 2_000_000,
+    }
+    page = bytearray(Page.from_lines(line, line, line, refresh_ticks=hz).to_bytes())
+    struct.pack_into("=I", page, COUNTER_ID_OFFSET, own.statistics()["counter_id"])
+    return page
+
+
+def write(path, content) -> None:
+    path.write_bytes(bytes(content))
+    path.chmod(0o644)
+
+
+@pytest.fixture
+def page_file(tmp_path):
+    for folder in (tmp_path, tmp_path.parent):
+        folder.chmod(0o755)
+    path = tmp_path / "page"
+    write(path, make_page())
+    return path
+
+
+def test_an_attached_clock_tells_the_time_of_its_page(page_file):
+    with Clock.attach(page_file) as clock:
+        before = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        now = clock.now()
+        after = time.clock_gettime_ns(time.CLOCK_REALTIME)
+        assert before - now.maxerror_ns <= now.utc_ns <= after + now.maxerror_ns
+        assert now.status == Status.SYNCHRONIZED
+        assert clock.at(now.ticks) == now
+        interval = clock.interval()
+        assert interval.width_ns >= 2 * 3_000_000
+        assert clock.statistics()["publications"] == 1
+
+
+def test_the_attachment_says_how_things_stand(page_file):
+    with Clock.attach(str(page_file)) as clock:
+        attachment = clock.attachment
+        assert attachment.state == AttachmentState.CURRENT
+        assert attachment.error is None
+        assert attachment.seq == 2
+        assert attachment.openings == 1
+        assert attachment.mono_offset_ns == 0
+        os.truncate(page_file, 0)
+        assert "not a timebase page" in clock.attachment.error
+
+
+def test_the_own_clock_is_attached_to_nothing():
+    assert timebase.default_clock().attachment.state == AttachmentState.PRIVATE
+
+
+def test_a_closed_clock_is_the_own_one(page_file):
+    clock = Clock.attach(os.fsencode(page_file))
+    clock.close()
+    clock.close()
+    assert clock.attachment.state == AttachmentState.PRIVATE
+    assert clock.utc_ns() > 0
+
+
+def test_no_page_is_an_error_that_names_it(tmp_path):
+    with pytest.raises(TimebaseError, match="none: there is no such file") as problem:
+        Clock.attach(tmp_path / "none")
+    assert problem.value.code < 0
+
+
+def test_a_page_that_others_may_write_is_refused(page_file):
+    page_file.chmod(0o666)
+    with pytest.raises(TimebaseError, match="may change"):
+        Clock.attach(page_file)
+
+
+def test_rubbish_is_refused(page_file):
+    write(page_file, b"x" * 512)
+    with pytest.raises(TimebaseError, match="not a timebase page"):
+        Clock.attach(page_file)
+
+
+def test_now_by_a_page(timebase_command, page_file):
+    outcome = timebase_command("now", "--page", str(page_file), "--json")
+    assert outcome.code == 0, outcome.err
+    assert '"status": "SYNCHRONIZED"' in outcome.out
+
+
+def test_now_without_the_page(timebase_command):
+    outcome = timebase_command("now", "--page", "/none/page")
+    assert outcome.code == 1
+    assert "cannot attach to /none/page" in outcome.err

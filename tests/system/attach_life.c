@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What may become of a page while a process is attached to it. Whatever it is, time goes on, never
+ * back, and within its bound.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/time.h>
+
+#include "clock/mirror.h"
+#include "page_writer.h"
+#include "whole_clock.h"
+
+#define MS 1000000
+#define SECOND 1000000000LL
+
+static struct page_writer writer;
+static timebase_clock *shared;
+
+/* Every inline reader and conversion; monotonic time rises and lies within its bound. */
+static void read_for(int64_t ns)
+{
+    static int64_t last_ns; /* of this process */
+    int64_t end_ns = kernel_now(CLOCK_MONOTONIC) + ns;
+    struct timebase_interval when;
+    struct timebase_instant now;
+    for (int64_t before_ns; (before_ns = kernel_now(CLOCK_MONOTONIC)) < end_ns;) {
+        timebase_now(shared, &now);
+        int64_t error_ns = (int64_t)now.maxerror_ns, after_ns = kernel_now(CLOCK_MONOTONIC);
+        assert_true(before_ns - error_ns <= now.mono_ns && now.mono_ns <= after_ns + error_ns);
+        assert_true(now.mono_ns >= last_ns);
+        last_ns = timebase_mono_ns(shared);
+        assert_true(last_ns >= now.mono_ns);
+        assert_true(timebase_utc_interval(shared, &when) >= 0 && when.earliest_ns < when.latest_ns);
+        assert_true(timebase_realtime_interval(shared, &when) >= 0);
+        timebase_utc_ns(shared);
+        timebase_tai_ns_unordered(shared);
+        timebase_at(shared, now.ticks, &now);
+        timebase_ticks_at_mono(shared, last_ns);
+    }
+}
+
+static struct timebase_attachment attachment(void)
+{
+    struct timebase_attachment attachment;
+    assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+    return attachment;
+}
+
+static int status(void)
+{
+    struct timebase_instant now;
+    timebase_now(shared, &now);
+    return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    writer = writer_new();
+    return timebase_clock_attach(&shared, writer.path);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    timebase_clock_detach(shared);
+    writer_remove(&writer);
+    return 0;
+}
+
+/* In a child: publish until killed, or until the parent has died. */
+static pid_t start_writing(void (*how)(void))
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    while (getppid() != 1) {
+        how();
+        usleep(1000);
+    }
+    _exit(0);
+}
+
+static void stop(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void publish_once(void)
+{
+    writer_publish(&writer);
+}
+
+static void every_function_works_on_an_attached_clock(void **state)
+{
+    (void)state;
+    pid_t child = start_writing(publish_once);
+    whole_clock_check(shared);
+    read_for(50 * MS);
+    stop(child);
+    assert_int_equal(attachment().error, 0);
+    assert_int_equal(attachment().state, TIMEBASE_ATTACHMENT_CURRENT);
+    assert_true(attachment().publications > 1);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_int_equal(mirror_of(cell_of(shared))->cell.discipline.has_sample, 0);
+}
+
+static struct timebase_page saved;
+
+static void cut_and_mend(void)
+{
+    int fd = open(writer.path, O_WRONLY | O_CLOEXEC);
+    for (off_t size = 0; size < 512; size += 100) {
+        (void)!ftruncate(fd, size);
+        usleep(500);
+    }
+    (void)!pwrite(fd, &saved, sizeof(saved), 0);
+    close(fd);
+}
+
+/* A mapping would raise SIGBUS. */
+static void a_truncated_file_kills_nobody(void **state)
+{
+    (void)state;
+    memcpy(&saved, writer.page, sizeof(saved));
+    pid_t child = start_writing(cut_and_mend);
+    read_for(300 * MS);
+    stop(child);
+    assert_int_equal(truncate(writer.path, 4), 0);
+    assert_int_equal(attachment().error, TIMEBASE_E_FORMAT);
+    read_for(10 * MS);
+    assert_true(attachment().refusals > 0);
+}
+
+static void a_vanished_file_is_told_and_a_new_one_taken_up(void **state)
+{
+    (void)state;
+    unlink(writer.path);
+    read_for(700 * MS);
+    assert_int_equal(attachment().error, TIMEBASE_E_NOT_FOUND);
+    writer_replace(&writer);
+    read_for(200 * MS);
+    assert_int_equal(attachment().error, 0);
+    assert_int_equal(attachment().openings, 2);
+    assert_int_equal(attachment().seq, writer.page->seq);
+}
+
+static void a_replaced_file_is_noticed(void **state)
+{
+    (void)state;
+    writer_replace(&writer);
+    read_for(800 * MS);
+    assert_int_equal(attachment().openings, 2);
+    writer_publish(&writer);
+    assert_int_equal(attachment().seq, writer.page->seq);
+}
+
+static void a_page_made_writable_for_others_is_no_longer_followed(void **state)
+{
+    (void)state;
+    uint64_t seq = attachment().seq;
+    chmod(writer.path, 0666);
+    writer_publish(&writer);
+    assert_int_equal(attachment().error, TIMEBASE_E_UNTRUSTED);
+    assert_int_equal(attachment().seq, seq);
+    read_for(10 * MS);
+    chmod(writer.path, 0644);
+    assert_int_equal(attachment().error, 0);
+    assert_int_equal(attachment().seq, writer.page->seq);
+}
+
+static void insane_lines_are_not_followed(void **state)
+{
+    (void)state;
+    uint64_t seq = attachment().seq;
+    writer_publish(&writer);
+    writer.page->copy[writer.page->seq & 1].after.period_ns = 5000;
+    assert_int_equal(attachment().error, TIMEBASE_E_FORMAT);
+    assert_int_equal(attachment().seq, seq);
+    read_for(10 * MS);
+    writer_publish(&writer);
+    assert_int_equal(attachment().error, 0);
+}
+
+static void a_number_that_fell_is_another_writers(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        writer_publish(&writer);
+    assert_true(attachment().seq > 5);
+    publish_clear(writer.page);
+    assert_int_equal(attachment().error, TIMEBASE_E_STALE);
+    writer_publish(&writer);
+    assert_int_equal(attachment().error, 0);
+    assert_int_equal(attachment().seq, 1);
+    read_for(10 * MS);
+}
+
+/* The moved writer's lines are wrong by so much; they say so. */
+static void follow_lines_moved_by(int64_t ns)
+{
+    struct timebase_instant now;
+    timebase_now(shared, &now);
+    writer_move(&writer, ns);
+    writer_publish(&writer);
+    int64_t end_ns = kernel_now(CLOCK_MONOTONIC) + 100 * MS;
+    for (int64_t last_ns = now.mono_ns; last_ns < end_ns; last_ns = now.mono_ns) {
+        timebase_now(shared, &now);
+        assert_true(now.mono_ns >= last_ns);
+    }
+}
+
+/* A thread that is held up is told the time only when the lines have come so far: once more, then.
+ */
+#define ATTEMPTS 20
+
+static void lines_that_lie_lower_are_joined_without_a_step_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ATTEMPTS && attachment().joins == 0; i++)
+        follow_lines_moved_by(-10 * MS);
+    assert_true(attachment().joins > 0);
+}
+
+static int64_t ahead_of_writer_ns(struct timebase_instant *now, struct timebase_instant *other)
+{
+    timebase_now(shared, now);
+    timebase_page_convert(writer.page, now->ticks, other);
+    return now->mono_ns - other->mono_ns;
+}
+
+/* 50 µs at 500 ppm take 100 ms. */
+static void a_small_difference_is_slewed_and_in_the_bound(void **state)
+{
+    struct timebase_instant now, other;
+    (void)state;
+    /* Followed up to the renewal, lest a delay make good what the lines lack. */
+    assert_true(cell_try_lock(cell_of(shared)));
+    usleep(30000);
+    timebase_now(shared, &now);
+    writer_move(&writer, -50000);
+    writer_publish(&writer);
+    cell_unlock(cell_of(shared));
+    timebase_now(shared, &now);
+    assert_true(attachment().joins > 0);
+    int64_t ahead_ns = ahead_of_writer_ns(&now, &other);
+    assert_true(ahead_ns >= 0);
+    assert_true(now.maxerror_ns >= other.maxerror_ns + (uint64_t)ahead_ns);
+    for (int i = 0; i < ATTEMPTS && ahead_of_writer_ns(&now, &other) != 0; i++)
+        read_for(50 * MS);
+    assert_int_equal(now.mono_ns, other.mono_ns);
+}
+
+static void lines_that_lie_higher_are_followed_at_once(void **state)
+{
+    struct timebase_instant now, other;
+    (void)state;
+    follow_lines_moved_by(50 * MS);
+    timebase_now(shared, &now);
+    timebase_page_convert(writer.page, now.ticks, &other);
+    assert_int_equal(now.mono_ns, other.mono_ns);
+    assert_int_equal(attachment().joins, 0);
+}
+
+/* The same lines as a writer would have left them so long ago. */
+static void let_writer_have_died(int64_t ago_ns)
+{
+    uint64_t ticks = estimator_ticks(writer.period, MS) * (uint64_t)(ago_ns / MS);
+    for (int i = 0; i < 3; i++) {
+        writer.line[i].start_ticks = timebase_ticks_ordered() - ticks;
+        writer.line[i].value = fixed_from_ns(kernel_now(CLOCK_MONOTONIC) - ago_ns);
+        writer.line[i].period = writer.period;
+    }
+    struct timebase_line line = writer_line(&writer, &writer.line[0]);
+    struct timebase_lines lines = {line, line, line};
+    publish_lines(writer.page, &lines, 1000);
+    usleep(25000); /* what is shown by now holds for a lease */
+    timebase_clock_maintain(shared);
+}
+
+static void a_silent_page_is_freerunning_and_at_last_unknown(void **state)
+{
+    struct timebase_instant now;
+    (void)state;
+    if (kernel_now(CLOCK_MONOTONIC) < 1100 * SECOND)
+        skip_because("the machine started less than 1,100 s ago");
+    let_writer_have_died(4 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    let_writer_have_died(6 * SECOND);
+    timebase_now(shared, &now);
+    assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
+    assert_int_equal(attachment().state, TIMEBASE_ATTACHMENT_SILENT);
+    assert_true(now.maxerror_ns >= WRITER_ERROR_NS + 6 * SECOND * 540 / 1000000);
+    assert_true(attachment().age_ns >= 6 * SECOND - 10 * MS);
+    let_writer_have_died(1002 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_UNKNOWN);
+    assert_int_equal(attachment().state, TIMEBASE_ATTACHMENT_EXPIRED);
+    writer_begin_lines(&writer);
+    writer_publish(&writer);
+    assert_int_equal(attachment().state, TIMEBASE_ATTACHMENT_CURRENT);
+    read_for(50 * MS);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* closefrom(3), as daemons do; the number then belongs to somebody else. */
+static void a_descriptor_closed_by_the_program_is_opened_again(void **state)
+{
+    (void)state;
+    int number = mirror_of(cell_of(shared))->file.fd;
+    int other = open("/dev/null", O_RDWR);
+    assert_int_equal(dup2(other, number), number);
+    close(other);
+    read_for(150 * MS);
+    assert_int_equal(attachment().error, 0);
+    writer_publish(&writer);
+    assert_int_equal(attachment().seq, writer.page->seq);
+    assert_int_equal(write(number, "x", 1), 1); /* still what the program opened */
+    close(number);
+}
+
+static void adopt_and_publish(void)
+{
+    static bool is_begun;
+    if (!is_begun)
+        writer_adopt(&writer);
+    is_begun = true;
+    writer_publish(&writer);
+}
+
+static void killed_writers_and_their_successors_are_not_noticed(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < 25; i++) {
+        pid_t child = start_writing(adopt_and_publish);
+        read_for((int64_t)dice_below(&dice, 30 * MS));
+        stop(child);
+        read_for((int64_t)dice_below(&dice, 10 * MS));
+    }
+    struct timebase_attachment end = attachment();
+    print_message("%d publications seen, %d joins\n", (int)end.publications, (int)end.joins);
+    assert_int_equal(end.error, 0);
+    assert_true(end.publications > 25);
+}
+
+static void live_as_child(void)
+{
+    struct timebase_attachment attachment;
+    int64_t last_ns = timebase_mono_ns(shared), end_ns = kernel_now(CLOCK_MONOTONIC) + 50 * MS;
+    while (kernel_now(CLOCK_MONOTONIC) < end_ns) {
+        int64_t now_ns = timebase_mono_ns(shared);
+        EXPECT(now_ns >= last_ns);
+        last_ns = now_ns;
+    }
+    EXPECT(timebase_clock_attachment(shared, &attachment) == 0 && attachment.error == 0);
+    EXPECT(attachment.seq == writer.page->seq);
+    timebase_clock_detach(shared);
+}
+
+static void a_child_goes_on(void **state)
+{
+    (void)state;
+    child_must_pass(live_as_child);
+    read_for(10 * MS);
+}
+
+/* The parent's thread that was at the renewal is not there, and left its records as they were. */
+static void live_with_half_written_records(void)
+{
+    struct mirror *mirror = mirror_of(cell_of(shared));
+    int64_t told_ns = timebase_mono_ns(shared);
+    memset(&mirror->lines, 0x5a, sizeof(mirror->lines));
+    mirror->refresh_ticks = mirror->changed_ticks = 0x5a5a5a5a5a5a5a5a;
+    mirror->cell.owner_pid = (int32_t)getppid();
+    usleep(25000);
+    EXPECT(timebase_mono_ns(shared) >= told_ns);
+    EXPECT(mirror->lines.after.start_ticks ==
+           writer.page->copy[writer.page->seq & 1].after.start_ticks);
+    live_as_child();
+}
+
+static void a_child_mends_what_it_finds_locked(void **state)
+{
+    (void)state;
+    child_must_pass(live_with_half_written_records);
+}
+
+static volatile sig_atomic_t handled, went_back;
+
+static void read_in_handler(int number)
+{
+    static int64_t last_ns;
+    (void)number;
+    int64_t now_ns = timebase_mono_ns(shared);
+    went_back |= now_ns < last_ns;
+    last_ns = now_ns;
+    handled++;
+}
+
+/* Alternately in the thread and in the handler that interrupts it, also in mid-renewal. */
+static void signal_handlers_may_read(void **state)
+{
+    struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+    (void)state;
+    signal(SIGALRM, read_in_handler);
+    setitimer(ITIMER_REAL, &often, NULL);
+    int64_t last_ns = 0, end_ns = kernel_now(CLOCK_MONOTONIC) + 300 * MS;
+    while (last_ns < end_ns) {
+        timebase_clock_maintain(shared);
+        int64_t now_ns = timebase_mono_ns(shared);
+        went_back |= now_ns < last_ns;
+        last_ns = now_ns;
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    assert_true(handled > 10);
+    assert_int_equal(went_back, 0);
+}
+
+/* Who finds the lock taken beyond the lease goes on, and who had it begins above. */
+static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **state)
+{
+    struct clock_cell *cell = cell_of(shared);
+    struct timebase_instant now;
+    (void)state;
+    int64_t last_ns = timebase_mono_ns(shared);
+    assert_true(cell_try_lock(cell));
+    usleep(30000);
+    for (int i = 0; i < 10; i++) {
+        timebase_now(shared, &now);
+        assert_true(now.mono_ns >= last_ns);
+        last_ns = now.mono_ns;
+    }
+    assert_true(mirror_of(cell)->is_followed);
+    writer_move(&writer, -50000);
+    writer_publish(&writer);
+    cell_unlock(cell);
+    timebase_now(shared, &now);
+    assert_true(now.mono_ns >= last_ns);
+    assert_int_equal(attachment().joins, 1);
+}
+
+static void restart_looks_afresh(void **state)
+{
+    (void)state;
+    assert_int_equal(timebase_clock_restart(shared), 0);
+    read_for(5 * MS);
+    assert_int_equal(attachment().openings, 2);
+}
+
+int main(void)
+{
+#define A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {
+        A_PAGE(every_function_works_on_an_attached_clock),
+        A_PAGE(a_truncated_file_kills_nobody),
+        A_PAGE(a_vanished_file_is_told_and_a_new_one_taken_up),
+        A_PAGE(a_replaced_file_is_noticed),
+        A_PAGE(a_page_made_writable_for_others_is_no_longer_followed),
+        A_PAGE(insane_lines_are_not_followed),
+        A_PAGE(a_number_that_fell_is_another_writers),
+        A_PAGE(killed_writers_and_their_successors_are_not_noticed),
+        A_PAGE(a_descriptor_closed_by_the_program_is_opened_again),
+        A_PAGE(a_child_goes_on),
+        A_PAGE(a_child_mends_what_it_finds_locked),
+        A_PAGE(signal_handlers_may_read),
+        A_PAGE(restart_looks_afresh),
+        A_PAGE(who_is_locked_out_goes_on_and_is_not_overtaken_backwards),
+        A_PAGE(a_small_difference_is_slewed_and_in_the_bound),
+        A_PAGE(lines_that_lie_lower_are_joined_without_a_step_back),
+        A_PAGE(lines_that_lie_higher_are_followed_at_once),
+        A_PAGE(a_silent_page_is_freerunning_and_at_last_unknown),
+    };
+    return run_all(tests);
+}

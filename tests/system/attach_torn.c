@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies of a page that is rewritten without pause, in a file: every line a function of one
+ * number, so that a copy of two publications shows.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include <timebase/error.h>
+
+#include "child.h"
+#include "clock/page_file.h"
+#include "page_writer.h"
+
+#define COPIES 100000
+
+static struct timebase_line line_of(uint64_t number)
+{
+    struct timebase_line line = {.start_ticks = number, .mono_ns = number, .period_ns = 1};
+    line.utc_offset_ns = line.period_frac = line.utc_maxerror_ns = line.maxerror_ns = number;
+    return line;
+}
+
+static void rewrite_until_orphaned(struct timebase_page *page)
+{
+    pid_t parent = getppid();
+    for (uint64_t number = 1; number % 1024 != 0 || getppid() == parent; number++) {
+        struct timebase_line line = line_of(number);
+        struct timebase_lines lines = {line, line, line};
+        publish_lines(page, &lines, 1000);
+        for (volatile unsigned rest = 0; rest < number % 512; rest++)
+            ; /* or there would never be two equal looks */
+    }
+}
+
+static bool is_whole(const struct timebase_page *page)
+{
+    const struct timebase_lines *lines = &page->copy[page->seq & 1];
+    struct timebase_line line = line_of(page->seq);
+    return memcmp(&lines->before, &line, sizeof(line)) == 0 &&
+        memcmp(&lines->slew, &line, sizeof(line)) == 0 &&
+        memcmp(&lines->after, &line, sizeof(line)) == 0;
+}
+
+static void no_copy_is_of_two_publications(void **state)
+{
+    struct page_writer writer = writer_new();
+    struct page_file file;
+    struct timebase_page copy;
+    unsigned good = 0, torn = 0, broken = 0, older = 0;
+    uint64_t last = 0;
+    (void)state;
+    assert_int_equal(page_file_open(&file, writer.path, "/none"), 0);
+    publish_clear(writer.page);
+    pid_t child = fork();
+    if (child == 0) {
+        rewrite_until_orphaned(writer.page);
+        _exit(0);
+    }
+    while (page_file_copy(&file, &copy) == TIMEBASE_E_STALE)
+        ;
+    for (int i = 0; i < COPIES; i++) {
+        int error = page_file_copy(&file, &copy);
+        torn += error == TIMEBASE_E_TORN;
+        if (error != TIMEBASE_OK)
+            continue;
+        good++;
+        broken += !is_whole(&copy);
+        older += copy.seq < last;
+        last = copy.seq;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    page_file_close(&file);
+    writer_remove(&writer);
+    print_message("%u copies of %u thousand publications, %u given up\n", good,
+                  (unsigned)(last / 1000), torn);
+    assert_int_equal(broken, 0);
+    assert_int_equal(older, 0);
+    assert_true(good > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_copy_is_of_two_publications),
+    };
+    return run_all(tests);
+}
