@@ -13,13 +13,15 @@
  *     counter.h    ticks: reading the counter, and what is known about it
  *     page.h       what a tick means: the published lines
  *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
+ *     timeline.h   what a tick meant, long afterwards
  *     stopwatch.h  durations of a few instructions, without the cost of measuring
  *     wait.h       start at an exact tick, and how well that went
  *     realtime.h   what punctual threads ask of the kernel, and give back
  *     calendar.h   units of work dispatched at their times
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
- * comment says otherwise, from a signal handler. Nothing here prints, allocates or exits.
+ * comment says otherwise, from a signal handler. Nothing here prints or exits, and but for
+ * timeline.h nothing allocates.
  */
 #ifndef TIMEBASE_H
 #define TIMEBASE_H
@@ -33,6 +35,8 @@
 #include <timebase/page.h>
 
 #include <timebase/clock.h>
+
+#include <timebase/timeline.h>
 
 #include <timebase/stopwatch.h>
 

@@ -21,6 +21,15 @@ enum timebase_error {
     TIMEBASE_E_TORN = -7,        /* bounded retries found no consistent copy */
     TIMEBASE_E_FORMAT = -8,      /* not a timebase page, or not one of this layout version */
     TIMEBASE_E_REFERENCE = -9,   /* the reference clock could not be read */
+
+    /* Of timelines. */
+    TIMEBASE_E_MISSING = -20,   /* there is no such file or folder */
+    TIMEBASE_E_RESOURCE = -21,  /* no memory, no space on the disk, or the disk failed */
+    TIMEBASE_E_TOO_EARLY = -22, /* before the first line that is kept */
+    TIMEBASE_E_TOO_LATE = -23,  /* after the last line could have been replaced */
+    TIMEBASE_E_GAP = -24,       /* between two lines, where none is known */
+    TIMEBASE_E_AMBIGUOUS = -25, /* it has more than one meaning: say which boot */
+    TIMEBASE_E_NO_BOOT = -26,   /* nothing is known of that boot, or of any */
 };
 
 /*

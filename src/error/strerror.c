@@ -24,6 +24,20 @@ TIMEBASE_API const char *timebase_strerror(int error)
         return "not a timebase page of this layout version";
     case TIMEBASE_E_REFERENCE:
         return "the reference clock could not be read";
+    case TIMEBASE_E_MISSING:
+        return "there is no such file or folder";
+    case TIMEBASE_E_RESOURCE:
+        return "no memory or disk space is left, or the disk failed";
+    case TIMEBASE_E_TOO_EARLY:
+        return "it lies before the first line that is kept";
+    case TIMEBASE_E_TOO_LATE:
+        return "it lies after the last line that is known";
+    case TIMEBASE_E_GAP:
+        return "it lies in a gap of the timeline";
+    case TIMEBASE_E_AMBIGUOUS:
+        return "it has more than one meaning here, say of which boot it is";
+    case TIMEBASE_E_NO_BOOT:
+        return "the timeline knows nothing of this boot, or of any";
     default:
         return "unknown timebase error";
     }
