@@ -33,18 +33,19 @@ static uint64_t hold_ticks(const struct piece *last, const struct between *after
     return is_held && held > last->lease_ticks ? held : last->lease_ticks + 1;
 }
 
-/* A span ends where the next one of its boot begins, at the latest. */
+/* A span ends where the next one of its boot begins, at the latest; unless that lies before it. */
 static void end_span(struct index *index, struct span *span, const struct piece *next)
 {
     const struct piece *last = &index->pieces[span->last];
     span->after = next != NULL ? next->before : index->state.trailing;
+    uint64_t hold = hold_ticks(last, &span->after);
+    if (next != NULL && is_of_one_boot(last, next)) {
+        uint64_t left = next->first_published - last->last_published;
+        if ((int64_t)left >= 0 && left < hold)
+            hold = left;
+    }
     span->begin = index->pieces[span->first].first_published;
-    span->length = last->last_published - span->begin + hold_ticks(last, &span->after);
-    if (next == NULL || !is_of_one_boot(last, next))
-        return;
-    uint64_t left = next->first_published - span->begin;
-    if ((int64_t)left > 0 && left < span->length)
-        span->length = left;
+    span->length = last->last_published - span->begin + hold;
 }
 
 static struct span *add_span(struct index *index, size_t first)
