@@ -32,15 +32,14 @@ static bool is_same_counter(const struct piece *a, const struct piece *b)
     return is_boot(a, b->boot) && a->counter_id == b->counter_id;
 }
 
-/* Spans of the boot, or all, from the newest to the oldest; NULL after the last. */
-static struct span *span_before(timebase_timeline *timeline, const uint8_t *boot, struct span *span)
+/* The next older span of the boot, or of any; *left: those not looked at yet, at first all. */
+static struct span *older_span(timebase_timeline *timeline, const uint8_t *boot, size_t *left)
 {
-    struct span *first = timeline->index.spans;
-    if (span == NULL)
-        span = first + timeline->index.span_count;
-    while (span != first && first != NULL)
-        if (is_boot(piece_of(timeline, --span), boot))
+    while (*left > 0) {
+        struct span *span = &timeline->index.spans[--*left];
+        if (is_boot(piece_of(timeline, span), boot))
             return span;
+    }
     return NULL;
 }
 
@@ -58,8 +57,8 @@ static void note_place(timebase_timeline *timeline, struct found *found, const s
 static struct found find_ticks(timebase_timeline *timeline, const uint8_t *boot, uint64_t ticks)
 {
     struct found found = {NULL, 0, NULL, false, false};
-    struct span *span = NULL;
-    while ((span = span_before(timeline, boot, span)) != NULL) {
+    size_t left = timeline->index.span_count;
+    for (struct span *span; (span = older_span(timeline, boot, &left)) != NULL;) {
         uint64_t offset = ticks - span->begin;
         bool is_in = offset < span->length;
         if (is_in) {
@@ -192,8 +191,8 @@ static int learn_utc(timebase_timeline *timeline, struct span *span)
 static struct found find_utc(timebase_timeline *timeline, const uint8_t *boot, int64_t utc_ns)
 {
     struct found found = {NULL, 0, NULL, false, false};
-    struct span *span = NULL;
-    while ((span = span_before(timeline, boot, span)) != NULL) {
+    size_t left = timeline->index.span_count;
+    for (struct span *span; (span = older_span(timeline, boot, &left)) != NULL;) {
         if (learn_utc(timeline, span) != TIMEBASE_OK)
             continue;
         bool is_in = utc_ns >= span->first_utc_ns && utc_ns <= span->last_utc_ns;
