@@ -55,7 +55,12 @@ def probes(publications, last_ticks):
     for at, publication in enumerate(publications):
         is_last = at + 1 == len(publications)
         end = last_ticks + 1 if is_last else publications[at + 1].ticks
-        edges = (publication.ticks, publication.slew.start_ticks, publication.after.start_ticks, end)
+        edges = (
+            publication.ticks,
+            publication.slew.start_ticks,
+            publication.after.start_ticks,
+            end,
+        )
         for ticks in sorted({e + d for e in edges for d in (-1, 0, 1)}):
             if publication.ticks <= ticks < end:
                 yield ticks, publication

@@ -8,15 +8,15 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import List, Optional
+from typing import Optional
 
 import typer
 
 from timebase.cli.now import iso_utc
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
 
-# typer evaluates annotations, and Python 3.9 knows neither `str | None` nor this.
-MaybeText, MaybeTexts = Optional[str], Optional[List[str]]
+# typer evaluates annotations, and Python 3.9 does not know `str | None`.
+MaybeText, MaybeTexts = Optional[str], Optional[list[str]]
 STDIN = "-"
 FAILED = 1
 BATCH_LINES = 4096

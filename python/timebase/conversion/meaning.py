@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import uuid
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from timebase.clock import Instant
 from timebase.errors import InputError, TimebaseError
@@ -15,8 +15,8 @@ from timebase.errors import InputError, TimebaseError
 class Meaning(NamedTuple):
     """An instant, or the reason why there is none."""
 
-    instant: Optional[Instant]
-    reason: Optional[str]
+    instant: Instant | None
+    reason: str | None
 
 
 class ByTimeline:
@@ -72,7 +72,7 @@ class ByPage:
     """One look at a page: right for ticks of the last quarter of a second, else drawn on."""
 
     def __init__(self, path: str):
-        from timebase._library import ffi, lib
+        from timebase._library import ffi
         from timebase.page import Page
 
         self.name = f"page {path}"
@@ -82,7 +82,6 @@ class ByPage:
             self._page.validate()
         except TimebaseError as problem:
             raise TimebaseError(f"page {path}: {problem}", problem.code) from None
-        self._unknown = lib.TIMEBASE_STATUS_UNKNOWN
 
     def of(self, ticks: list[int]) -> list[Meaning]:
         return [Meaning(self._page.convert(tick), None) for tick in ticks]
