@@ -121,7 +121,7 @@ class Timeline:
             lib.timebase_timeline_close(self._handle)
         self._handle = None
 
-    def __enter__(self) -> Timeline:
+    def __enter__(self):
         return self
 
     def __exit__(self, *_about) -> None:

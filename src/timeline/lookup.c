@@ -5,6 +5,9 @@
 
 #include <timebase/error.h>
 
+/* How many records a publication may be off where a steady pace would have it. */
+#define NEAR 8
+
 void lookup_forget(struct timebase_timeline *timeline)
 {
     if (timeline->has_segment)
@@ -48,25 +51,53 @@ static bool get_offset(struct segment *segment, uint32_t at, uint64_t begin, uin
     return type == RECORD_LINES || type == RECORD_LINE;
 }
 
+/* Records among which the one looked for is. */
+struct range {
+    uint32_t low, high;
+};
+
+/* Halve the range, or less, at a record; damaged ones there are passed over. */
+static void narrow(struct segment *segment, struct range *range, uint32_t at, uint64_t begin,
+                   uint64_t offset)
+{
+    uint32_t middle = at;
+    uint64_t found;
+    bool is_whole = get_offset(segment, at, begin, &found);
+    while (!is_whole && --at > range->low)
+        is_whole = get_offset(segment, at, begin, &found);
+    if (!is_whole || found <= offset)
+        range->low = middle;
+    else
+        range->high = at - 1;
+}
+
+/* Publications come at a steady pace: the record is near where it would be if all were as far
+ * apart. */
+static void narrow_by_pace(struct segment *segment, struct range *range, const struct piece *piece,
+                           uint64_t begin, uint64_t offset)
+{
+    uint64_t first = piece->first_published - begin, last = piece->last_published - begin;
+    if (offset < first || offset > last || first == last)
+        return;
+    double share = (double)(offset - first) / (double)(last - first);
+    uint32_t guess = range->low + (uint32_t)(share * (range->high - range->low));
+    if (guess > range->low + NEAR)
+        narrow(segment, range, guess - NEAR, begin, offset);
+    if (guess + NEAR > range->low && guess + NEAR <= range->high)
+        narrow(segment, range, guess + NEAR, begin, offset);
+}
+
 /* The last record of the piece that was published at `offset` or before; damaged ones are none. */
 static uint32_t find_record(struct segment *segment, const struct piece *piece, uint64_t begin,
                             uint64_t offset)
 {
-    uint32_t low = piece->first, high = piece->last;
-    while (low < high) {
-        uint32_t middle = high - (high - low) / 2, at = middle;
-        uint64_t found;
-        bool is_whole = get_offset(segment, at, begin, &found);
-        while (!is_whole && --at > low)
-            is_whole = get_offset(segment, at, begin, &found);
-        if (!is_whole || found <= offset)
-            low = middle;
-        else
-            high = at - 1;
-    }
-    while (low > piece->first && segment_record(segment, low) == NULL)
-        low--;
-    return low;
+    struct range range = {piece->first, piece->last};
+    narrow_by_pace(segment, &range, piece, begin, offset);
+    while (range.low < range.high)
+        narrow(segment, &range, range.high - (range.high - range.low) / 2, begin, offset);
+    while (range.low > piece->first && segment_record(segment, range.low) == NULL)
+        range.low--;
+    return range.low;
 }
 
 /* How long the page that was loaded from record `at` was the newest one, in ticks. */

@@ -178,6 +178,19 @@ static void links_pipes_and_folders_are_not_opened(void **state)
     log_close(&log);
 }
 
+/* Though it leads to a segment that would be right. */
+static void a_link_to_a_segment_is_not_followed(void **state)
+{
+    struct log log = log_with(10);
+    char moved[96];
+    (void)state;
+    snprintf(moved, sizeof(moved), "%s/elsewhere", log.folder.path);
+    assert_int_equal(rename(log.path, moved), 0);
+    assert_int_equal(symlink(moved, log.path), 0);
+    assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
+    log_close(&log);
+}
+
 static void a_segment_that_shrinks_while_it_is_read_gives_a_reason(void **state)
 {
     struct log log = log_with(40);
@@ -199,6 +212,7 @@ int main(void)
         cmocka_unit_test(what_is_no_timeline_is_refused),
         cmocka_unit_test(a_segment_of_another_version_is_refused),
         cmocka_unit_test(links_pipes_and_folders_are_not_opened),
+        cmocka_unit_test(a_link_to_a_segment_is_not_followed),
         cmocka_unit_test(a_segment_that_shrinks_while_it_is_read_gives_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
