@@ -23,8 +23,8 @@
  * oldest is dropped. Whatever is in the folder, reading it does no harm: each record has a
  * checksum and is validated, nothing is mapped, links are not followed.
  *
- * Cost: a conversion near the one before it some 0.1 µs; any other a search of some µs, in which the
- * number of records counts by its logarithm (bench/timeline.py).
+ * Cost: a conversion near the one before it some 0.1 µs; any other a search of some µs, in which
+ * the number of records counts by its logarithm (bench/timeline.py).
  *
  * Threads: a handle belongs to one thread at a time; handles are independent of each other.
  * Signals: these functions allocate and read files, so none is for a signal handler.

@@ -33,12 +33,11 @@ int resume(struct timeline *timeline, uint32_t oldest, uint32_t used_max)
         return error == SEGMENT_TORN ? TIMEBASE_OK : error;
     uint32_t end = segment_end(&segment);
     timeline->sequence = segment.sequence + end;
-    if (segment.number != timeline->number || end * (uint64_t)RECORD_SIZE != segment.size ||
-        end > used_max) {
+    if (segment.number != timeline->number || end > used_max) {
         segment_close(&segment);
         return TIMEBASE_OK;
     }
-    timeline->used = end;
+    timeline->used = end; /* a file that is longer is torn, and left by the first record */
     timeline->segment = segment.fd; /* the writer's from now on */
     return TIMEBASE_OK;
 }

@@ -74,7 +74,7 @@ static void add_publication(struct batch *batch, const struct timeline *timeline
                             const struct publication *publication)
 {
     unsigned part;
-    if (timeline->has_previous && timeline->pending == 0 && timeline->segment >= 0 &&
+    if (timeline->has_previous && timeline->pending == 0 &&
         record_put_lines(next_record(batch), &timeline->previous, publication, &part)) {
         add_record(batch, RECORD_LINES, part);
         return;

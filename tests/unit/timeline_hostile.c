@@ -113,6 +113,34 @@ static void a_changed_bit_never_makes_another_time(void **state)
     log_close(&log);
 }
 
+/* A record written over another one, right by itself. */
+static void a_record_in_the_place_of_another_never_makes_another_time(void **state)
+{
+    struct log log = log_with(40);
+    static uint8_t bytes[ROOM];
+    unsigned refused = 0;
+    (void)state;
+    size_t size = load(log.path, bytes, sizeof(bytes));
+    for (uint32_t i = 6; i < 12; i++) {
+        uint8_t was[RECORD_SIZE];
+        memcpy(was, bytes + (i + 3) * RECORD_SIZE, RECORD_SIZE);
+        memcpy(bytes + (i + 3) * RECORD_SIZE, bytes + i * RECORD_SIZE, RECORD_SIZE);
+        store(log.path, bytes, size);
+        timebase_timeline *reader = reader_open(&log.folder);
+        for (size_t j = 0; j < log.readings.count; j++) {
+            struct timebase_instant got;
+            if (timebase_timeline_at(reader, NULL, log.readings.items[j].ticks, &got) != 0)
+                refused++;
+            else
+                assert_true(is_same_instant(&got, &log.readings.items[j]));
+        }
+        timebase_timeline_close(reader);
+        memcpy(bytes + (i + 3) * RECORD_SIZE, was, RECORD_SIZE);
+    }
+    assert_true(refused > 0);
+    log_close(&log);
+}
+
 static int open_error(const struct folder *folder)
 {
     timebase_timeline *reader;
@@ -209,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_with_right_checksums_and_wrong_content_do_no_harm),
         cmocka_unit_test(a_changed_bit_never_makes_another_time),
+        cmocka_unit_test(a_record_in_the_place_of_another_never_makes_another_time),
         cmocka_unit_test(what_is_no_timeline_is_refused),
         cmocka_unit_test(a_segment_of_another_version_is_refused),
         cmocka_unit_test(links_pipes_and_folders_are_not_opened),
