@@ -232,7 +232,8 @@ int piece_add_segment(struct index *index, struct segment *segment)
     while (error == TIMEBASE_OK && at >= 1)
         error = look_at(&walk, &at);
     settle(&walk);
-    put_in_order(index->pieces + walk.oldest, index->piece_count - walk.oldest);
+    if (index->piece_count > walk.oldest)
+        put_in_order(index->pieces + walk.oldest, index->piece_count - walk.oldest);
     join(index, segment, walk.oldest);
     state->trailing.reasons |= walk.trailing.reasons;
     if (walk.trailing.held_ticks != 0)
