@@ -62,7 +62,8 @@ static void settle(struct walk *walk)
 static uint64_t lease_ticks(const struct timebase_line *line)
 {
     uint64_t period = ((uint64_t)line->period_ns << 32) + (line->period_frac >> 32) + 1;
-    return ((uint64_t)TIMEBASE_PAGE_LEASE_NS << 32) / period;
+    /* The longest tick there can be wraps round to 0; no page has one. */
+    return period == 0 ? 0 : ((uint64_t)TIMEBASE_PAGE_LEASE_NS << 32) / period;
 }
 
 static bool is_of_run(struct segment *segment, uint32_t index, uint32_t run)

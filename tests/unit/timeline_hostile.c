@@ -142,6 +142,25 @@ static void a_record_in_the_place_of_another_never_makes_another_time(void **sta
     log_close(&log);
 }
 
+/* The longest there can be: its lease is no number. */
+static void lines_that_no_page_may_have_are_refused(void **state)
+{
+    struct log log = log_with(2);
+    struct timebase_lines lines = log.scene.lines;
+    uint64_t ticks = log.scene.published_ticks + 1000000;
+    (void)state;
+    lines.before.period_ns = lines.slew.period_ns = lines.after.period_ns = UINT32_MAX;
+    lines.before.period_frac = lines.slew.period_frac = lines.after.period_frac = UINT64_MAX;
+    assert_int_equal(timeline_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
+                     0);
+    assert_int_equal(timeline_append(&log.timeline, &lines, ticks), 0);
+    timeline_close(&log.timeline);
+    timebase_timeline *reader = reader_open(&log.folder);
+    assert_int_equal(error_at(reader, ticks), TIMEBASE_E_GAP);
+    timebase_timeline_close(reader);
+    log_close(&log);
+}
+
 static int open_error(const struct folder *folder)
 {
     timebase_timeline *reader;
@@ -239,6 +258,7 @@ int main(void)
         cmocka_unit_test(records_with_right_checksums_and_wrong_content_do_no_harm),
         cmocka_unit_test(a_changed_bit_never_makes_another_time),
         cmocka_unit_test(a_record_in_the_place_of_another_never_makes_another_time),
+        cmocka_unit_test(lines_that_no_page_may_have_are_refused),
         cmocka_unit_test(what_is_no_timeline_is_refused),
         cmocka_unit_test(a_segment_of_another_version_is_refused),
         cmocka_unit_test(links_pipes_and_folders_are_not_opened),
