@@ -14,6 +14,7 @@
  *     page.h       what a tick means: the published lines
  *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
  *     interval.h   which of two events came first, and waiting until that is certain
+ *     timeline.h   what a tick meant, long afterwards
  *     stopwatch.h  durations of a few instructions, without the cost of measuring
  *     wait.h       start at an exact tick, and how well that went
  *     realtime.h   what punctual threads ask of the kernel, and give back
@@ -21,7 +22,7 @@
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
  * comment says otherwise, from a signal handler. Nothing here prints or exits, and nothing but
- * timebase_clock_attach() takes memory.
+ * timebase_clock_attach() and timeline.h take memory.
  */
 #ifndef TIMEBASE_H
 #define TIMEBASE_H
@@ -37,6 +38,7 @@
 #include <timebase/clock.h>
 
 #include <timebase/interval.h>
+#include <timebase/timeline.h>
 
 #include <timebase/stopwatch.h>
 

@@ -22,8 +22,15 @@ enum timebase_error {
     TIMEBASE_E_FORMAT = -8,      /* not a timebase page, or not one of this layout version */
     TIMEBASE_E_REFERENCE = -9,   /* the reference clock could not be read */
     TIMEBASE_E_TIMEOUT = -10,    /* the deadline passed first */
-    TIMEBASE_E_NOT_FOUND = -11,  /* there is no such file */
+    TIMEBASE_E_NOT_FOUND = -11,  /* there is no such file or folder */
     TIMEBASE_E_UNTRUSTED = -12,  /* others than root and this user could have written it */
+    TIMEBASE_E_RESOURCE = -13,   /* no memory, no space on the disk, or the disk failed */
+    /* Of timelines: */
+    TIMEBASE_E_TOO_EARLY = -14, /* before the first line that is kept */
+    TIMEBASE_E_TOO_LATE = -15,  /* after the last line could have been replaced */
+    TIMEBASE_E_GAP = -16,       /* between two lines, where none is known */
+    TIMEBASE_E_AMBIGUOUS = -17, /* it has more than one meaning: say which boot */
+    TIMEBASE_E_NO_BOOT = -18,   /* nothing is known of that boot, or of any */
 };
 
 /*

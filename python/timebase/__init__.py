@@ -34,6 +34,7 @@ _NAMES = {
     "page": ("Page",),
     "realtime": ("Realtime", "RealtimeBit", "Refusal"),
     "stopwatch": ("Elapsed", "Stopwatch"),
+    "timeline": ("Timeline", "TimelineError"),
     "wait": ("Waiter",),
     "wait_result": (
         "Disturbance",

@@ -27,9 +27,21 @@ TIMEBASE_API const char *timebase_strerror(int error)
     case TIMEBASE_E_TIMEOUT:
         return "the deadline passed first";
     case TIMEBASE_E_NOT_FOUND:
-        return "there is no such file, is its writer running?";
+        return "there is no such file or folder, does its writer run?";
     case TIMEBASE_E_UNTRUSTED:
         return "a file, link or folder that others than root and this user may change";
+    case TIMEBASE_E_RESOURCE:
+        return "no memory or disk space is left, or the disk failed";
+    case TIMEBASE_E_TOO_EARLY:
+        return "it lies before the first line that is kept";
+    case TIMEBASE_E_TOO_LATE:
+        return "it lies after the last line that is known";
+    case TIMEBASE_E_GAP:
+        return "it lies in a gap of the timeline";
+    case TIMEBASE_E_AMBIGUOUS:
+        return "it has more than one meaning here, say of which boot it is";
+    case TIMEBASE_E_NO_BOOT:
+        return "the timeline knows nothing of this boot, or of any";
     default:
         return "unknown timebase error";
     }

@@ -7,12 +7,13 @@ import typer
 
 from timebase.cli.accuracy import accuracy
 from timebase.cli.bench import bench
+from timebase.cli.convert import convert
 from timebase.cli.doctor import doctor
 from timebase.cli.now import now
 from timebase.cli.report import report
 from timebase.cli.run import run
 
-VERBS = (now, doctor, bench, accuracy, run, report)
+VERBS = (now, doctor, bench, accuracy, run, report, convert)
 
 
 def _show_version(wanted: bool) -> None:

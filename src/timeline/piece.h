@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TIMELINE_PIECE_H
+#define TIMELINE_PIECE_H
+
+#include "index.h"
+
+/*
+ * Add a segment's pieces to the index, which knows all older ones. Returns 0 or
+ * TIMEBASE_E_RESOURCE.
+ */
+int piece_add_segment(struct index *index, struct segment *segment);
+
+/* Bytes that are no record. Returns 0 or TIMEBASE_E_RESOURCE. */
+int piece_add_damage(struct index *index, uint32_t segment, uint64_t offset, uint64_t size);
+
+/* The array with room for one more item, perhaps elsewhere; NULL if there is no memory. */
+void *piece_with_room(void *items, size_t count, size_t *room, size_t size);
+
+#endif

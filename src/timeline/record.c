@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "record.h"
+
+#include <string.h>
+
+#include "bytes.h"
+#include "crc.h"
+
+/* Offsets; spec/timeline.md has the same tables. */
+enum head_at { CRC_AT = 0, TYPE_AT = 4, PART_AT = 5, SEQUENCE_AT = 8, RUN_AT = 12, BODY_AT = 16 };
+enum segment_at {
+    MAGIC_AT = 16,
+    VERSION_AT = 24,
+    RECORD_SIZE_AT = 28,
+    SEGMENT_BOOT_AT = 32,
+    SEGMENT_COUNTER_AT = 48,
+    NUMBER_AT = 52,
+};
+enum mark_at { MARK_BOOT_AT = 16, MARK_COUNTER_AT = 32, HELD_AT = 40 };
+enum line_at {
+    PUBLISHED_AT = 16,
+    LINE_START_AT = 24,
+    LINE_MONO_AT = 32,
+    LINE_OFFSET_AT = 40,
+    LINE_FRAC_AT = 48,
+    LINE_PERIOD_AT = 56,
+    LINE_FLAGS_AT = 60,
+    LINE_MAXERROR_AT = 64,
+    LINE_DRIFT_AT = 72,
+    LINE_SLEW_RATE_AT = 76,
+    LINE_UTC_MAXERROR_AT = 80,
+};
+enum lines_at {
+    SLEW_MONO_AT = 24,
+    OFFSET_AT = 32,
+    SLEW_FRAC_AT = 40,
+    AFTER_FRAC_AT = 48,
+    UTC_MAXERROR_AT = 56,
+    LEAD_AT = 64,     /* slew.start_ticks - published_ticks, signed */
+    DURATION_AT = 68, /* after.start_ticks - slew.start_ticks */
+    RISE_AT = 72,     /* after.mono_ns - slew.mono_ns */
+    FLAGS_AT = 76,
+    DRIFT_AT = 80, /* of slew and after */
+    SLEW_RATE_AT = 84,
+    BEFORE_DRIFT_AT = 88,
+    SLEW_PERIOD_AT = 92,
+    AFTER_PERIOD_AT = 94,
+    BEFORE_MAXERROR_AT = 96,
+    SLEW_MAXERROR_AT = 104,
+    AFTER_MAXERROR_AT = 108,
+};
+
+void record_seal(uint8_t *record, const struct record_head *head)
+{
+    record[TYPE_AT] = (uint8_t)head->type;
+    record[PART_AT] = (uint8_t)head->part;
+    bytes_put(record + SEQUENCE_AT, head->sequence, 4);
+    bytes_put(record + RUN_AT, head->run, 4);
+    bytes_put(record + CRC_AT, crc32c(record + TYPE_AT, RECORD_SIZE - TYPE_AT), 4);
+}
+
+bool record_is_whole(const uint8_t *record)
+{
+    return bytes_get32(record + CRC_AT) == crc32c(record + TYPE_AT, RECORD_SIZE - TYPE_AT);
+}
+
+struct record_head record_head(const uint8_t *record)
+{
+    struct record_head head = {record[TYPE_AT], record[PART_AT], bytes_get32(record + SEQUENCE_AT),
+                               bytes_get32(record + RUN_AT)};
+    return head;
+}
+
+void record_put_segment(uint8_t *record, const struct record_segment *segment)
+{
+    bytes_put(record + MAGIC_AT, segment->magic, 8);
+    bytes_put(record + VERSION_AT, segment->version, 4);
+    bytes_put(record + RECORD_SIZE_AT, segment->record_size, 4);
+    memcpy(record + SEGMENT_BOOT_AT, segment->boot, RECORD_BOOT_SIZE);
+    bytes_put(record + SEGMENT_COUNTER_AT, (uint32_t)segment->counter_id, 4);
+    bytes_put(record + NUMBER_AT, segment->number, 4);
+}
+
+struct record_segment record_get_segment(const uint8_t *record)
+{
+    struct record_segment segment;
+    segment.magic = bytes_get64(record + MAGIC_AT);
+    segment.version = bytes_get32(record + VERSION_AT);
+    segment.record_size = bytes_get32(record + RECORD_SIZE_AT);
+    memcpy(segment.boot, record + SEGMENT_BOOT_AT, RECORD_BOOT_SIZE);
+    segment.counter_id = (int32_t)bytes_get32(record + SEGMENT_COUNTER_AT);
+    segment.number = bytes_get32(record + NUMBER_AT);
+    return segment;
+}
+
+void record_put_mark(uint8_t *record, const struct record_mark *mark)
+{
+    memcpy(record + MARK_BOOT_AT, mark->boot, RECORD_BOOT_SIZE);
+    bytes_put(record + MARK_COUNTER_AT, (uint32_t)mark->counter_id, 4);
+    bytes_put(record + HELD_AT, mark->held_ticks, 8);
+}
+
+struct record_mark record_get_mark(const uint8_t *record)
+{
+    struct record_mark mark;
+    memcpy(mark.boot, record + MARK_BOOT_AT, RECORD_BOOT_SIZE);
+    mark.counter_id = (int32_t)bytes_get32(record + MARK_COUNTER_AT);
+    mark.held_ticks = bytes_get64(record + HELD_AT);
+    return mark;
+}
+
+static const struct timebase_line *line_of(const struct timebase_lines *lines,
+                                           enum record_part part)
+{
+    return part == RECORD_BEFORE ? &lines->before
+        : part == RECORD_SLEW    ? &lines->slew
+                                 : &lines->after;
+}
+
+void record_put_line(uint8_t *record, const struct publication *publication, enum record_part part)
+{
+    const struct timebase_line *line = line_of(&publication->lines, part);
+    bytes_put(record + PUBLISHED_AT, publication->published_ticks, 8);
+    bytes_put(record + LINE_START_AT, line->start_ticks, 8);
+    bytes_put(record + LINE_MONO_AT, line->mono_ns, 8);
+    bytes_put(record + LINE_OFFSET_AT, line->utc_offset_ns, 8);
+    bytes_put(record + LINE_FRAC_AT, line->period_frac, 8);
+    bytes_put(record + LINE_PERIOD_AT, line->period_ns, 4);
+    bytes_put(record + LINE_FLAGS_AT, line->flags, 4);
+    bytes_put(record + LINE_MAXERROR_AT, line->maxerror_ns, 8);
+    bytes_put(record + LINE_DRIFT_AT, line->drift_rate, 4);
+    bytes_put(record + LINE_SLEW_RATE_AT, line->slew_rate, 4);
+    bytes_put(record + LINE_UTC_MAXERROR_AT, line->utc_maxerror_ns, 8);
+}
+
+struct timebase_line record_get_line(const uint8_t *record)
+{
+    struct timebase_line line;
+    line.start_ticks = bytes_get64(record + LINE_START_AT);
+    line.mono_ns = bytes_get64(record + LINE_MONO_AT);
+    line.utc_offset_ns = bytes_get64(record + LINE_OFFSET_AT);
+    line.period_frac = bytes_get64(record + LINE_FRAC_AT);
+    line.period_ns = bytes_get32(record + LINE_PERIOD_AT);
+    line.flags = bytes_get32(record + LINE_FLAGS_AT);
+    line.maxerror_ns = bytes_get64(record + LINE_MAXERROR_AT);
+    line.drift_rate = bytes_get32(record + LINE_DRIFT_AT);
+    line.slew_rate = bytes_get32(record + LINE_SLEW_RATE_AT);
+    line.utc_maxerror_ns = bytes_get64(record + LINE_UTC_MAXERROR_AT);
+    return line;
+}
+
+uint64_t record_published_ticks(const uint8_t *record)
+{
+    return bytes_get64(record + PUBLISHED_AT);
+}
+
+/* Numbers that do not fit are cut off: whoever calls reads back and compares. */
+static void put_lines(uint8_t *record, const struct publication *publication)
+{
+    const struct timebase_line *before = &publication->lines.before;
+    const struct timebase_line *slew = &publication->lines.slew;
+    const struct timebase_line *after = &publication->lines.after;
+    bytes_put(record + PUBLISHED_AT, publication->published_ticks, 8);
+    bytes_put(record + SLEW_MONO_AT, slew->mono_ns, 8);
+    bytes_put(record + OFFSET_AT, slew->utc_offset_ns, 8);
+    bytes_put(record + SLEW_FRAC_AT, slew->period_frac, 8);
+    bytes_put(record + AFTER_FRAC_AT, after->period_frac, 8);
+    bytes_put(record + UTC_MAXERROR_AT, slew->utc_maxerror_ns, 8);
+    bytes_put(record + LEAD_AT, slew->start_ticks - publication->published_ticks, 4);
+    bytes_put(record + DURATION_AT, after->start_ticks - slew->start_ticks, 4);
+    bytes_put(record + RISE_AT, after->mono_ns - slew->mono_ns, 4);
+    bytes_put(record + FLAGS_AT, slew->flags, 4);
+    bytes_put(record + DRIFT_AT, slew->drift_rate, 4);
+    bytes_put(record + SLEW_RATE_AT, slew->slew_rate, 4);
+    bytes_put(record + BEFORE_DRIFT_AT, before->drift_rate, 4);
+    bytes_put(record + SLEW_PERIOD_AT, slew->period_ns, 2);
+    bytes_put(record + AFTER_PERIOD_AT, after->period_ns, 2);
+    bytes_put(record + BEFORE_MAXERROR_AT, before->maxerror_ns, 8);
+    bytes_put(record + SLEW_MAXERROR_AT, slew->maxerror_ns, 4);
+    bytes_put(record + AFTER_MAXERROR_AT, after->maxerror_ns, 4);
+}
+
+static struct timebase_line get_slew(const uint8_t *record)
+{
+    int32_t lead = (int32_t)bytes_get32(record + LEAD_AT);
+    struct timebase_line slew;
+    slew.start_ticks = record_published_ticks(record) + (uint64_t)(int64_t)lead;
+    slew.mono_ns = bytes_get64(record + SLEW_MONO_AT);
+    slew.utc_offset_ns = bytes_get64(record + OFFSET_AT);
+    slew.period_frac = bytes_get64(record + SLEW_FRAC_AT);
+    slew.period_ns = (uint32_t)bytes_get(record + SLEW_PERIOD_AT, 2);
+    slew.flags = bytes_get32(record + FLAGS_AT);
+    slew.maxerror_ns = bytes_get32(record + SLEW_MAXERROR_AT);
+    slew.drift_rate = bytes_get32(record + DRIFT_AT);
+    slew.slew_rate = bytes_get32(record + SLEW_RATE_AT);
+    slew.utc_maxerror_ns = bytes_get64(record + UTC_MAXERROR_AT);
+    return slew;
+}
+
+void record_get_lines(const uint8_t *record, struct timebase_lines *lines)
+{
+    lines->slew = get_slew(record);
+    lines->after = lines->slew;
+    lines->after.start_ticks += bytes_get32(record + DURATION_AT);
+    lines->after.mono_ns += bytes_get32(record + RISE_AT);
+    lines->after.period_frac = bytes_get64(record + AFTER_FRAC_AT);
+    lines->after.period_ns = (uint32_t)bytes_get(record + AFTER_PERIOD_AT, 2);
+    lines->after.maxerror_ns = bytes_get32(record + AFTER_MAXERROR_AT);
+}
+
+void record_get_before(const uint8_t *record, const struct timebase_line *line,
+                       struct timebase_lines *lines)
+{
+    lines->before = *line;
+    lines->before.flags = lines->slew.flags;
+    lines->before.maxerror_ns = bytes_get64(record + BEFORE_MAXERROR_AT);
+    lines->before.drift_rate = bytes_get32(record + BEFORE_DRIFT_AT);
+    lines->before.slew_rate = lines->slew.slew_rate;
+    lines->before.utc_maxerror_ns = lines->slew.utc_maxerror_ns;
+}
+
+TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_lines) == 192, "no padding: lines can be compared");
+
+bool record_put_lines(uint8_t *record, const struct publication *previous,
+                      const struct publication *publication, unsigned *part)
+{
+    struct timebase_lines back;
+    bool is_after = publication->lines.before.start_ticks == previous->lines.after.start_ticks;
+    *part = is_after ? RECORD_AFTER : RECORD_SLEW;
+    put_lines(record, publication);
+    record_get_lines(record, &back);
+    record_get_before(record, line_of(&previous->lines, *part), &back);
+    return memcmp(&back, &publication->lines, sizeof(back)) == 0;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments: begun when one is full, dropped when there are too many, continued by the next writer.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "timelines.h"
+
+#define SMALL TIMELINE_SIZE_MIN /* segments of 8 KiB: 73 records */
+
+static uint64_t bytes_in(const struct folder *folder, unsigned *files)
+{
+    uint64_t size = 0;
+    DIR *stream = opendir(folder->path);
+    struct dirent *entry;
+    assert_non_null(stream);
+    *files = 0;
+    while ((entry = readdir(stream)) != NULL) {
+        struct stat status;
+        char path[400];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "%s/%s", folder->path, entry->d_name);
+        assert_int_equal(stat(path, &status), 0);
+        assert_true((status.st_mode & 07777) == 0644);
+        size += (uint64_t)status.st_size;
+        (*files)++;
+    }
+    closedir(stream);
+    return size;
+}
+
+static void live(struct scene *scene, struct timeline *timeline, struct readings *readings,
+                 unsigned publications)
+{
+    for (unsigned i = 0; i < publications; i++) {
+        scene_append(scene, timeline, 1);
+        scene_read(scene, readings, 2);
+    }
+}
+
+/* The oldest readings are refused, from some on all are as they were. Returns how many. */
+static size_t assert_newest(timebase_timeline *reader, const struct readings *readings)
+{
+    size_t i = 0;
+    while (i < readings->count &&
+           error_at(reader, readings->items[i].ticks) == TIMEBASE_E_TOO_EARLY)
+        i++;
+    for (size_t j = i; j + 1 < readings->count; j++)
+        assert_reading(reader, &readings->items[j]);
+    return readings->count - i;
+}
+
+static void the_oldest_segment_goes_and_the_rest_stays(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    unsigned files;
+    (void)state;
+    mode_t mask = umask(077);
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    timebase_timeline *reader = reader_open(&folder);
+    for (int i = 0; i < 40; i++) {
+        live(&scene, &timeline, &readings, 50);
+        uint64_t size = bytes_in(&folder, &files);
+        assert_true(size <= SMALL && size == timeline_size(&timeline) && files <= 8);
+        assert_reading(reader, &readings.items[readings.count - 2]);
+    }
+    umask(mask);
+    assert_true(assert_newest(reader, &readings) > 2 * 6 * 64);
+    assert_true(timebase_timeline_gaps(reader, NULL, 0) == 0);
+    assert_true(timebase_timeline_damages(reader, NULL, 0) == 0);
+    timebase_timeline_close(reader);
+    timeline_close(&timeline);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void a_reader_who_looked_before_may_look_after_the_oldest_is_gone(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 300);
+    timebase_timeline *reader = reader_open(&folder);
+    assert_reading(reader, &readings.items[598]);
+    live(&scene, &timeline, &readings, 800);
+    assert_int_equal(error_at(reader, readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
+    assert_newest(reader, &readings);
+    timebase_timeline_close(reader);
+    timeline_close(&timeline);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void a_segment_that_is_missing_is_a_gap(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    struct timebase_timeline_gap gap;
+    char path[96];
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 300);
+    timeline_close(&timeline);
+    file_path(&folder, 3, path);
+    assert_int_equal(unlink(path), 0);
+    timebase_timeline *reader = reader_open(&folder);
+    assert_true(timebase_timeline_gaps(reader, &gap, 1) == 1);
+    assert_int_equal(gap.reason, TIMEBASE_TIMELINE_UNREADABLE);
+    unsigned refused = 0;
+    for (size_t i = 0; i + 1 < readings.count; i++) {
+        if (error_at(reader, readings.items[i].ticks) == TIMEBASE_E_GAP)
+            refused++;
+        else
+            assert_reading(reader, &readings.items[i]);
+    }
+    assert_in_range(refused, 2 * 60, 2 * 73 + 2);
+    timebase_timeline_close(reader);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void segments_are_taken_up_by_the_next_writer(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    unsigned files;
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+        live(&scene, &timeline, &readings, 1 + i % 3);
+        timeline_close(&timeline);
+    }
+    bytes_in(&folder, &files);
+    assert_int_equal(files, 1);
+    timebase_timeline *reader = reader_open(&folder);
+    readings.count--;
+    assert_readings(reader, &readings);
+    assert_true(timebase_timeline_gaps(reader, NULL, 0) == 0);
+    timebase_timeline_close(reader);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void there_is_one_writer(void **state)
+{
+    struct folder folder = folder_new();
+    struct timeline timeline, other;
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_open_boot(&other, folder.path, SMALL, 1, boot_a), TIMEBASE_E_BUSY);
+    timeline_close(&timeline);
+    assert_int_equal(timeline_open_boot(&other, folder.path, SMALL, 1, boot_a), 0);
+    timeline_close(&other);
+    folder_remove(&folder);
+}
+
+static void a_folder_is_made_for_all_to_read(void **state)
+{
+    struct folder folder = folder_new();
+    struct timeline timeline;
+    struct stat status;
+    char path[80];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/timeline", folder.path);
+    mode_t mask = umask(077);
+    assert_int_equal(timeline_open(&timeline, path, SMALL, 1), 0);
+    umask(mask);
+    assert_int_equal(stat(path, &status), 0);
+    assert_true((status.st_mode & 07777) == 0755);
+    timeline_close(&timeline);
+    snprintf(path, sizeof(path), "%s/no/timeline", folder.path);
+    assert_int_equal(timeline_open(&timeline, path, SMALL, 1), TIMEBASE_E_NOT_FOUND);
+    folder_remove(&folder);
+}
+
+/* Cut after every byte of the last record, and of the publication in three records before it. */
+static void a_torn_end_is_passed_over_and_named(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    char path[96];
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 10);
+    assert_int_equal(timeline_mark(&timeline, TIMELINE_DISRUPTION), 0);
+    live(&scene, &timeline, &readings, 2);
+    uint64_t size = timeline_size(&timeline);
+    timeline_close(&timeline);
+    file_path(&folder, 1, path);
+    for (uint64_t cut = size - 1; cut >= size - 4 * RECORD_SIZE; cut--) {
+        struct timebase_timeline_damage damage = {0};
+        assert_int_equal(truncate(path, (off_t)cut), 0);
+        timebase_timeline *reader = reader_open(&folder);
+        bool is_second_left = cut >= size - RECORD_SIZE;
+        uint64_t whole = is_second_left ? size - RECORD_SIZE : size - 4 * RECORD_SIZE;
+        assert_true(timebase_timeline_damages(reader, &damage, 1) == (cut != whole));
+        assert_true(damage.size == cut - whole);
+        assert_true(cut == whole || (damage.offset == whole && damage.segment == 1));
+        assert_int_equal(error_at(reader, readings.items[20].ticks),
+                         is_second_left ? 0 : TIMEBASE_E_TOO_LATE);
+        assert_int_equal(error_at(reader, readings.items[22].ticks), TIMEBASE_E_TOO_LATE);
+        for (int i = 0; i < 19; i++)
+            assert_reading(reader, &readings.items[i]);
+        timebase_timeline_close(reader);
+    }
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void after_a_torn_end_the_next_writer_begins_another_segment(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    struct timebase_timeline_damage damage;
+    unsigned files;
+    char path[96];
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 10);
+    file_path(&folder, 1, path);
+    assert_int_equal(truncate(path, (off_t)timeline_size(&timeline) - 50), 0);
+    timeline_close(&timeline);
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    readings.count -= 3; /* of the line that was torn, and one after the last line */
+    size_t second = readings.count;
+    live(&scene, &timeline, &readings, 10);
+    bytes_in(&folder, &files);
+    assert_int_equal(files, 2);
+    timebase_timeline *reader = reader_open(&folder);
+    readings.count--;
+    assert_readings(reader, &readings);
+    assert_true(timebase_timeline_damages(reader, &damage, 1) == 1);
+    assert_true(damage.segment == 1 && damage.size == RECORD_SIZE - 50);
+    struct timebase_timeline_gap gap;
+    assert_true(timebase_timeline_gaps(reader, &gap, 1) == 1);
+    assert_int_equal(gap.reason, TIMEBASE_TIMELINE_KILLED);
+    assert_true(gap.to_ticks == readings.items[second].ticks);
+    timebase_timeline_close(reader);
+    timeline_close(&timeline);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+static void an_empty_segment_is_passed_over(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    char path[96];
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 10);
+    timeline_close(&timeline);
+    file_path(&folder, 2, path);
+    close(open(path, O_CREAT | O_WRONLY, 0644));
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 10);
+    timeline_close(&timeline);
+    timebase_timeline *reader = reader_open(&folder);
+    readings.count--;
+    assert_readings(reader, &readings);
+    assert_true(timebase_timeline_gaps(reader, NULL, 0) == 0);
+    timebase_timeline_close(reader);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_segment_goes_and_the_rest_stays),
+        cmocka_unit_test(a_reader_who_looked_before_may_look_after_the_oldest_is_gone),
+        cmocka_unit_test(a_segment_that_is_missing_is_a_gap),
+        cmocka_unit_test(segments_are_taken_up_by_the_next_writer),
+        cmocka_unit_test(there_is_one_writer),
+        cmocka_unit_test(a_folder_is_made_for_all_to_read),
+        cmocka_unit_test(a_torn_end_is_passed_over_and_named),
+        cmocka_unit_test(after_a_torn_end_the_next_writer_begins_another_segment),
+        cmocka_unit_test(an_empty_segment_is_passed_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
