@@ -6,7 +6,7 @@
 BIN = .venv/bin
 RESULTS = build/test-results
 
-.PHONY: help report test test-quick peers bench goals accuracy cross sanitize mutants clean \
+.PHONY: help report test test-quick peers bench goals accuracy cross sanitize mutants model clean \
 	native native-quick portable python python-quick clang base venv
 
 help: ## this list
@@ -20,7 +20,7 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## everything, a heading per stage, totals at the end
-	@scripts/test native portable python sanitize cross mutants
+	@scripts/test native portable python sanitize cross model mutants
 
 test-quick: ## what to run before each commit, within three minutes
 	@scripts/test native-quick python-quick
@@ -55,6 +55,10 @@ cross: base ## the C tests on other processors, emulated
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run
+
+model: base ## the page's protocol, model-checked
+	@scripts/setup model
+	scripts/model
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers
