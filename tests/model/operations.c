@@ -3,8 +3,8 @@
  * operations: what the code does to a page, one memory operation a line, for the models of the
  * protocol (tests/model/loom, tests/model/page.pml) to interpret.
  *
- *     operations            prints it
- *     operations FILE       compares it with the file; exits with 1 and shows the first difference
+ *     operations            compares it with OPERATIONS_FILE; exits with 1 if it differs
+ *     operations --print    prints it
  *
  * The page's own readers and writer are compiled here with their atomic builtins replaced. Each
  * operation has its kind and order, the place in the page and, of a store, where the value comes
@@ -23,6 +23,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifndef OPERATIONS_FILE
+#define OPERATIONS_FILE "tests/model/operations.txt"
+#endif
 #define FAR ((uint64_t)1 << 61) /* ticks: not to be reached while this runs */
 #define SURPRISE_MAX 8          /* a second look may see so many publications more or fewer */
 
@@ -372,8 +375,8 @@ int main(int count, char **arguments)
         printf("even and odd numbers are treated differently:\n%s\n%s", even, text);
         return 1;
     }
-    if (count > 1)
-        return compare(arguments[1]);
+    if (count < 2)
+        return compare(OPERATIONS_FILE);
     fputs(text, stdout);
-    return 0;
+    return strcmp(arguments[1], "--print") == 0 ? 0 : 2;
 }
