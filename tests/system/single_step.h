@@ -107,4 +107,10 @@ static inline unsigned single_step_stride(unsigned steps, uint64_t budget)
     return (unsigned)((uint64_t)steps * steps / 2 / budget) + 1;
 }
 
+/* The boundary after this one; the last is always among them. */
+static inline unsigned single_step_next(unsigned boundary, unsigned stride, unsigned steps)
+{
+    return boundary < steps && boundary + stride > steps ? steps : boundary + stride;
+}
+
 #endif

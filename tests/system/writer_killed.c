@@ -102,11 +102,12 @@ static void the_next_writer_goes_on_wherever_the_last_was_killed(void **state)
     (void)state;
     unsigned steps = instructions(), olds = 0, news = 0;
     unsigned stride = single_step_stride(steps, STEPS);
-    for (int killed_after = (int)steps; killed_after >= 0; killed_after -= (int)stride) {
+    for (unsigned killed_after = 0; killed_after <= steps;
+         killed_after = single_step_next(killed_after, stride, steps)) {
         set_scene();
         pid_t child = single_step_start(&scene->marks, publish_new);
         assert_true(child > 0);
-        single_step_many(&scene->marks, child, (unsigned)killed_after);
+        single_step_many(&scene->marks, child, killed_after);
         single_step_kill(child);
         int64_t number = seen();
         assert_true(number == OLD || number == NEW);
