@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../emulated.h"
+
 /* Set by the child's body, around what is to be looked at. */
 struct single_step {
     volatile int has_begun;
@@ -40,6 +42,8 @@ static inline pid_t single_step_start(struct single_step *marks, void (*body)(vo
 {
     int status;
     marks->has_begun = marks->has_ended = 0;
+    if (is_emulated()) /* QEMU refuses ptrace, or does nothing and says that it has */
+        return -1;
     pid_t child = fork();
     if (child == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
@@ -48,7 +52,7 @@ static inline pid_t single_step_start(struct single_step *marks, void (*body)(vo
         body();
         _exit(0);
     }
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+    if (child < 0 || waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status))
         return -1;
     while (!marks->has_begun)
         if (!single_step_once(child)) {
