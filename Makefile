@@ -6,8 +6,8 @@
 BIN = .venv/bin
 RESULTS = build/test-results
 
-.PHONY: help report test test-quick peers bench chrony goals accuracy cross sanitize mutants clean \
-	native native-quick portable python python-quick clang base venv
+.PHONY: help report test test-quick peers bench chrony goals accuracy cross sanitize mutants model fuzz \
+	clean native native-quick fuzz-quick portable python python-quick clang base venv
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -20,7 +20,7 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## everything, a heading per stage, totals at the end
-	@scripts/test native portable python sanitize cross mutants
+	@scripts/test native portable python sanitize cross model fuzz-quick mutants
 
 test-quick: ## what to run before each commit, within three minutes
 	@scripts/test native-quick python-quick
@@ -56,6 +56,18 @@ cross: base ## the C tests on other processors, emulated
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run
+
+model: base ## the page's protocol, model-checked
+	@scripts/setup model
+	scripts/model
+
+fuzz: base ## all that parses, with any bytes, for five minutes each
+	@scripts/setup fuzz
+	scripts/fuzz 300
+
+fuzz-quick: base
+	@scripts/setup fuzz
+	scripts/fuzz 10
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers

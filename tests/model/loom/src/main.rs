@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//! page-model FILE...: what the operations in each file allow under a weak memory model.
+//! A line for each claim; the last says how many held. Exits with 1 if any did not.
+
+mod model;
+mod operations;
+mod variants;
+
+use model::{explore, Size};
+use operations::{Code, Reading};
+use std::process::exit;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// One publication before, so that a reader may be in a copy while it is rewritten: two beside.
+const SMALL: Size = Size { before: 1, beside: 2, in_a_row: 1, handed_on: false, preemptions: None };
+
+/// What is claimed, and how to see whether it holds: Ok or Err with words for the reader.
+struct Claim {
+    what: String,
+    check: Box<dyn Fn() -> Result<String, String> + Send>,
+}
+
+fn holds(code: &Code, reading: &Reading, words: &[String], size: &Size) -> Claim {
+    let (code, reading, size) = (code.clone(), reading.clone(), size.clone());
+    let words = words.to_vec();
+    let bound = size.preemptions.map_or("all".to_string(), |n| format!("up to {n} preemptions,"));
+    let what = format!(
+        "{}: never torn, backward or unbounded, {} publications beside {}{}",
+        reading.name,
+        size.beside,
+        if size.handed_on { "two readers" } else { "a reader" },
+        if size.in_a_row > 1 { " reading twice" } else { "" },
+    );
+    let check = move || {
+        let mut executions = 0;
+        for word in &words {
+            executions += explore(&code, &reading, &[word.clone()], &size)?;
+        }
+        Ok(format!("{bound} {executions} executions at {} words", words.len()))
+    };
+    Claim { what, check: Box::new(check) }
+}
+
+/// Two words at once say nothing that each alone does not; a check of that argument.
+fn holds_for_pair(code: &Code, reading: &Reading) -> Claim {
+    let (code, reading) = (code.clone(), reading.clone());
+    let what = format!("{}: never torn, two words at a time", reading.name);
+    let check = move || {
+        let words = reading.words();
+        let pair = [words[0].clone(), words[words.len() - 1].clone()];
+        let executions = explore(&code, &reading, &pair, &SMALL)?;
+        Ok(format!("all {executions} executions"))
+    };
+    Claim { what, check: Box::new(check) }
+}
+
+/// The variant lets some word of another publication through; any other end is none.
+fn fails(variant: variants::Variant) -> Claim {
+    let what = format!("{}: must be torn", variant.what);
+    let check = move || {
+        let readings = vec![variant.reading.clone()];
+        let code = Code { publication: variant.publication.clone(), readings };
+        for word in variant.reading.words() {
+            match explore(&code, &variant.reading, &[word], &SMALL) {
+                Ok(_) => continue,
+                Err(found) if found.starts_with("torn") => return Ok(found),
+                Err(other) => return Err(other),
+            }
+        }
+        Err("nothing is wrong without it".to_string())
+    };
+    Claim { what, check: Box::new(check) }
+}
+
+fn claims(code: &Code) -> Vec<Claim> {
+    let mut all = Vec::new();
+    // Halves of words are many, and differ from words in nothing that a third would show.
+    let beside = if code.readings[0].words().iter().any(|w| w.ends_with(".low")) { 2 } else { 3 };
+    for reading in &code.readings {
+        let words = reading.words();
+        all.push(holds(code, reading, &words, &Size { beside, ..SMALL }));
+        all.push(holds_for_pair(code, reading));
+        all.extend(variants::of_reader(code, reading).into_iter().map(fails));
+    }
+    // What one reader does to another, and to itself, does not depend on the word.
+    let reading = &code.readings[0];
+    let word = &reading.words()[..1];
+    all.push(holds(code, reading, word, &Size { in_a_row: 2, ..SMALL }));
+    all.push(holds(code, reading, word, &Size { handed_on: true, preemptions: Some(3), ..SMALL }));
+    all.extend(variants::of_writer(code, reading).into_iter().map(fails));
+    all
+}
+
+/// On as many threads as there are processors; true for each claim that held.
+fn check(claims: Vec<Claim>) -> Vec<bool> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let queue = Arc::new(Mutex::new(claims.into_iter()));
+    let results = Arc::new(Mutex::new(Vec::new()));
+    let workers: Vec<_> = (0..threads)
+        .map(|_| {
+            let (queue, results) = (queue.clone(), results.clone());
+            std::thread::spawn(move || loop {
+                let next = queue.lock().unwrap().next();
+                let claim = match next {
+                    Some(claim) => claim,
+                    None => break,
+                };
+                let result = (claim.check)();
+                let (verdict, words) = match &result {
+                    Ok(words) => ("ok  ", words),
+                    Err(words) => ("FAIL", words),
+                };
+                println!("{verdict}  {}: {words}", claim.what);
+                results.lock().unwrap().push(result.is_ok());
+            })
+        })
+        .collect();
+    for worker in workers {
+        worker.join().unwrap();
+    }
+    let results = results.lock().unwrap().clone();
+    results
+}
+
+fn main() {
+    let files: Vec<String> = std::env::args().skip(1).collect();
+    if files.is_empty() {
+        eprintln!("usage: page-model operations.txt...");
+        exit(2);
+    }
+    let started = Instant::now();
+    let mut all = Vec::new();
+    for file in &files {
+        let text = std::fs::read_to_string(file).unwrap_or_else(|error| {
+            eprintln!("{file}: {error}");
+            exit(2);
+        });
+        let code = Code::parse(&text).unwrap_or_else(|error| {
+            eprintln!("{file}: {error}");
+            exit(2);
+        });
+        println!("{file}");
+        all.extend(check(claims(&code)));
+    }
+    let passed = all.iter().filter(|held| **held).count();
+    let failed = all.len() - passed;
+    println!("{passed} passed, {failed} failed, {} s", started.elapsed().as_secs());
+    exit((failed > 0) as i32);
+}
