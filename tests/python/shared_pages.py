@@ -7,7 +7,7 @@ import struct
 import time
 from pathlib import Path
 
-from timebase import Page, default_clock, probe, ticks_ordered
+from timebase import Page, default_clock, probe
 from timebase._library import lib
 
 COUNTER_ID_OFFSET, COUNTS_OFFSET = 28, 32

@@ -102,14 +102,18 @@ def _page_rows(page: dict):
     yield "from true UTC", _utc_bound(page)
     yield (
         "from CLOCK_REALTIME",
-        f"within {show_duration(page['maxerror_ns'])} by its own word; seen "
-        f"{show_duration(page['offset_ns'])} ± {show_duration(page['bracket_ns'])}",
+        (
+            f"within {show_duration(page['maxerror_ns'])} by its own word; seen "
+            f"{show_duration(page['offset_ns'])} ± {show_duration(page['bracket_ns'])}"
+        ),
     )
     yield "age of its lines", show_duration(page["age_ns"])
     yield (
         "publications",
-        f"{page['publications']:,}, of them {page['late_publications']:,} late; "
-        f"{page['utc_steps']:,} steps of UTC, disruption marker {page['disruption_marker']:,}",
+        (
+            f"{page['publications']:,}, of them {page['late_publications']:,} late; "
+            f"{page['utc_steps']:,} steps of UTC, disruption marker {page['disruption_marker']:,}"
+        ),
     )
     yield "counter", f"{page['counter']}, {page['frequency_hz'] / 1e6:,.6f} MHz"
     yield "TAI - UTC", _tai_words(page)

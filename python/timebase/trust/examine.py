@@ -7,8 +7,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from timebase.clock import Instant
 from timebase.cli.now import iso_utc
+from timebase.clock import Instant
 from timebase.doctor.kernel import read_time_namespace
 from timebase.trust import DEFAULT_PAGE, METRICS_NAME
 from timebase.trust.compare import Comparison, compare

@@ -109,8 +109,10 @@ def folder_problem(folder: Path) -> tuple[str, str] | None:
     about = os.stat(folder)
     if about.st_mode & OTHERS_WRITE and not about.st_mode & stat.S_ISVTX:
         return (
-            f"Others than its owner may replace files in {folder} "
-            f"(mode {stat.S_IMODE(about.st_mode):04o}).",
+            (
+                f"Others than its owner may replace files in {folder} "
+                f"(mode {stat.S_IMODE(about.st_mode):04o})."
+            ),
             f"Look who has done that, then: chmod 0755 {folder}",
         )
     if about.st_uid not in trusted_owners(folder):

@@ -147,8 +147,10 @@ STATUS_REASONS = {
     Status.FREERUNNING: (
         "warning",
         "status-freerunning",
-        "No reference says that it follows true UTC: FREERUNNING. The bound against CLOCK_REALTIME "
-        "holds; the one against true UTC is an estimate.",
+        (
+            "No reference says that it follows true UTC: FREERUNNING. The bound against CLOCK_REALTIME "
+            "holds; the one against true UTC is an estimate."
+        ),
         "Is chrony running and synchronised? `chronyc tracking`, `chronyc sources -v`.",
     ),
     Status.UNRELIABLE: (

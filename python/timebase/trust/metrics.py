@@ -102,7 +102,7 @@ def _samples(text: str, path: Path):
         raise TimebaseError("metrics need prometheus_client: pip install 'timebase[cli]'") from None
     try:
         found = [sample for family in families(text) for sample in family.samples]
-    except Exception:  # the parser promises no kind of exception
+    except Exception:  # noqa: BLE001 (the parser promises no kind of exception)
         raise _not_metrics(f"{_first_bad_line(text, path, families)}.") from None
     return (sample for sample in found if math.isfinite(sample.value))
 
@@ -111,7 +111,7 @@ def _first_bad_line(text: str, path: Path, families) -> str:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             list(families(line + "\n"))
-        except Exception as problem:
+        except Exception as problem:  # noqa: BLE001
             return f"{path}:{number}: {problem or 'not in Prometheus text format'}"
     return f"{path}: not in Prometheus' text format"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Callable
 
 from timebase._library import ffi, lib
-from timebase.clock import default_clock
 from timebase.cli.now import iso_utc
+from timebase.clock import default_clock
 from timebase.errors import check
 from timebase.trust.compare import compare
 from timebase.trust.file import Refused
