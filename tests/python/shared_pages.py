@@ -15,12 +15,12 @@ NEW = -3600.0  # an age in seconds: new however long a test is held up
 GROWTH_PPM = 500  # of the bound: the probe's frequency is not the discipline's
 
 
-def line(mono_ns, ticks, frequency_hz, utc_offset_ns, **more):
+def line(mono_ns, ticks, frequency_hz, offset_ns, **more):
     period = (10**9 << 64) // frequency_hz
     return {
         "start_ticks": ticks % 2**64,
         "mono_ns": mono_ns,
-        "utc_offset_ns": utc_offset_ns % 2**64,
+        "utc_offset_ns": offset_ns % 2**64,
         "period_ns": period >> 64,
         "period_frac": period % 2**64,
         "flags": lib.TIMEBASE_STATUS_SYNCHRONIZED,
