@@ -6,7 +6,7 @@
 BIN = .venv/bin
 RESULTS = build/test-results
 
-.PHONY: help report test test-quick peers bench goals accuracy cross sanitize mutants clean \
+.PHONY: help report test test-quick peers bench goals trust-goals accuracy cross sanitize mutants clean \
 	native native-quick portable python python-quick clang base venv
 
 help: ## this list
@@ -64,6 +64,10 @@ peers: base ## other people's clocks and waits beside ours
 goals: base venv ## every goal figure, on a quiet machine: bench/results/goals.md
 	scripts/build native
 	$(BIN)/python bench/goals.py $(ARGS)
+
+trust-goals: base venv ## the goal figures of the shared clock: bench/results/trust.md
+	scripts/build native
+	$(BIN)/python bench/trust.py $(ARGS)
 
 accuracy: venv ## how close waits come to their targets: bench/results/accuracy.md
 	$(BIN)/python bench/accuracy.py $(ARGS)
