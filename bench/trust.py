@@ -385,9 +385,10 @@ def chronyd():
     program = shutil.which("chronyd", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if program is None or shutil.which("chronyc") is None:
         raise Missing("chrony (apt install chrony)")
-    with folder() as where, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    with folder() as where:
         settings = f"local stratum 1\nport 0\ncmdport {port}\nbindcmdaddress 127.0.0.1\n"
         settings += f"bindcmdaddress /\npidfile {where}/pid\n"
         (where / "conf").write_text(settings)
