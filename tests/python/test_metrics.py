@@ -50,6 +50,14 @@ def test_a_source_with_quotes_in_its_name_keeps_them():
     assert (one.source, one.is_up, one.offset_ns) == ('a"b\\c', False, None)
 
 
+def test_a_name_cannot_command_the_terminal():
+    text = 'timebase_up 1\ntimebase_info{version="\x1b[2J"} 1\n'
+    text += 'timebase_falseticker{source="a\x1b]0;b\x07\\nOK"} 1\n'
+    found = parse_metrics(text, PATH)
+    assert found.info["version"] == "?[2J"
+    assert found.references[0].source == "a?]0;b??OK"
+
+
 @pytest.mark.parametrize("bad", ["timebase_status many", 'timebase_status{a="b 1', "{} {} {}"])
 def test_garbage_is_named_by_its_line(bad):
     assert refusal(f"timebase_up 1\n\n{bad}\n").startswith("metrics.prom:3: ")

@@ -86,7 +86,8 @@ def parse_metrics(text: str, path: Path, age_sec: float = 0.0) -> Metrics:
     values = {s.name: s.value for s in samples if s.name in METRICS and not METRICS[s.name]}
     if "timebase_up" not in values:
         raise _not_metrics(f"{path} has no metric timebase_up: it is not of a timebased.")
-    info = next((dict(s.labels) for s in samples if s.name == "timebase_info"), {})
+    labels = next((s.labels for s in samples if s.name == "timebase_info"), {})
+    info = {name: printable(value) for name, value in labels.items()}
     return Metrics(path, age_sec, values, info, _references(samples))
 
 
@@ -116,6 +117,11 @@ def _first_bad_line(text: str, path: Path, families) -> str:
     return f"{path}: not in Prometheus' text format"
 
 
+def printable(text: str) -> str:
+    """Names are shown on terminals, which obey what is not: escape sequences, line ends."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 LABELLED = {
     "timebase_reference_offset_ns": "offset_ns",
     "timebase_reference_error_ns": "error_ns",
@@ -131,5 +137,5 @@ def _references(samples) -> tuple:
         if key is not None and "source" in sample.labels:
             is_flag = key.startswith("is_")
             value = bool(sample.value) if is_flag else sample.value
-            found.setdefault(sample.labels["source"], {})[key] = value
+            found.setdefault(printable(sample.labels["source"]), {})[key] = value
     return tuple(Reference(source, **known) for source, known in found.items())
