@@ -140,7 +140,7 @@ def _error_and_bound(axes, found: dict) -> None:
 
 TERM_WORDS = {
     "comparison": "comparison with the kernel",
-    "line": "the line's own error",
+    "line": "the line at its start",
     "oscillator": "oscillator since then",
     "slewing": "kernel's clock slewed since then",
     "claim": "kernel's distance from UTC",
