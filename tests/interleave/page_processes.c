@@ -38,6 +38,7 @@ struct shared {
     } latest[2];
     struct reader {
         uint64_t reads, torn, backward, without_a_line;
+        uint64_t newest; /* maxerror of the latest reading: three times its publication's number */
         int64_t worst_ns;
         int is_done;
     } readers[2] __attribute__((aligned(128)));
@@ -63,7 +64,9 @@ static void look(const struct timebase_page *page, int64_t floor, struct reader 
         reader->without_a_line++;
         return;
     }
-    reader->torn += !page_publisher_is_whole(&now);
+    /* Of two publications, or of an older one after a newer: its words were not there yet. */
+    reader->torn += !page_publisher_is_whole(&now) || now.maxerror_ns < reader->newest;
+    reader->newest = now.maxerror_ns;
     if (now.mono_ns < floor) {
         reader->backward++;
         if (floor - now.mono_ns > reader->worst_ns)
