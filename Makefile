@@ -6,8 +6,8 @@
 BIN = .venv/bin
 RESULTS = build/test-results
 
-.PHONY: help report test test-quick peers bench chrony goals accuracy cross sanitize mutants model fuzz \
-	clean native native-quick fuzz-quick portable python python-quick clang base venv
+.PHONY: help report test test-quick peers bench chrony goals trust-goals accuracy cross sanitize mutants \
+	model fuzz clean native native-quick fuzz-quick portable python python-quick clang base venv
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -82,6 +82,10 @@ chrony: base ## does the bound of chrony's claims hold? some minutes: bench/resu
 	@scripts/setup chrony
 	scripts/build native
 	python3 bench/chrony.py $(ARGS)
+
+trust-goals: base venv ## the goal figures of the shared clock: bench/results/trust.md
+	scripts/build native
+	$(BIN)/python bench/trust.py $(ARGS)
 
 accuracy: venv ## how close waits come to their targets: bench/results/accuracy.md
 	$(BIN)/python bench/accuracy.py $(ARGS)

@@ -24,6 +24,10 @@ TIMEBASE_EXTERN_BEGIN
 TIMEBASE_API int timebase_bench_rows(void);
 TIMEBASE_API const char *timebase_bench_row_name(int row);
 
+/* The clock that timebase's rows read; NULL: the default one, as at the start. It must outlive the
+ * measurements. `page_updated_1khz` renews the default clock alone. */
+TIMEBASE_API void timebase_bench_use_clock(const timebase_clock *clock);
+
 /* To be called once before the measurements: fills what some rows read. Returns 0 or an error. */
 TIMEBASE_API int timebase_bench_prepare(void);
 

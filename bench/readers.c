@@ -12,6 +12,7 @@
 
 #include <timebase.h>
 
+#include "cost.h"
 #include "publisher.h"
 #include "readers.h"
 #include "tb_libc_2007.h"
@@ -21,6 +22,17 @@
 #define KEEP_OBJECT(object) __asm__ __volatile__("" : : "r"(&(object)) : "memory")
 
 static struct timebase_stopwatch watch;
+static const timebase_clock *chosen_clock; /* NULL: the default clock */
+
+void timebase_bench_use_clock(const timebase_clock *clock)
+{
+    chosen_clock = clock;
+}
+
+static const timebase_clock *measured_clock(void)
+{
+    return chosen_clock != NULL ? chosen_clock : timebase_clock_default();
+}
 
 static void run_empty_loop(uint64_t calls)
 {
@@ -52,7 +64,7 @@ static void run_counter_ordered(uint64_t calls)
 #define RUN(name, call)                                                                            \
     static void run_##name(uint64_t calls)                                                         \
     {                                                                                              \
-        const timebase_clock *clock = timebase_clock_default();                                    \
+        const timebase_clock *clock = measured_clock();                                            \
         (void)clock;                                                                               \
         for (; calls != 0; calls--)                                                                \
             KEEP(call);                                                                            \
@@ -71,7 +83,7 @@ RUN(tb_nano_2007, tb_nano_2007(&timebase_bench_systemcfg))
 #define RUN_INTO(name, type, call)                                                                 \
     static void run_##name(uint64_t calls)                                                         \
     {                                                                                              \
-        const timebase_clock *clock = timebase_clock_default();                                    \
+        const timebase_clock *clock = measured_clock();                                            \
         (void)clock;                                                                               \
         for (; calls != 0; calls--) {                                                              \
             type out;                                                                              \

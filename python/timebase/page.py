@@ -29,6 +29,14 @@ def _swap_words(c_type, data: bytearray, offset: int) -> None:
         data[offset:end] = data[offset:end][::-1]
 
 
+def _fields(c_type):
+    return (ffi.typeof(c_type) if isinstance(c_type, str) else c_type).fields
+
+
+def _is_number(field) -> bool:
+    return field.type.kind == "primitive"
+
+
 class Page:
     """512 bytes that turn a tick into a time. One thread at a time."""
 
@@ -72,6 +80,19 @@ class Page:
     def to_bytes(self) -> bytes:
         """The page in this machine's byte order."""
         return bytes(ffi.buffer(self._page, ffi.sizeof("struct timebase_page")))
+
+    def header(self) -> dict:
+        """The words before the two copies, by the names of struct timebase_page."""
+        names = [name for name, field in _fields("struct timebase_page") if _is_number(field)]
+        return {name: getattr(self._page, name) for name in names}
+
+    def lines(self) -> dict:
+        """The copy that seq names: {"before": {"start_ticks": ...}, "slew": ..., "after": ...}."""
+        copy = self._page.copy[self._page.seq & 1]
+        return {
+            name: {key: getattr(getattr(copy, name), key) for key, _ in _fields(field.type)}
+            for name, field in _fields("struct timebase_lines")
+        }
 
     def validate(self) -> None:
         """Raises TimebaseError if the library cannot read this page."""

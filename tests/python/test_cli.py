@@ -142,12 +142,32 @@ def test_wrong_arguments(timebase_command, arguments):
 def test_version_and_help(timebase_command):
     assert timebase_command("--version").out.startswith("timebase ")
     listed = timebase_command("--help").out
-    for verb in ("now", "doctor", "bench", "accuracy", "run", "report", "convert"):
+    for verb in (
+        "now",
+        "doctor",
+        "status",
+        "watch",
+        "bench",
+        "accuracy",
+        "run",
+        "report",
+        "convert",
+    ):
         assert verb in listed
 
 
 def test_every_verb_has_a_schema_that_is_one():
-    for verb in ("now", "doctor", "bench", "accuracy", "run", "report", "convert"):
+    for verb in (
+        "now",
+        "doctor",
+        "status",
+        "watch",
+        "bench",
+        "accuracy",
+        "run",
+        "report",
+        "convert",
+    ):
         jsonschema.Draft202012Validator.check_schema(schemas.load(verb))
 
 

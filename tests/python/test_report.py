@@ -26,6 +26,7 @@ SECTIONS = (
     "figure1",
     "resolution",
     "tracking",
+    "trust",
     "causality",
     "stopwatch",
     "hit",
@@ -76,12 +77,15 @@ def test_quick_report(timebase_command, tmp_path):
     outline.feed(html)
     assert outline.open == []
     assert tuple(outline.sections) == SECTIONS
-    assert outline.svgs == 9
+    assert outline.svgs == 11
     assert outline.fetched == []
     assert not re.search(r"https?://|@import|url\((?!#)", html)
     assert document["verdict"]["headline"] in html
     assert "954 or 953" in html or "953 or 954" in html
     assert [path.name for path in tmp_path.iterdir()] == ["here.html"]
+
+    no_lines = {**document["trust"], "own": {**document["trust"]["own"], "problem": "no lines"}}
+    assert "Nothing to take apart here: no lines" in build({**document, "trust": no_lines})
 
     without = {**document, "hit": {"problem": "the kernel refuses CPU 1"}}
     jsonschema.Draft202012Validator(schemas.load("report")).validate(without)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The program `timebase`: one file per verb, and a table of them.
 
-Exit codes: 0 done (doctor: ready), 1 not ready or failed, 2 wrong input.
+Exit codes: 0 done (doctor: ready), 1 not ready or failed, 2 wrong input. status has its own.
 """
 
 from __future__ import annotations

@@ -49,6 +49,8 @@ def _print_tables(document: dict) -> None:
     console.print(_facts_table(document))
     console.print()
     console.print(_findings_table(document["findings"]))
+    console.print("\n[bold]For a clock that processes share[/]\n")
+    console.print(_findings_table(document["shared"]["findings"]))
     console.print(
         f"\n[bold]For work at an exact instant, on CPU {document['realtime']['cpu']}[/]\n"
     )

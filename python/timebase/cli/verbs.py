@@ -12,8 +12,11 @@ from timebase.cli.doctor import doctor
 from timebase.cli.now import now
 from timebase.cli.report import report
 from timebase.cli.run import run
+from timebase.cli.status import Probe, status
+from timebase.cli.watch import watch
 
-VERBS = (now, doctor, bench, accuracy, run, report, convert)
+VERBS = (now, doctor, status, watch, bench, accuracy, run, report, convert)
+KINDS = {status: Probe}  # verbs with exit codes of their own
 
 
 def _show_version(wanted: bool) -> None:
@@ -36,5 +39,5 @@ def program() -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback()(_options)
     for verb in VERBS:
-        app.command()(verb)
+        app.command(cls=KINDS.get(verb))(verb)
     return app

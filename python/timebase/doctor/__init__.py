@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Can this machine's clock be trusted? Facts (facts.py) and what follows from them (findings.py).
 
-Whether it is fit for work at an exact instant, realtime/ says: it never makes a machine not ready.
+Whether it is fit for work at an exact instant, realtime/ says, and whether a clock is shared safely,
+shared/: neither makes a machine not ready.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import asdict
 from timebase.doctor.facts import Facts, gather
 from timebase.doctor.findings import Finding, judge
 from timebase.doctor.realtime import examine as examine_realtime
+from timebase.doctor.shared import examine as examine_shared
 
 __all__ = ["Facts", "Finding", "examine", "gather", "judge"]
 
@@ -28,5 +30,6 @@ def examine(cpu: int | None = None) -> dict:
         "time_namespace": asdict(facts.time_namespace) if facts.time_namespace else None,
         "calls": facts.calls,
         "findings": [asdict(finding) for finding in findings],
+        "shared": examine_shared(),
         "realtime": examine_realtime(facts.counter, cpu),
     }

@@ -57,7 +57,13 @@ def _plots(document: dict) -> dict:
         "staircase": plots.staircase(document["resolution"]),
         "tracking": plots.tracking(document["tracking"]),
         "laps": plots.laps(document["stopwatch"]),
+        "sawtooth": plots.sawtooth(document["trust"]["own"]["sawtooth"]),
+        "anatomy": _anatomy(document["trust"]["own"]),
     }
+
+
+def _anatomy(own: dict) -> str | None:
+    return None if own["problem"] else plots.anatomy(own)
 
 
 def _ns_per_call(figure1: dict) -> dict:

@@ -9,9 +9,10 @@ from typing import Callable
 from timebase.clock import default_clock
 from timebase.doctor import examine
 from timebase.errors import TimebaseError
-from timebase.experiments import accuracy, causality, cost, figure1, stopwatch, tracking
+from timebase.experiments import accuracy, bound, causality, cost, figure1, stopwatch, tracking
 from timebase.experiments.accuracy.run import expected_sec
 from timebase.report.verdict import verdict
+from timebase.trust.examine import examine as examine_shared
 
 HIT_EXPERIMENTS = ["offset", "hit", "sleep", "delay"]
 
@@ -29,6 +30,7 @@ class Extent:
     causality_sec: float
     laps: int
     laps_sec: float
+    bound_sec: float
     hit: accuracy.Extent
     drawing_sec: float = 5
 
@@ -40,6 +42,7 @@ class Extent:
             + self.tracking_sec
             + self.causality_sec
             + self.laps_sec
+            + self.bound_sec
             + expected_sec(self.hit, HIT_EXPERIMENTS)
             + self.drawing_sec
         )
@@ -55,6 +58,7 @@ FULL = Extent(
     causality_sec=16,
     laps=50_000,
     laps_sec=1,
+    bound_sec=3,
     hit=replace(
         accuracy.FULL,
         hits=100_000,
@@ -74,6 +78,7 @@ QUICK = Extent(
     causality_sec=4,
     laps=10_000,
     laps_sec=0.5,
+    bound_sec=1,
     hit=accuracy.QUICK,
 )
 
@@ -99,12 +104,19 @@ def measure(extent: Extent, start: Start) -> dict:
         ),
         "stopwatch": stopwatch.run(extent.laps, start("stopwatch", extent.laps_sec)),
         "hit": _hit(extent, start),
+        "trust": _trust(extent, start),
         "tracking": tracking.run(extent.tracking_sec, start("tracking", extent.tracking_sec)),
     }
     # the whole process, measurements included, was the clock's trial
     document["clock_statistics"] = default_clock().statistics()
     document["verdict"] = verdict(document)
     return document
+
+
+def _trust(extent: Extent, start: Start) -> dict:
+    """What `status --json` prints, and the bound of this process' own clock."""
+    found = bound.run(extent.bound_sec, start("bound", extent.bound_sec))
+    return {"status": examine_shared(), "own": found}
 
 
 def _hit(extent: Extent, start: Start) -> dict:

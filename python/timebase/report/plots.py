@@ -13,6 +13,7 @@ import matplotlib
 import numpy
 from matplotlib.figure import Figure
 
+from timebase.experiments.accuracy.figure import words
 from timebase.report.style import WIDTH_IN, style
 from timebase.report.svg import COLOURS, inline_svg
 
@@ -135,6 +136,47 @@ def _error_and_bound(axes, found: dict) -> None:
     axes.set_xlabel("s")
     axes.set_ylabel("ns")
     axes.legend(loc="center right")
+
+
+TERM_WORDS = {
+    "comparison": "comparison with the kernel",
+    "line": "the line at its start",
+    "oscillator": "oscillator since then",
+    "slewing": "kernel's clock slewed since then",
+    "claim": "kernel's distance from UTC",
+}
+
+
+def anatomy(found: dict) -> str:
+    """A bar for each term; the axis is logarithmic, for a claim may be 16 s and a bracket 10 ns."""
+    with matplotlib.rc_context(STYLE):
+        rows = found["terms"]
+        figure, axes = _figure(0.3 * len(rows) + 0.75)
+        for place, row in enumerate(rows):
+            width = max(row["ns"], 1)
+            axes.barh(place, width, height=0.55, color=OURS)
+            axes.text(width * 1.25, place, words(row["ns"]), va="center", fontsize=8)
+        axes.set_xscale("log")
+        axes.set_xlim(1, 40 * max(max(row["ns"], 1) for row in rows))
+        axes.xaxis.set_major_formatter(lambda value, _: words(value))
+        axes.minorticks_off()
+        axes.set_yticks(range(len(rows)), [TERM_WORDS[row["name"]] for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.grid(axis="y", visible=False)
+        return inline_svg(figure, "What the bound is made of")
+
+
+def sawtooth(found: dict) -> str:
+    """The bound against CLOCK_REALTIME: each comparison makes it small, and then it grows."""
+    with matplotlib.rc_context(STYLE):
+        figure, axes = _figure(2.2)
+        size = [ns / 1000 for ns in found["maxerror_ns"]]
+        axes.fill_between(found["time_sec"], 0, size, color=OURS, alpha=0.15, lw=0)
+        axes.plot(found["time_sec"], size, color=OURS, lw=1.1)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("s")
+        axes.set_ylabel("bound, µs")
+        return inline_svg(figure, "The bound against CLOCK_REALTIME over time")
 
 
 def laps(found: dict) -> str:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""timebase watch: a clock, live. For people a screen; else a line, or JSON, for each look."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+import sys
+import time
+from pathlib import Path
+
+import typer
+
+from timebase.cli.options import PAGE_OPTION, MaybeInt, MaybePath, MaybeText, duration_ns
+
+FAILED = 1
+
+
+def watch(
+    page: MaybePath = PAGE_OPTION,
+    private: bool = typer.Option(False, "--private", help="This process' own clock, no daemon's."),
+    interval: MaybeText = typer.Option(
+        "1s", metavar="DURATION", callback=duration_ns, help="From one look to the next."
+    ),
+    count: MaybeInt = typer.Option(None, min=1, help="End after so many looks."),
+    json: bool = typer.Option(False, "--json", help="Print a JSON object (docs/json.md) a line."),
+) -> None:
+    """The shared clock, live. Ctrl-C ends it. Exit code 1 if there was never a page to read."""
+    from timebase.trust import DEFAULT_PAGE
+    from timebase.trust.watch import Watch, page_sampler, private_sampler
+
+    if private and page is not None:
+        raise typer.BadParameter("take --page or --private, not both")
+    path = page or Path(DEFAULT_PAGE)
+    watching = Watch(private_sampler() if private else page_sampler(path))
+    name = "this process' own clock" if private else str(path)
+    try:
+        with _showing(json, watching, name) as show:
+            for _ in _beats(interval, count):
+                show(watching.look())
+    except KeyboardInterrupt:
+        pass
+    except BrokenPipeError:  # whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(0 if watching.read else FAILED)
+
+
+def _beats(interval_ns: int, count: MaybeInt):
+    """Yields at once, then every interval; beats that were missed are left out."""
+    due, done = time.monotonic(), 0
+    while count is None or done < count:
+        yield
+        done += 1
+        due = max(due + interval_ns / 1e9, time.monotonic())
+        if count is None or done < count:
+            time.sleep(max(0.0, due - time.monotonic()))
+
+
+def _showing(json: bool, watching, name: str):
+    if json:
+        return _Lines(lambda look: json_module.dumps(look, ensure_ascii=False))
+    if sys.stdout.isatty():
+        return _Screen(watching, name)
+    return _Lines(_in_words)
+
+
+class _Lines:
+    """One for each look, at once."""
+
+    def __init__(self, words):
+        self._words = words
+
+    def __enter__(self):
+        return lambda look: print(self._words(look), flush=True)
+
+    def __exit__(self, *_):
+        pass
+
+
+class _Screen:
+    def __init__(self, watching, name: str):
+        self._watching, self._name = watching, name
+
+    def __enter__(self):
+        from rich.console import Console
+        from rich.live import Live
+
+        self._live = Live(console=Console(highlight=False), auto_refresh=False)
+        self._live.__enter__()
+        return self._show
+
+    def __exit__(self, *problem):
+        self._live.__exit__(*problem)
+
+    def _show(self, _look: dict) -> None:
+        self._live.update(screen(self._watching, self._name), refresh=True)
+
+
+def _in_words(look: dict) -> str:
+    if look["problem"]:
+        return f"{look['state']}: {look['problem']}"
+    words = [f"{look['utc']} {look['state']}", *(f"{k} {v}" for k, v in _values(look))]
+    return ", ".join(words + look["changes"])
+
+
+def _values(look: dict):
+    from timebase.dispatch.duration import show_duration
+
+    offset, bracket = look["offset_ns"], look["bracket_ns"]
+    yield "off CLOCK_REALTIME", f"{show_duration(offset)} ± {show_duration(bracket)}"
+    yield "bound", show_duration(look["maxerror_ns"])
+    yield "true UTC within", show_duration(look["utc_maxerror_ns"])
+    if look["age_ns"] is not None:
+        yield "age", show_duration(look["age_ns"])
+
+
+def screen(watching, name: str):
+    """What a person sees of a Watch."""
+    from rich.console import Group
+    from rich.markup import escape
+    from rich.table import Table
+
+    from timebase.trust.watch import sparkline
+
+    latest = watching.samples[-1]
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), title=escape(name))
+    table.title_justify = "left"
+    table.add_row("UTC", latest.utc or "")
+    table.add_row(
+        "status", latest.state + (f": {escape(latest.problem)}" if latest.problem else "")
+    )
+    pictures = {"off CLOCK_REALTIME": "offset_ns", "bound": "maxerror_ns", "age": "age_ns"}
+    pictures["true UTC within"] = "utc_maxerror_ns"
+    for title, value in _values(vars(latest)) if latest.problem is None else ():
+        line = sparkline([getattr(one, pictures[title]) for one in watching.samples])
+        table.add_row(title, f"{value:<24} {line}")
+    log = [escape(change) for change in watching.changes] or ["[dim]nothing changed yet[/]"]
+    return Group(table, "", *log)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""Whether a shared clock deserves trust: one in order, then one fault at a time."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+from shared_pages import GOOD_METRICS, NEW, write_metrics, write_page
+
+from timebase import schemas
+from timebase._library import lib
+from timebase.doctor.kernel import TimeNamespace
+from timebase.trust.examine import document, look
+from timebase.trust.file import Refused
+from timebase.trust.judge import (
+    EXIT_CODES,
+    LEVELS,
+    REFUSALS,
+    STATUS_REASONS,
+    Limits,
+    judge,
+    level_of,
+)
+from timebase.trust.metrics import parse_metrics
+
+LIMITS = Limits(max_age_ns=600 * 10**9)  # whoever is held up has not failed
+OPERATIONS = Path(__file__).resolve().parents[2] / "docs/guide/operations.md"
+
+
+@pytest.fixture(autouse=True)
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def seen(tmp_path):
+    """A function that looks at a folder with this page and these metrics."""
+
+    def make(metrics=GOOD_METRICS, metrics_age_sec=NEW, **page):
+        path = write_page(tmp_path, **page)
+        write_metrics(tmp_path, metrics, metrics_age_sec)
+        return look(path, tmp_path / "metrics.prom", False)
+
+    return make
+
+
+def found(seen, limits=LIMITS):
+    return {reason.id: reason.level for reason in judge(seen, limits)}
+
+
+def test_nothing_to_complain_of(seen):
+    one = seen()
+    assert found(one) == {}
+    assert level_of(judge(one, LIMITS)) == "ok"
+
+
+FAULTS = [
+    ("status-unknown", "unknown", {"flags": lib.TIMEBASE_STATUS_UNKNOWN}),
+    ("status-initializing", "warning", {"flags": lib.TIMEBASE_STATUS_INITIALIZING}),
+    ("status-freerunning", "warning", {"flags": lib.TIMEBASE_STATUS_FREERUNNING}),
+    ("status-unreliable", "critical", {"flags": lib.TIMEBASE_STATUS_UNRELIABLE}),
+    ("bound-exceeded", "critical", {"utc_maxerror_ns": 200_000_000}),
+    ("late-publications", "warning", {"late": 50}),
+    ("leap-announced", "warning", {"flags": 2 | lib.TIMEBASE_LINE_LEAP_INSERT}),
+    ("leap-announced", "warning", {"flags": 2 | lib.TIMEBASE_LINE_LEAP_DELETE}),
+    ("metrics-stale", "warning", {"metrics_age_sec": 3600}),
+    ("metrics-unusable", "warning", {"metrics": "garbage\n"}),
+    ("daemon-down", "warning", {"metrics": GOOD_METRICS.replace("timebase_up 1", "timebase_up 0")}),
+    (
+        "falseticker",
+        "warning",
+        {"metrics": GOOD_METRICS.replace('ticker{source="chrony"} 0', 'ticker{source="chrony"} 1')},
+    ),
+    (
+        "reference-down",
+        "warning",
+        {"metrics": GOOD_METRICS.replace('_up{source="chrony"} 1', '_up{source="chrony"} 0')},
+    ),
+]
+
+
+@pytest.mark.parametrize("id, level, about", FAULTS, ids=[fault[0] for fault in FAULTS])
+def test_fault_is_found(seen, id, level, about):
+    one = seen(**about)
+    assert found(one)[id] == level
+    assert all(reason.advice for reason in judge(one, LIMITS))
+
+
+def test_an_old_page_is_found(seen):
+    assert found(seen(age_sec=60), Limits())["page-stale"] == "critical"
+    assert "page-stale" not in found(seen(age_sec=60))
+
+
+def test_a_page_that_lies_about_its_bound_is_found_out(seen):
+    one = seen(maxerror_ns=100)
+    lying = replace(one.comparison, offset_ns=10_000, bracket_ns=100)
+    assert found(replace(one, comparison=lying))["bound-broken"] == "critical"
+    unsure = replace(one.comparison, offset_ns=10_000, bracket_ns=10_000)
+    assert "bound-broken" not in found(replace(one, comparison=unsure))
+
+
+def test_a_page_of_another_boot_is_told_from_an_old_one(seen):
+    one = seen()
+    other = replace(one, host_mono_ns=one.host_mono_ns + 10**13)
+    assert found(other) == {"page-of-another-boot": "critical"}
+    assert "page-of-another-boot" not in found(seen(age_sec=60))
+
+
+def test_a_time_namespace_is_no_fault(seen):
+    one = replace(seen(), namespace=TimeNamespace(False, 10**14, 0))
+    assert found(one) == {"time-namespace": "ok"}
+    assert level_of(judge(one, LIMITS)) == "ok"
+
+
+def test_limits_are_the_callers(seen):
+    one = seen(age_sec=1)
+    assert found(one, Limits(max_age_ns=500_000_000))["page-stale"] == "critical"
+    assert found(one, Limits(max_bound_ns=1000))["bound-exceeded"] == "critical"
+
+
+def test_metrics_that_nobody_named_may_be_missing(tmp_path):
+    path = write_page(tmp_path)
+    missing = tmp_path / "metrics.prom"
+    assert found(look(path, missing, False)) == {}
+    assert found(look(path, missing, True)) == {"metrics-unusable": "warning"}
+
+
+def test_refusals_have_their_levels(seen):
+    one = seen()
+    for id, (level, reason) in REFUSALS.items():
+        refused = replace(one, page=None, comparison=None, page_refused=Refused(id, "no", "do"))
+        assert found(refused)[reason] == level
+
+
+def test_the_worst_comes_first_and_decides(seen):
+    one = seen(age_sec=60, flags=lib.TIMEBASE_STATUS_FREERUNNING)
+    reasons = judge(one, Limits())
+    places = [LEVELS.index(reason.level) for reason in reasons]
+    assert places == sorted(places)
+    assert level_of(reasons) == "critical"
+
+
+def test_a_reference_that_only_counts_says_so(seen):
+    text = 'timebase_up 1\ntimebase_falseticker{source="chrony"} 1\n'
+    one = replace(seen(), metrics=parse_metrics(text, Path("m")))
+    reason = next(reason for reason in judge(one, LIMITS) if reason.id == "falseticker")
+    assert "does not say" in reason.text
+
+
+def test_every_reason_has_its_paragraph_in_the_operations_guide():
+    known = {fault[0] for fault in FAULTS} | {id for _, id in REFUSALS.values()}
+    known |= {reason[1] for reason in STATUS_REASONS.values()}
+    known |= {"page-stale", "bound-broken", "page-of-another-boot", "time-namespace"}
+    text = OPERATIONS.read_text(encoding="utf-8")
+    assert {id for id in known if f"`{id}`" not in text} == set()
+
+
+def valid(outcome):
+    found = json.loads(outcome.out)
+    jsonschema.Draft202012Validator(schemas.load("status")).validate(found)
+    assert outcome.code == found["exit_code"] == EXIT_CODES[found["level"]]
+    return found
+
+
+def test_json_of_a_good_page(timebase_command, tmp_path):
+    path = write_page(tmp_path)
+    write_metrics(tmp_path)
+    found = valid(timebase_command("status", "--page", str(path), "--max-age", "5min", "--json"))
+    assert found["level"] == "ok"
+    assert found["page"]["is_promise"]
+    assert [one["source"] for one in found["references"]] == ["chrony", "phc:/dev/ptp0"]
+
+
+def test_screen_of_a_good_page_fits_a_person(timebase_command, tmp_path):
+    path = write_page(tmp_path)
+    write_metrics(tmp_path)
+    outcome = timebase_command("status", "--page", str(path), "--max-age", "5min")
+    assert outcome.code == 0, outcome.out
+    assert outcome.out.startswith("OK: SYNCHRONIZED, true UTC within ")
+    for word in ("from CLOCK_REALTIME", "chrony", "leap second", "publications"):
+        assert word in outcome.out
+    assert len(outcome.out.splitlines()) <= 30
+
+
+def test_no_daemon_is_unknown_and_says_what_to_do(timebase_command, tmp_path):
+    outcome = timebase_command("status", "--page", "page")
+    assert outcome.code == 3
+    assert outcome.out.startswith("UNKNOWN: No daemon publishes here")
+    assert "systemctl start timebased" in outcome.out
+    assert valid(timebase_command("status", "--page", "page", "--json"))["page"] is None
+
+
+def test_a_dead_daemon_is_critical(timebase_command, tmp_path):
+    path = write_page(tmp_path, age_sec=60)
+    outcome = timebase_command("status", "--page", str(path))
+    assert outcome.code == 2
+    assert outcome.out.startswith("CRITICAL: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--frobnicate",),
+        ("--max-bound", "5"),
+        ("--max-bound", "0ms"),
+        ("--max-age", "soon"),
+        ("page",),
+    ],
+)
+def test_wrong_input_is_unknown_not_critical(timebase_command, arguments):
+    outcome = timebase_command("status", *arguments)
+    assert outcome.code == 3
+    assert outcome.err and not outcome.out
+    assert "Traceback" not in outcome.err
+
+
+def test_a_document_is_valid_with_any_refusal(seen):
+    one = seen()
+    for id in REFUSALS:
+        refused = replace(one, page=None, comparison=None, page_refused=Refused(id, "no", "do"))
+        jsonschema.Draft202012Validator(schemas.load("status")).validate(
+            document(refused, LIMITS, Path("page"))
+        )

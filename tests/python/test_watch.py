@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""timebase watch: samples, what changed between them, and a clean end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+from rich.console import Console
+from shared_pages import write_page
+
+from timebase import schemas
+from timebase._library import lib
+from timebase.cli.watch import screen
+from timebase.trust.watch import NO_PAGE, Sample, Watch, changed, page_sampler, sparkline
+
+
+@pytest.fixture(autouse=True)
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def looks(outcome):
+    found = [json.loads(line) for line in outcome.out.splitlines()]
+    for look in found:
+        jsonschema.Draft202012Validator(schemas.load("watch")).validate(look)
+    return found
+
+
+def test_a_page_is_watched(timebase_command, tmp_path):
+    path = write_page(tmp_path)
+    arguments = ("--page", str(path), "--count", "3", "--interval", "1ms", "--json")
+    outcome = timebase_command("watch", *arguments)
+    assert outcome.code == 0, outcome.err
+    found = looks(outcome)
+    assert [look["state"] for look in found] == ["SYNCHRONIZED"] * 3
+    times = [look["utc_ns"] for look in found]
+    assert times == sorted(times)
+
+
+def test_a_process_watches_its_own_clock_without_a_daemon(timebase_command):
+    outcome = timebase_command("watch", "--private", "--count", "2", "--interval", "1ms", "--json")
+    assert outcome.code == 0, outcome.err
+    found = looks(outcome)
+    assert len(found) == 2
+    assert all(look["age_ns"] is None and look["maxerror_ns"] > 0 for look in found)
+
+
+def test_without_a_terminal_there_is_a_line_for_each_look(timebase_command, tmp_path):
+    path = write_page(tmp_path)
+    outcome = timebase_command("watch", "--page", str(path), "--count", "2", "--interval", "1ms")
+    assert len(outcome.out.splitlines()) == 2
+    assert "SYNCHRONIZED" in outcome.out and "true UTC within" in outcome.out
+
+
+def test_a_page_that_never_comes_is_a_failure(timebase_command):
+    outcome = timebase_command("watch", "--page", "page", "--count", "2", "--interval", "1ms")
+    assert outcome.code == 1
+    assert outcome.out.count("NO PAGE: page is not there") == 2
+
+
+def test_a_page_that_comes_goes_and_comes_back_is_logged(tmp_path):
+    watching = Watch(page_sampler(tmp_path / "page"))
+    assert watching.look()["state"] == NO_PAGE
+    write_page(tmp_path)
+    assert watching.look()["changes"] == ["NO PAGE -> SYNCHRONIZED"]
+    write_page(tmp_path, flags=lib.TIMEBASE_STATUS_FREERUNNING, steps=1, marker=5, late=2)
+    assert watching.look()["changes"] == [
+        "SYNCHRONIZED -> FREERUNNING",
+        "late publications: +2",
+        "steps of UTC: +1",
+        "disruptions: +5",
+    ]
+    (tmp_path / "page").unlink()
+    assert watching.look()["changes"] == ["FREERUNNING -> NO PAGE"]
+    assert watching.read == 2
+
+
+def test_counts_that_begin_anew_are_no_negative_events():
+    before, after = Sample("SYNCHRONIZED", utc_steps=7), Sample("SYNCHRONIZED", utc_steps=1)
+    assert list(changed(before, after)) == ["steps of UTC: counted anew, 1"]
+
+
+@pytest.mark.parametrize(
+    "values, line",
+    [
+        ([], ""),
+        ([None], ""),
+        ([5, 5], "▁▁"),
+        ([0, 7], "▁█"),
+        ([-10, None, 10], "▁ █"),
+        ([0, 1, 2, 3, 4, 5, 6, 7], "▁▂▃▄▅▆▇█"),
+        ([2**62, 0], "█▁"),
+    ],
+)
+def test_sparkline(values, line):
+    assert sparkline(values) == line
+
+
+def test_the_screen_has_all_that_matters_with_and_without_a_page(tmp_path):
+    watching = Watch(page_sampler(tmp_path / "page"))
+    watching.look()
+    assert "is not there" in shown(watching)
+    write_page(tmp_path)
+    watching.look()
+    text = shown(watching)
+    for words in ("SYNCHRONIZED", "off CLOCK_REALTIME", "true UTC within", "age", "NO PAGE -> "):
+        assert words in text
+
+
+def shown(watching):
+    console = Console(width=100, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console.print(screen(watching, "page"))
+    return console.export_text()
+
+
+@pytest.mark.parametrize("how", ["--json", None])
+def test_an_interrupt_ends_it_in_good_order(tmp_path, how):
+    program = [sys.executable, "-c", "from timebase.cli import main; main()", "watch", "--private"]
+    arguments = [*program, "--interval", "5ms", *([how] if how else [])]
+    running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    first = running.stdout.readline()
+    running.send_signal(signal.SIGINT)
+    rest, errors = running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert errors == ""
+    assert first
+    assert (first + rest).endswith("\n")
+    if how:
+        assert all(json.loads(line) for line in (first + rest).splitlines())
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path):
+    program = [sys.executable, "-c", "from timebase.cli import main; main()", "watch", "--private"]
+    arguments = [*program, "--interval", "1ms", "--json"]
+    running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running.stdout.readline()
+    running.stdout.close()
+    errors = running.stderr.read()
+    assert running.wait(timeout=60) == 0
+    assert errors == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--interval", "0s"),
+        ("--interval", "fast"),
+        ("--count", "0"),
+        ("--private", "--page", "page"),
+        ("--frobnicate",),
+    ],
+)
+def test_wrong_input(timebase_command, arguments):
+    outcome = timebase_command("watch", *arguments)
+    assert outcome.code == 2
+    assert outcome.err and not outcome.out
+    assert "Traceback" not in outcome.err
