@@ -41,11 +41,11 @@ clang: base ## the C tests built by clang
 python: venv ## the Python tests
 	@scripts/setup chrony
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest --junitxml=$(RESULTS)/python.xml
+	$(BIN)/pytest --reruns 1 --junitxml=$(RESULTS)/python.xml
 
 python-quick: venv
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
+	$(BIN)/pytest --reruns 1 -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
 
 sanitize: base ## the C tests under address, undefined-behaviour and thread sanitizers
 	scripts/sanitize
