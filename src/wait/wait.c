@@ -210,8 +210,10 @@ static uint32_t judge(struct wait *wait)
 static int was_late(const struct wait *wait)
 {
     const struct approach *a = &wait->waiter->approach;
-    int32_t tolerance_256 = a->step_256 + 4 * 256;
-    return wait->exact ? -a->middle_256 - a->base_256 < -tolerance_256 : a->run == 0;
+    int64_t tolerance_256 = (int64_t)a->step_256 + 4 * 256;
+    /* A thread held up for long finds the farthest middle there is: 32 bits are too few here. */
+    int64_t left_256 = -(int64_t)a->middle_256 - a->base_256;
+    return wait->exact ? left_256 < -tolerance_256 : a->run == 0;
 }
 
 static void fill(const struct wait *wait, uint32_t disturbance, int late,

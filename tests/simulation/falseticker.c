@@ -30,7 +30,7 @@ static struct reference_claim claim_of(const struct world *world, double bias_ns
 /* What the daemon makes of an agreement, put into the world's next samples. */
 static void claim_by(struct world *world, const struct agreement *agreement)
 {
-    double low = (double)-agreement->low_ns, high = (double)agreement->high_ns;
+    double low = -(double)agreement->low_ns, high = (double)agreement->high_ns;
     double widest = low > high ? low : high;
     world->is_unsynchronized = !agreement->is_synchronized;
     world->claim_bias_ns = -world_realtime_error_ns(world);

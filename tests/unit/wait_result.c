@@ -178,6 +178,43 @@ static void waits_without_a_result_are_counted_as_well(void **state)
     assert_int_equal(after.late - before.late, late);
 }
 
+/* More ticks than a reading's distance from the target can say: the farthest is told instead. */
+#define BEYOND_TICKS ((UINT64_C(1) << 23) + 1000)
+
+static approach_function *undisturbed;
+
+static void approach_after_being_held_up(struct approach *a)
+{
+    while ((int64_t)(timebase_ticks() - a->target_ticks) < (int64_t)BEYOND_TICKS)
+        continue;
+    undisturbed(a);
+}
+
+/* Between the end of polling and the approach a thread may lose its CPU for any time. */
+static void an_approach_that_began_long_after_its_target_is_late(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    struct timebase_wait_result result;
+    (void)state;
+    if (waiter->best == NULL || !waiter->learnt.exact) {
+        print_message("skipped: this machine has no exact waits\n");
+        skip();
+    }
+    undisturbed = waiter->best;
+    waiter->best = approach_after_being_held_up;
+    int mechanism = TIMEBASE_MECHANISM_LOOP, returned = 0;
+    for (int i = 0; i < 1000 && mechanism <= TIMEBASE_MECHANISM_LOOP; i++) {
+        returned = timebase_wait_until_ticks(
+            the_waiter(), (uint64_t)target_in(UNTIL_TICKS, MILLISECOND), 0, &result);
+        mechanism = result.mechanism;
+    }
+    waiter->best = undisturbed;
+    if (mechanism <= TIMEBASE_MECHANISM_LOOP)
+        skip(); /* held up before each approach: none was exact */
+    assert_int_equal(returned, 1);
+    assert_int_equal(result.late, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +222,7 @@ int main(void)
         cmocka_unit_test(some_waits_of_each_way_are_in_time),
         cmocka_unit_test(the_waiter_counts_what_its_results_told),
         cmocka_unit_test(waits_without_a_result_are_counted_as_well),
+        cmocka_unit_test(an_approach_that_began_long_after_its_target_is_late),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);
