@@ -101,8 +101,10 @@ static void ask(struct claims *claims, struct claims_source *source, int64_t mon
     source->error = error;
     source->is_up = error == TIMEBASE_OK;
     source->due_ns = mono_ns + (source->is_up ? ASK_NS : RETRY_NS);
-    if (source->is_up)
-        take(claims, source, &claim);
+    if (!source->is_up)
+        return;
+    source->answered_ns = mono_ns;
+    take(claims, source, &claim);
 }
 
 void claims_ask(struct claims *claims, int64_t mono_ns)
@@ -162,6 +164,7 @@ static void take_kernel(struct claims_source *source, const struct discipline_sa
     claim.flags = sample->flags;
     claim.is_synchronized = sample->is_synchronized;
     source->claim = claim;
+    source->answered_ns = sample->mono_ns;
     source->has_claim = true;
     source->is_up = true;
 }
@@ -202,7 +205,7 @@ static void collect(struct claims *claims, const struct discipline_sample *sampl
         if (!source->has_claim)
             continue;
         struct reference_claim claim = source->claim;
-        if (sample->mono_ns - claim.mono_ns > CLAIMS_FRESH_NS)
+        if (sample->mono_ns - source->answered_ns > CLAIMS_FRESH_NS)
             claim.is_synchronized = false;
         ballot->sources[ballot->count] = source;
         ballot->claims[ballot->count++] = claim;

@@ -16,7 +16,8 @@
 #include "problem.h"
 #include "settings.h"
 
-/* A claim is renewed every second; one so old says that its source is lost. */
+/* Each is asked every second; one that has not answered for so long is lost. (Its claim may be
+ * older: chronyd is asked every 16 s, and its driver says the same in between.) */
 #define CLAIMS_FRESH_NS 10000000000
 
 struct claims_source {
@@ -25,6 +26,7 @@ struct claims_source {
     const char *argument;                  /* in name, or NULL */
     void *context;                         /* NULL: not open */
     int64_t due_ns;                        /* ask again then, monotonic */
+    int64_t answered_ns;                   /* last, likewise */
     bool has_claim;
     bool is_up;         /* it answered when last asked */
     bool is_liar;       /* by the newest agreement */

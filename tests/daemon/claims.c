@@ -130,6 +130,18 @@ static void a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised(void
     claims_close(&claims);
 }
 
+/* As chronyd's, which has nothing new to say for 16 s. */
+static void one_that_says_the_same_again_is_not_lost(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    for (int64_t now = SECOND; now <= 21 * SECOND; now += SECOND)
+        claims_ask(&claims, now);
+    assert_true(apply_at(21 * SECOND).is_synchronized);
+    assert_in_range(apply_at(21 * SECOND).maxerror_ns, 2 * MS, 2 * MS + 2);
+    claims_close(&claims);
+}
+
 static void a_liar_is_named_and_outvoted(void **state)
 {
     (void)state;
@@ -295,6 +307,7 @@ int main(void)
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),
         cmocka_unit_test(one_that_cannot_be_opened_is_tried_again),
         cmocka_unit_test(a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised),
+        cmocka_unit_test(one_that_says_the_same_again_is_not_lost),
         cmocka_unit_test(a_liar_is_named_and_outvoted),
         cmocka_unit_test(two_that_contradict_each_other_are_both_provided_for),
         cmocka_unit_test(after_a_step_old_claims_are_void_and_all_are_asked_at_once),

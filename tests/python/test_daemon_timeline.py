@@ -9,6 +9,7 @@ from daemons import Daemon, eventually, needs_program
 from prometheus_client.parser import text_string_to_metric_families
 
 from timebase import Clock, Timeline, TimelineError
+
 pytestmark = needs_program
 
 
@@ -91,9 +92,10 @@ def failures(daemon):
     return families["timebase_timeline_failures"].samples[0].value
 
 
+@pytest.mark.slow
 def test_a_limit_on_files_is_told_once_and_ends_nothing(start, tmp_path):
     """SIGXFSZ, which would kill it: the page and the metrics are smaller than the limit."""
-    daemon = start(prefix=["prlimit", "--fsize=20000"])
+    daemon = start(prefix=["prlimit", "--fsize=8192"])
     daemon.wait_for_log("timeline .*publications go on without it")
     path = daemon.page.with_name("metrics.prom")
     eventually(lambda: path.exists() and failures(daemon) > 1, "failures that are counted")
