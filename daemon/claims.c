@@ -6,6 +6,8 @@
 
 #include <timebase/error.h>
 
+#include "../src/reference/saturate.h"
+
 #define ASK_NS 1000000000
 /* One that is still at it is looked at again after this. */
 #define BUSY_NS 20000000
@@ -49,9 +51,12 @@ static void close_source(struct claims_source *source)
 static int open_source(struct claims_source *source)
 {
     void *context = calloc(1, source->driver->context_size + 1);
-    int error =
-        context == NULL ? TIMEBASE_E_REFERENCE : source->driver->open(context, source->argument);
     source->context = context;
+    source->reason = "no memory";
+    if (context == NULL)
+        return TIMEBASE_E_REFERENCE;
+    int error = source->driver->open(context, source->argument);
+    source->reason = reference_reason(context);
     if (error != TIMEBASE_OK)
         close_source(source);
     return error;
@@ -72,8 +77,11 @@ static void take(struct claims *claims, struct claims_source *source,
     note_marker(claims, claim->disruption_marker);
     if (claim->mono_ns < claims->known_since_ns)
         return; /* asked before the step, answered after it */
-    if (claim->error_ns >= ERROR_MAX)
-        return; /* it is up, and knows nothing of UTC */
+    if (claim->error_ns >= ERROR_MAX) {
+        /* It is up, and knows nothing of UTC: what it said before is no more than an estimate. */
+        source->claim.is_synchronized = false;
+        return;
+    }
     source->claim = *claim;
     source->has_claim = true;
 }
@@ -82,8 +90,10 @@ static void ask(struct claims *claims, struct claims_source *source, int64_t mon
 {
     struct reference_claim claim = {0};
     int error = source->context == NULL ? open_source(source) : TIMEBASE_OK;
-    if (error == TIMEBASE_OK)
+    if (error == TIMEBASE_OK) {
         error = source->driver->claim(source->context, &claim);
+        source->reason = reference_reason(source->context);
+    }
     if (error == TIMEBASE_E_BUSY) {
         source->due_ns = mono_ns + BUSY_NS;
         return;
@@ -91,8 +101,10 @@ static void ask(struct claims *claims, struct claims_source *source, int64_t mon
     source->error = error;
     source->is_up = error == TIMEBASE_OK;
     source->due_ns = mono_ns + (source->is_up ? ASK_NS : RETRY_NS);
-    if (source->is_up)
-        take(claims, source, &claim);
+    if (!source->is_up)
+        return;
+    source->answered_ns = mono_ns;
+    take(claims, source, &claim);
 }
 
 void claims_ask(struct claims *claims, int64_t mono_ns)
@@ -122,26 +134,24 @@ void claims_forget(struct claims *claims, int64_t mono_ns)
     }
 }
 
-/* Time that passed times parts in 10^9; capped, so that nothing wraps. */
-static uint64_t growth_ns(uint64_t elapsed_ns, uint64_t ppb)
+/* A distance; above what fits, as large as may be. */
+static uint64_t capped(uint64_t size_ns)
 {
-    uint64_t whole = elapsed_ns / 1000000000, rest = elapsed_ns % 1000000000;
-    return whole > ERROR_MAX / (ppb + 1) ? ERROR_MAX : whole * ppb + rest * ppb / 1000000000 + 1;
+    return size_ns < ERROR_MAX ? size_ns : ERROR_MAX;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 uint64_t claims_error_ns(const struct claims *claims, const struct reference_claim *claim,
                          int64_t mono_ns)
 {
-    uint64_t age_ns = mono_ns > claim->mono_ns ? (uint64_t)mono_ns - (uint64_t)claim->mono_ns : 0;
-    uint64_t growth = growth_ns(age_ns, (uint64_t)claim->growth_ppb + claims->drift_ppb);
-    uint64_t error = claim->error_ns < ERROR_MAX ? claim->error_ns : ERROR_MAX;
-    return error + (growth < ERROR_MAX ? growth : ERROR_MAX);
-}
-
-static uint64_t size_of(int64_t ns)
-{
-    uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    return size < ERROR_MAX ? size : ERROR_MAX;
+    int64_t low_ns, high_ns;
+    reference_claim_ends(claim, mono_ns, claims->drift_ppb, &low_ns, &high_ns);
+    return capped(larger(saturate_distance(claim->offset_ns, low_ns),
+                         saturate_distance(high_ns, claim->offset_ns)));
 }
 
 /* The kernel's word as a claim: its clock is right within maxerror. */
@@ -150,8 +160,11 @@ static void take_kernel(struct claims_source *source, const struct discipline_sa
     struct reference_claim claim = {0};
     claim.mono_ns = sample->mono_ns;
     claim.error_ns = (uint64_t)sample->maxerror_ns;
+    claim.growth_ppb = sample->maxerror_ppb;
+    claim.flags = sample->flags;
     claim.is_synchronized = sample->is_synchronized;
     source->claim = claim;
+    source->answered_ns = sample->mono_ns;
     source->has_claim = true;
     source->is_up = true;
 }
@@ -162,6 +175,23 @@ struct ballot {
     struct claims_source *sources[AGREE_CLAIMS];
     unsigned count;
 };
+
+/* The kernel's word lacks a term (kernel_claim.c). */
+static bool is_estimate(const struct claims_source *source)
+{
+    return source->driver == NULL || source->driver->is_estimate;
+}
+
+/* Estimates vote only where nobody has a bound. */
+static void silence_estimates(struct ballot *ballot)
+{
+    bool is_any_bound = false;
+    for (unsigned i = 0; i < ballot->count; i++)
+        is_any_bound |= ballot->claims[i].is_synchronized && !is_estimate(ballot->sources[i]);
+    for (unsigned i = 0; i < ballot->count && is_any_bound; i++)
+        if (is_estimate(ballot->sources[i]))
+            ballot->claims[i].is_synchronized = false;
+}
 
 static void collect(struct claims *claims, const struct discipline_sample *sample,
                     struct ballot *ballot)
@@ -175,11 +205,12 @@ static void collect(struct claims *claims, const struct discipline_sample *sampl
         if (!source->has_claim)
             continue;
         struct reference_claim claim = source->claim;
-        if (sample->mono_ns - claim.mono_ns > CLAIMS_FRESH_NS)
+        if (sample->mono_ns - source->answered_ns > CLAIMS_FRESH_NS)
             claim.is_synchronized = false;
         ballot->sources[ballot->count] = source;
         ballot->claims[ballot->count++] = claim;
     }
+    silence_estimates(ballot);
 }
 
 /* Nobody is believed, so everybody is provided for. */
@@ -188,12 +219,28 @@ static uint64_t widest(const struct claims *claims, const struct ballot *ballot,
 {
     uint64_t most = (uint64_t)sample->maxerror_ns;
     for (unsigned i = 0; i < ballot->count; i++) {
-        const struct reference_claim *claim = &ballot->claims[i];
-        uint64_t reach =
-            size_of(claim->offset_ns) + claims_error_ns(claims, claim, sample->mono_ns);
-        most = reach > most ? reach : most;
+        int64_t low_ns, high_ns;
+        reference_claim_ends(&ballot->claims[i], sample->mono_ns, claims->drift_ppb, &low_ns,
+                             &high_ns);
+        most = larger(most, larger(saturate_abs(low_ns), saturate_abs(high_ns)));
     }
-    return most;
+    return capped(most);
+}
+
+/*
+ * The bound's growth until the next sample: as the fastest of those who hold it up, for any of them
+ * may be the one that ends it. The discipline adds the oscillator's allowance.
+ */
+static uint32_t growth_ppb(const struct ballot *ballot, const struct agreement *agreement)
+{
+    uint32_t growth = 0;
+    for (unsigned i = 0; i < ballot->count; i++) {
+        const struct reference_claim *claim = &ballot->claims[i];
+        bool has_voted = claim->is_synchronized || !agreement->is_synchronized;
+        if (has_voted && !(agreement->liars >> i & 1) && claim->growth_ppb > growth)
+            growth = claim->growth_ppb;
+    }
+    return growth;
 }
 
 /* TAI and leap seconds from those that agree, where the kernel has not been told. */
@@ -221,6 +268,7 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
         return;
     claims->agreement = agree(ballot.claims, ballot.count, sample->mono_ns, claims->drift_ppb);
     const struct agreement *agreement = &claims->agreement;
+    sample->maxerror_ppb = growth_ppb(&ballot, agreement);
     if (!agreement->is_reached) {
         sample->maxerror_ns = (int64_t)widest(claims, &ballot, sample);
         sample->is_synchronized = false;
@@ -228,8 +276,8 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
     }
     for (unsigned i = 0; i < ballot.count; i++)
         ballot.sources[i]->is_liar = agreement->liars >> i & 1;
-    uint64_t low = size_of(agreement->low_ns), high = size_of(agreement->high_ns);
-    sample->maxerror_ns = (int64_t)(low > high ? low : high);
+    uint64_t low = saturate_abs(agreement->low_ns), high = saturate_abs(agreement->high_ns);
+    sample->maxerror_ns = (int64_t)capped(larger(low, high));
     sample->is_synchronized = agreement->is_synchronized;
     add_flags(&ballot, sample);
 }

@@ -16,7 +16,8 @@
 #include "problem.h"
 #include "settings.h"
 
-/* A claim is renewed every second; one so old says that its source is lost. */
+/* Each is asked every second; one that has not answered for so long is lost. (Its claim may be
+ * older: chronyd is asked every 16 s, and its driver says the same in between.) */
 #define CLAIMS_FRESH_NS 10000000000
 
 struct claims_source {
@@ -25,10 +26,12 @@ struct claims_source {
     const char *argument;                  /* in name, or NULL */
     void *context;                         /* NULL: not open */
     int64_t due_ns;                        /* ask again then, monotonic */
+    int64_t answered_ns;                   /* last, likewise */
     bool has_claim;
-    bool is_up;   /* it answered when last asked */
-    bool is_liar; /* by the newest agreement */
-    int error;    /* of the last attempt; 0 */
+    bool is_up;         /* it answered when last asked */
+    bool is_liar;       /* by the newest agreement */
+    int error;          /* of the last attempt; 0 */
+    const char *reason; /* of that error, for people: constant text */
     struct reference_claim claim;
 };
 
@@ -57,7 +60,7 @@ void claims_forget(struct claims *claims, int64_t mono_ns);
 /* The sample's own word is replaced by what the references agree on, if any has answered. */
 void claims_apply(struct claims *claims, struct discipline_sample *sample);
 
-/* A claim's half-width, aged to mono_ns; never wraps. */
+/* How far UTC may be from a claim's offset, aged to mono_ns; never wraps. */
 uint64_t claims_error_ns(const struct claims *claims, const struct reference_claim *claim,
                          int64_t mono_ns);
 

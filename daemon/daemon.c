@@ -100,6 +100,8 @@ static void step(struct daemon *daemon)
     bool is_status_new = report_step(&daemon->report, &daemon->keeper, result);
     report_claims(&daemon->report, &daemon->claims);
     daemon_tell_status(daemon, is_status_new);
+    if (result == KEEPER_PUBLISHED && cpus_measure_again(&daemon->cpus, mono_ns))
+        daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
 }
 
 /* Whatever comes first: a step, the metrics, the watchdog, a reference that wants to be asked. */
@@ -164,6 +166,8 @@ static int start(struct daemon *daemon, struct problem *problem)
     claims_set_up(&daemon->claims, settings);
     machine_start(&daemon->machine, now_ns());
     history_open(settings->timeline, settings->timeline_bytes);
+    cpus_measure(&daemon->cpus, now_ns());
+    daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
     start_keeper(daemon);
     return 0;
 }

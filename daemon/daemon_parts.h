@@ -9,6 +9,7 @@
 #include "machine.h"
 #include "page_file.h"
 #include "report.h"
+#include "spread.h"
 #include "wake.h"
 
 struct daemon {
@@ -19,6 +20,7 @@ struct daemon {
     struct claims claims;
     struct reference_kernel kernel;
     struct machine machine;
+    struct cpus cpus;
     struct report report;
     struct wake wake;
     uint64_t watchdog_ns; /* 0: none */

@@ -27,6 +27,7 @@ void daemon_write_metrics(struct daemon *daemon, bool is_up)
         .clocksource_changes = daemon->machine.clocksource_changes,
         .page_repairs = daemon->page_repairs,
         .timeline_bytes = history_bytes(),
+        .timeline_failures = history_failures(),
         .start_utc_ns = daemon->start_utc_ns,
     };
     if (daemon->settings.metrics[0] == '\0')

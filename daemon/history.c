@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "history.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include <timebase/counter.h>
@@ -17,11 +18,13 @@ static struct timeline timeline;
 static char folder[SETTINGS_PATH];
 static uint64_t bytes_max;
 static bool is_open;
-static int told;       /* the error that was logged last; 0 */
+static int told; /* the error that was logged last; 0 */
+static uint64_t failures;
 static unsigned retry; /* publications to go */
 
 static void tell(int error)
 {
+    failures += error != TIMEBASE_OK;
     if (error == told)
         return;
     if (error != TIMEBASE_OK)
@@ -42,6 +45,8 @@ static void try_to_open(void)
 
 void history_open(const char *path, uint64_t bytes)
 {
+    /* Under RLIMIT_FSIZE a write is to fail, not to end the daemon. */
+    signal(SIGXFSZ, SIG_IGN);
     strncpy(folder, path, sizeof(folder) - 1);
     bytes_max = bytes;
     told = 0;
@@ -65,6 +70,11 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
 uint64_t history_bytes(void)
 {
     return is_open ? timeline_size(&timeline) : 0;
+}
+
+uint64_t history_failures(void)
+{
+    return failures;
 }
 
 void history_close(void)

@@ -20,6 +20,9 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
 /* On disk; 0 if there is none. */
 uint64_t history_bytes(void);
 
+/* Publications and attempts to open it that failed, since the daemon began. */
+uint64_t history_failures(void);
+
 /* The daemon ends, or the folder changes. */
 void history_close(void);
 

@@ -14,7 +14,8 @@
 void keeper_set(struct keeper *keeper, uint64_t interval_ns, uint32_t drift_ppb)
 {
     keeper->interval_max_ns = interval_ns;
-    keeper->drift_ppb = drift_ppb;
+    keeper->drift_ppm = (drift_ppb + 999) / 1000;
+    discipline_allow_drift(&keeper->discipline, keeper->drift_ppm);
     if (keeper->interval_ns > interval_ns)
         keeper->interval_ns = interval_ns;
 }
@@ -65,6 +66,7 @@ bool keeper_adopt(struct keeper *keeper, const struct timebase_page *page)
         return false;
     keeper->page = *page;
     discipline_adopt(&keeper->discipline, &lines);
+    discipline_allow_drift(&keeper->discipline, keeper->drift_ppm);
     keeper->is_adopted = true;
     return true;
 }
@@ -97,6 +99,15 @@ static void lengthen_interval(struct keeper *keeper)
     keeper->interval_ns = next_ns < keeper->interval_max_ns ? next_ns : keeper->interval_max_ns;
 }
 
+/* No sample: readers are told for how long the lines go on, and at last that they are held over. */
+static void hold(struct keeper *keeper)
+{
+    keeper->counts.reference_failures++;
+    discipline_hold(&keeper->discipline, keeper_ticks(keeper));
+    if (keeper->discipline.has_plan)
+        keeper_publish(keeper);
+}
+
 enum keeper_result keeper_step(struct keeper *keeper)
 {
     struct discipline_sample sample = {0};
@@ -105,7 +116,7 @@ enum keeper_result keeper_step(struct keeper *keeper)
     if (hold_ticks(keeper) > 0)
         return KEEPER_TOO_EARLY;
     if (outside->reference->sample(outside->reference_context, &sample) != TIMEBASE_OK) {
-        keeper->counts.reference_failures++;
+        hold(keeper);
         return KEEPER_NO_REFERENCE;
     }
     keeper_observe(keeper, &sample);

@@ -22,7 +22,6 @@
 #include "../src/discipline/discipline.h"
 #include "../src/reference/reference.h"
 #include "claims.h"
-#include "leap_guard.h"
 
 /* From planning to the first tick of the new lines. */
 #define KEEPER_LEAD_NS 30000000
@@ -57,7 +56,7 @@ struct keeper_counts {
     uint64_t backwards;
     uint64_t rate_changes;
     uint64_t disruptions; /* jumps, backwards, and what others told */
-    uint64_t leaps;       /* leap seconds that were guarded */
+    uint64_t leaps;       /* leap seconds that the system clock has made */
 };
 
 /* What the clock is off before its correction is called a slew. */
@@ -75,18 +74,18 @@ struct keeper {
     struct keeper_outside outside;
     struct discipline discipline;
     struct timebase_page page; /* as it is, or is to be, in the file */
-    struct leap_guard leap;
     struct keeper_counts counts;
     uint64_t interval_ns;     /* to the next step; grows to interval_max_ns */
     uint64_t interval_max_ns; /* as configured */
-    uint32_t drift_ppb;
-    unsigned events;        /* enum discipline_event, of the newest step */
-    unsigned owed;          /* disruptions seen and not yet published */
-    bool is_adopted;        /* and not yet compared with the reference */
-    bool is_told_disrupted; /* keeper_disrupt() since the last step */
-    int64_t offset_ns;      /* clock - reference at the newest sample */
-    uint64_t claims_told;   /* disruptions of the claims that were dealt with */
-    int64_t published_ns;   /* reference's monotonic time of the newest publication */
+    uint32_t drift_ppm;       /* the oscillator's allowance, rounded up */
+    unsigned events;          /* enum discipline_event, of the newest step */
+    unsigned owed;            /* disruptions seen and not yet published */
+    bool is_adopted;          /* and not yet compared with the reference */
+    bool is_told_disrupted;   /* keeper_disrupt() since the last step */
+    bool is_mark_owed;        /* the lines recorded last are not to be drawn on */
+    int64_t offset_ns;        /* clock - reference at the newest sample */
+    uint64_t claims_told;     /* disruptions of the claims that were dealt with */
+    int64_t published_ns;     /* reference's monotonic time of the newest publication */
 };
 
 void keeper_start(struct keeper *keeper, const struct keeper_outside *outside, uint64_t interval_ns,

@@ -69,6 +69,7 @@ static void deal_with_disruption(struct keeper *keeper, const struct discipline_
     if (keeper->outside.claims != NULL)
         claims_forget(keeper->outside.claims, sample->mono_ns);
     disruption_apply(&keeper->discipline);
+    keeper->is_mark_owed = true;
     keeper->counts.disruptions++;
     publish_count(&keeper->page.disruption_marker);
 }
@@ -79,8 +80,6 @@ static void hear_claims(struct keeper *keeper, struct discipline_sample *sample)
     forget_if_moved(keeper, sample);
     if (claims != NULL)
         claims_apply(claims, sample);
-    bool was_open = keeper->leap.is_open;
-    keeper->counts.leaps += leap_guard_apply(&keeper->leap, sample) && !was_open;
 }
 
 /* The clock may have been stepped while there was no daemon. */
@@ -102,10 +101,13 @@ void keeper_observe(struct keeper *keeper, struct discipline_sample *sample)
     hear_of_disruption(keeper);
     deal_with_disruption(keeper, sample);
     hear_claims(keeper, sample);
+    bool had_leapt = keeper->discipline.leap.has_stepped;
     keeper->events = discipline_observe(&keeper->discipline, sample);
+    keeper->counts.leaps += keeper->discipline.leap.has_stepped && !had_leapt;
     count_events(keeper, keeper->events);
     compare_with_adopted(keeper, sample);
     keeper->owed |= keeper->events & DISCIPLINE_DISRUPTED;
+    keeper->is_mark_owed = keeper->is_mark_owed || keeper->owed != 0;
     /* What could not be published is still new to readers. */
     keeper->discipline.events |= keeper->owed;
 }

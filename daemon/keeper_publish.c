@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The next lines: drawn a lead ahead, stored, looked at afterwards, recorded. */
 #include "../src/publish/publish.h"
-#include "drift.h"
 #include "keeper_parts.h"
 
 /* Between the end of the longest slew and the next publication. */
@@ -40,7 +39,7 @@ static uint64_t followed_ticks(const struct keeper *keeper, const struct schedul
 
 struct publication {
     struct discipline_output output;
-    bool is_ahead;     /* of its first tick: not so for the first lines, nor after a disruption */
+    bool is_ahead;     /* of its first tick: not so the first lines, after a disruption, or held */
     uint64_t deadline; /* readers must have it by then */
 };
 
@@ -56,7 +55,8 @@ static bool is_in_time(const struct keeper *keeper, const struct publication *pu
 static void plan(struct keeper *keeper, struct publication *publication)
 {
     const struct discipline *discipline = &keeper->discipline;
-    publication->is_ahead = discipline->has_plan && !(discipline->events & DISCIPLINE_DISRUPTED);
+    publication->is_ahead = discipline->has_plan && !discipline->is_holding &&
+        !(discipline->events & DISCIPLINE_DISRUPTED);
     for (int attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
         struct schedule schedule = schedule_at(keeper, keeper_ticks(keeper));
         publication->output =
@@ -66,7 +66,6 @@ static void plan(struct keeper *keeper, struct publication *publication)
         if (is_in_time(keeper, publication))
             break;
     }
-    drift_widen(&publication->output.lines, discipline, keeper->drift_ppb);
 }
 
 /* Readers who copied the old lines a moment ago use them for a lease from then. */
@@ -86,6 +85,27 @@ static bool is_slew(const struct publication *publication)
     return publication->is_ahead && fixed_abs(publication->output.plan.error).ns > KEEPER_SLEW_NS;
 }
 
+/* Lines that are held are those from before the disruption, which has yet to be published. */
+static void record(struct keeper *keeper, const struct timebase_lines *lines,
+                   uint64_t published_ticks)
+{
+    const struct keeper_outside *outside = &keeper->outside;
+    bool is_marked = keeper->is_mark_owed && !keeper->discipline.is_holding;
+    outside->record(outside->context, lines, published_ticks, is_marked);
+    if (!keeper->discipline.is_holding)
+        keeper->owed = 0;
+    keeper->is_mark_owed = keeper->is_mark_owed && !is_marked;
+}
+
+/* By the lines themselves: without a sample nobody else says when. */
+static void note_published(struct keeper *keeper, uint64_t published_ticks)
+{
+    struct timebase_instant instant;
+    keeper->counts.publications++;
+    if (timebase_page_convert(&keeper->page, published_ticks, &instant))
+        keeper->published_ns = instant.mono_ns;
+}
+
 enum keeper_result keeper_publish(struct keeper *keeper)
 {
     struct publication publication;
@@ -103,10 +123,8 @@ enum keeper_result keeper_publish(struct keeper *keeper)
     uint64_t published_ticks = keeper_ticks(keeper);
     count_if_late(keeper, &publication, published_ticks);
     discipline_commit(&keeper->discipline, &publication.output);
-    outside->record(outside->context, lines, published_ticks, keeper->owed != 0);
-    keeper->owed = 0;
-    keeper->counts.publications++;
+    record(keeper, lines, published_ticks);
+    note_published(keeper, published_ticks);
     keeper->counts.slews += is_slew(&publication);
-    keeper->published_ns = keeper->discipline.sample.mono_ns;
     return KEEPER_PUBLISHED;
 }

@@ -197,6 +197,8 @@ static void add_counts(struct page_of_text *to, const struct metrics *metrics)
             counts->store_failures);
     counter(to, "page_repairs_total", "Times the page's file was found harmed, and made anew.",
             metrics->page_repairs);
+    counter(to, "timeline_failures_total", "Publications that did not reach the timeline.",
+            metrics->timeline_failures);
 }
 
 size_t metrics_format(const struct metrics *metrics, char *text, size_t size)

@@ -40,12 +40,21 @@ static void report_counts(const struct report *report, const struct keeper *keep
 
 static void report_leap(struct report *report, const struct keeper *keeper)
 {
-    if (report->is_leap == keeper->leap.is_open)
+    int64_t step_ns = keeper->discipline.leap.step_ns;
+    if (report->leap_step_ns == step_ns)
         return;
-    report->is_leap = keeper->leap.is_open;
-    log_line(LOG_WARNING,
-             report->is_leap ? "a leap second is near: the bound of UTC is a second wider"
-                             : "the leap second is over");
+    if (step_ns != 0)
+        log_line(
+            LOG_WARNING,
+            "a leap second is announced: at the end of this day of UTC one is %s; around it the "
+            "bound is a second wider",
+            step_ns < 0 ? "inserted" : "left out");
+    else
+        log_line(LOG_WARNING,
+                 keeper->discipline.leap.has_stepped
+                     ? "the leap second is over"
+                     : "the leap second did not come, or is no longer announced");
+    report->leap_step_ns = step_ns;
 }
 
 static bool report_status(struct report *report, const struct keeper *keeper)
@@ -101,11 +110,16 @@ void report_store(struct report *report, const struct page_file *file, enum page
         log_line(LOG_WARNING, "%s %s: made anew", file->path, page_file_event_text(event));
 }
 
+static void report_failure(const struct claims_source *source)
+{
+    log_line(LOG_WARNING, "reference %s: %s (%s); asking again every 2 s", source->name,
+             source->reason, timebase_strerror(source->error));
+}
+
 static void report_source(const struct claims_source *source, bool is_known, bool was_up)
 {
-    if (!source->is_up && source->error != TIMEBASE_OK && (was_up || !is_known))
-        log_line(LOG_WARNING, "reference %s: %s; asking again every 2 s", source->name,
-                 timebase_strerror(source->error));
+    if (source->is_up && !source->has_claim && !is_known)
+        log_line(LOG_INFO, "reference %s: answers, and knows nothing of UTC yet", source->name);
     if (source->is_up && !was_up && source->has_claim)
         log_line(LOG_INFO,
                  "reference %s: system clock - UTC is %" PRId64 " ns, give or take %" PRIu64
@@ -120,6 +134,10 @@ void report_claims(struct report *report, const struct claims *claims)
     for (unsigned i = 0; i < claims->count; i++) {
         const struct claims_source *source = &claims->sources[i];
         bool was_up = report->sources[i].is_up;
+        bool is_down = !source->is_up && source->error != TIMEBASE_OK;
+        if (is_down && report->sources[i].reason != source->reason)
+            report_failure(source);
+        report->sources[i].reason = is_down ? source->reason : NULL;
         report_source(source, report->sources[i].is_known, was_up);
         if (source->is_liar && !report->sources[i].is_liar)
             log_line(LOG_WARNING,

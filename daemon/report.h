@@ -9,12 +9,13 @@
 /* What was told before, so that only changes are. */
 struct report {
     struct keeper_counts counts;
-    uint32_t status; /* as readers are told; 0 before there are lines */
-    bool is_leap;
+    uint32_t status;      /* as readers are told; 0 before there are lines */
+    int64_t leap_step_ns; /* announced; 0: none */
     bool is_store_failing;
     bool is_reference_failing;
     struct {
         bool is_known, is_up, is_liar;
+        const char *reason; /* told while it is down */
     } sources[SETTINGS_REFERENCES];
 };
 

@@ -130,6 +130,18 @@ static void a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised(void
     claims_close(&claims);
 }
 
+/* As chronyd's, which has nothing new to say for 16 s. */
+static void one_that_says_the_same_again_is_not_lost(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    for (int64_t now = SECOND; now <= 21 * SECOND; now += SECOND)
+        claims_ask(&claims, now);
+    assert_true(apply_at(21 * SECOND).is_synchronized);
+    assert_in_range(apply_at(21 * SECOND).maxerror_ns, 2 * MS, 2 * MS + 2);
+    claims_close(&claims);
+}
+
 static void a_liar_is_named_and_outvoted(void **state)
 {
     (void)state;
@@ -204,6 +216,76 @@ static void a_huge_claim_does_not_wrap(void **state)
     claims_close(&claims);
 }
 
+static void the_fastest_growth_of_those_that_agree_is_the_samples(void **state)
+{
+    (void)state;
+    set_up(3, SECOND);
+    told_sources[0].claim.growth_ppb = 100;
+    told_sources[1].claim.growth_ppb = 700;
+    told_sources[2].claim.growth_ppb = 90000;
+    told_sources[2].claim.offset_ns = 500 * MS;
+    claims_ask(&claims, SECOND);
+    assert_int_equal(apply_at(SECOND).maxerror_ppb, 700);
+    claims_close(&claims);
+}
+
+/* What chronyd is correcting may be gone by now, or not. */
+static void a_correction_under_way_is_covered_to_its_end(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.offset_ns = 8 * MS;
+    told_sources[0].claim.is_correcting = true;
+    claims_ask(&claims, SECOND);
+    apply_at(2 * SECOND);
+    assert_true(claims.agreement.low_ns <= -MS);
+    assert_true(claims.agreement.high_ns >= 9 * MS);
+    assert_true(claims_error_ns(&claims, &told_sources[0].claim, 2 * SECOND) >= 9 * MS);
+    claims_close(&claims);
+}
+
+static void an_estimate_has_no_vote_beside_a_bound(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    told_sources[1].claim.error_ns = 1000;
+    claims.sources[1].driver = &told_estimate;
+    claims_ask(&claims, SECOND);
+    assert_in_range(apply_at(SECOND).maxerror_ns, MS, MS + 2);
+    assert_int_equal(claims.agreement.count, 1);
+    claims.sources[0].has_claim = false;
+    assert_in_range(apply_at(SECOND).maxerror_ns, 1000, 1002);
+    assert_true(apply_at(SECOND).is_synchronized);
+    claims_close(&claims);
+}
+
+static void one_that_knows_nothing_any_more_follows_utc_no_more(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    claims_ask(&claims, SECOND);
+    assert_true(apply_at(SECOND).is_synchronized);
+    told_sources[0].claim.error_ns = UINT64_MAX;
+    claims_ask(&claims, 2 * SECOND);
+    assert_false(apply_at(2 * SECOND).is_synchronized);
+    assert_in_range(apply_at(2 * SECOND).maxerror_ns, MS + 50000, MS + 50002);
+    claims_close(&claims);
+}
+
+static void a_failure_has_its_reason(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].open_error = TIMEBASE_E_PERMISSION;
+    claims_ask(&claims, SECOND);
+    assert_string_equal(claims.sources[0].reason, "told not to open");
+    told_sources[0].open_error = TIMEBASE_OK;
+    told_sources[0].claim_error = TIMEBASE_E_REFERENCE;
+    claims_ask(&claims, 3 * SECOND);
+    assert_string_equal(claims.sources[0].reason, "told not to answer");
+    claims_close(&claims);
+}
+
 static void tai_and_leaps_come_from_those_that_agree(void **state)
 {
     const uint32_t tai = TIMEBASE_LINE_TAI_VALID | 37u << TIMEBASE_LINE_TAI_SHIFT;
@@ -225,11 +307,17 @@ int main(void)
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),
         cmocka_unit_test(one_that_cannot_be_opened_is_tried_again),
         cmocka_unit_test(a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised),
+        cmocka_unit_test(one_that_says_the_same_again_is_not_lost),
         cmocka_unit_test(a_liar_is_named_and_outvoted),
         cmocka_unit_test(two_that_contradict_each_other_are_both_provided_for),
         cmocka_unit_test(after_a_step_old_claims_are_void_and_all_are_asked_at_once),
         cmocka_unit_test(a_changed_marker_is_a_disruption_and_the_first_is_none),
         cmocka_unit_test(a_huge_claim_does_not_wrap),
+        cmocka_unit_test(the_fastest_growth_of_those_that_agree_is_the_samples),
+        cmocka_unit_test(a_correction_under_way_is_covered_to_its_end),
+        cmocka_unit_test(an_estimate_has_no_vote_beside_a_bound),
+        cmocka_unit_test(one_that_knows_nothing_any_more_follows_utc_no_more),
+        cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(tai_and_leaps_come_from_those_that_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,19 +181,46 @@ static void a_disruption_that_others_tell_makes_the_page_unreliable(void **state
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
-static void a_lost_reference_is_counted_and_the_page_goes_on(void **state)
+/* The same lines for longer: no tick changes its meaning, and at last readers are told. */
+static void a_lost_reference_is_counted_and_the_lines_are_held(void **state)
 {
     (void)state;
     start();
     keep(&keeper, 5 * SECOND);
     uint64_t seq = world.page.seq;
+    struct timebase_line present = world.page.copy[seq & 1].after;
     world.is_reference_lost = true;
     keep(&keeper, 2 * SECOND);
-    assert_true(world.page.seq == seq);
+    assert_true(world.page.seq > seq + 10);
+    struct timebase_line held = world.page.copy[world.page.seq & 1].after;
+    assert_true(held.start_ticks == present.start_ticks && held.mono_ns == present.mono_ns);
     assert_in_range(keeper.counts.reference_failures, 15, 25);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+    keep(&keeper, 4 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_FREERUNNING);
+    assert_true(mono_now() - keeper.published_ns < 200 * MS);
+    assert_true(keeper.counts.late_publications == 0);
     world.is_reference_lost = false;
     keep(&keeper, 2 * SECOND);
-    assert_true(world.page.seq > seq);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* What is held is of before; the mark comes with the first lines of after. */
+static void lines_that_are_held_do_not_take_the_mark_of_a_disruption(void **state)
+{
+    (void)state;
+    start();
+    keep(&keeper, 5 * SECOND);
+    world.is_store_lost = true;
+    keeper_disrupt(&keeper);
+    keep(&keeper, 300 * MS);
+    world.is_store_lost = false;
+    world.is_reference_lost = true;
+    keep(&keeper, SECOND);
+    assert_true(world.disrupted_records == 0);
+    world.is_reference_lost = false;
+    keep(&keeper, SECOND);
+    assert_true(world.disrupted_records == 1);
 }
 
 /* What readers do not have is not gone on from. */
@@ -306,6 +333,19 @@ static uint32_t drift_told(uint32_t drift_ppb)
     return world.page.copy[world.page.seq & 1].after.drift_rate;
 }
 
+/* A page that is taken up brings lines, and no allowance. */
+static void the_allowance_outlives_a_restart(void **state)
+{
+    (void)state;
+    uint32_t large = drift_told(250000);
+    struct keeper_outside outside = outside_of_world(NULL);
+    keeper_start(&keeper, &outside, INTERVAL, 250000);
+    assert_true(keeper_adopt(&keeper, &world.page));
+    keep(&keeper, 5 * SECOND);
+    uint32_t again = world.page.copy[world.page.seq & 1].after.drift_rate;
+    assert_true(again > large * 0.9);
+}
+
 static void the_allowance_for_the_oscillator_is_in_the_lines(void **state)
 {
     (void)state;
@@ -328,13 +368,15 @@ int main(void)
         cmocka_unit_test(a_jump_of_the_counter_is_marked_and_recorded),
         cmocka_unit_test(sleep_is_counted_and_is_no_disruption_of_the_counter),
         cmocka_unit_test(a_disruption_that_others_tell_makes_the_page_unreliable),
-        cmocka_unit_test(a_lost_reference_is_counted_and_the_page_goes_on),
+        cmocka_unit_test(a_lost_reference_is_counted_and_the_lines_are_held),
+        cmocka_unit_test(lines_that_are_held_do_not_take_the_mark_of_a_disruption),
         cmocka_unit_test(a_page_that_could_not_be_stored_is_as_if_it_had_not_been_planned),
         cmocka_unit_test(a_jump_that_could_not_be_published_is_published_later),
         cmocka_unit_test(a_daemon_that_comes_back_goes_on_without_a_gap),
         cmocka_unit_test(a_step_while_there_was_no_daemon_is_counted),
         cmocka_unit_test(a_page_of_another_time_is_not_taken_up),
         cmocka_unit_test(the_allowance_for_the_oscillator_is_in_the_lines),
+        cmocka_unit_test(the_allowance_outlives_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

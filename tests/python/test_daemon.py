@@ -16,6 +16,8 @@ import pytest
 from daemons import PROGRAM, ROOT, Daemon, Page, eventually, needs_program, run
 from prometheus_client.parser import text_string_to_metric_families
 
+from timebase.trust.metrics import METRICS
+
 pytestmark = needs_program
 
 
@@ -431,6 +433,17 @@ def test_metrics_are_what_prometheus_reads(start):
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     daemon.end()
     assert families(path)["timebase_up"].samples[0].value == 0
+
+
+def test_metrics_are_those_that_others_know_of(start):
+    """The list is what the command line and the alert rules go by."""
+    daemon = start("--reference=kernel")
+    path = daemon.page.with_name("metrics.prom")
+    eventually(lambda: path.exists() and "timebase_reference_up{" in path.read_text(), "metrics")
+    samples = [sample for family in families(path).values() for sample in family.samples]
+    optional = {"timebase_tai_offset_seconds"}  # where somebody has told the kernel
+    found = {sample.name: tuple(sample.labels) for sample in samples}
+    assert {**found, **{name: () for name in optional}} == METRICS
 
 
 def test_metrics_are_never_seen_in_part(start):

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""A daemon's timeline: ticks that were read then mean later what an attached clock said of them."""
+
+import signal
+import time
+
+import pytest
+from daemons import Daemon, eventually, needs_program
+from prometheus_client.parser import text_string_to_metric_families
+
+from timebase import Clock, Timeline, TimelineError
+
+pytestmark = needs_program
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start(*arguments): daemons with a timeline in a folder of the test's own."""
+    begun = []
+
+    def begin(*arguments, **keywords):
+        folder = f"--timeline={tmp_path / 'timeline'}"
+        begun.append(Daemon(tmp_path, folder, "--interval=100ms", *arguments, **keywords))
+        return begun[-1]
+
+    yield begin
+    for daemon in begun:
+        daemon.end(signal.SIGKILL)
+
+
+def readings_while(clock, daemon, publications):
+    """Instants from an attached clock, as fast as they come, over so many publications."""
+    end = daemon.wait_for_page().seq + publications
+    found = []
+    while daemon.wait_for_page().seq < end:
+        found += [clock.now() for _ in range(20)]
+        time.sleep(0.001)
+    return found
+
+
+def meant(instant):
+    return instant.ticks, instant.mono_ns, instant.utc_ns
+
+
+def test_a_tick_means_what_an_attached_clock_said_of_it(start, tmp_path):
+    daemon = start()
+    daemon.wait_for_page(beyond=3)
+    with Clock.attach(daemon.page) as clock:
+        said = readings_while(clock, daemon, 12)
+        daemon.wait_for_page(beyond=daemon.wait_for_page().seq + 1)
+    assert daemon.end() == 0
+    with Timeline(tmp_path / "timeline") as timeline:
+        assert [meant(timeline.at(instant.ticks)) for instant in said] == [
+            meant(instant) for instant in said
+        ]
+        assert list(timeline.damages) == []
+
+
+def test_after_the_end_nothing_is_drawn_on(start, tmp_path):
+    daemon = start()
+    daemon.wait_for_page(beyond=3)
+    with Clock.attach(daemon.page) as clock:
+        daemon.end()
+        time.sleep(0.3)
+        late = clock.now().ticks
+    with Timeline(tmp_path / "timeline") as timeline, pytest.raises(TimelineError):
+        timeline.at(late)
+
+
+def test_a_daemon_that_was_killed_is_a_gap_and_the_next_goes_on(start, tmp_path):
+    first = start()
+    first.wait_for_page(beyond=3)
+    first.end(signal.SIGKILL)
+    second = start()
+    seq = second.wait_for_page().seq
+    second.wait_for_page(beyond=seq + 2)
+    with Clock.attach(second.page) as clock:
+        said = readings_while(clock, second, 3)
+        second.wait_for_page(beyond=second.wait_for_page().seq + 1)
+    second.end()
+    with Timeline(tmp_path / "timeline") as timeline:
+        assert all(meant(timeline.at(one.ticks)) == meant(one) for one in said)
+        assert list(timeline.damages) == []
+
+
+# ---- what fails
+
+
+def failures(daemon):
+    text = daemon.page.with_name("metrics.prom").read_text()
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    return families["timebase_timeline_failures"].samples[0].value
+
+
+@pytest.mark.slow
+def test_a_limit_on_files_is_told_once_and_ends_nothing(start, tmp_path):
+    """SIGXFSZ, which would kill it: the page and the metrics are smaller than the limit."""
+    daemon = start(prefix=["prlimit", "--fsize=8192"])
+    daemon.wait_for_log("timeline .*publications go on without it")
+    path = daemon.page.with_name("metrics.prom")
+    eventually(lambda: path.exists() and failures(daemon) > 1, "failures that are counted")
+    seq = daemon.wait_for_page().seq
+    daemon.wait_for_page(beyond=seq + 5)
+    assert daemon.log.count("publications go on without it") == 1
+    assert daemon.end() == 0
