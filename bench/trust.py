@@ -475,18 +475,24 @@ def contains_truth(_quick: bool) -> list[dict]:
     record = ROOT / "bench/results/chrony.json"
     if not record.exists():
         raise Missing("bench/results/chrony.json (make chrony)")
-    found = json.loads(record.read_text(encoding="utf-8"))
-    keys = ("polls", "contained", "max_ratio")
-    if not all(isinstance(found.get(key), (int, float)) for key in keys):
-        raise Missing(f"the keys {', '.join(keys)} in bench/results/chrony.json")
-    polls, contained, ratio = (found[key] for key in keys)
+    try:
+        networks = json.loads(record.read_text(encoding="utf-8"))["networks"].values()
+        claims = [(c["offset_ns"], c["error_ns"]) for n in networks for c in n["claims"]]
+        ratios = [abs(offset) / error for offset, error in claims]
+    except (KeyError, TypeError, AttributeError):
+        raise Missing("networks with claims in bench/results/chrony.json (make chrony)") from None
+    if not ratios:
+        raise Missing("any claim in bench/results/chrony.json (make chrony)")
+    contained, largest = sum(ratio <= 1 for ratio in ratios), max(ratios)
     return [
         row(
             "bound contains truth, real chronyd through an asymmetric proxy",
             "every poll; max ratio ≥ 0.5",
-            f"{contained} of {polls} polls; max ratio {ratio:.2f}",
-            contained == polls and 0.5 <= ratio <= 1,
-            **{key: found[key] for key in keys},
+            f"{contained} of {len(ratios)} polls; max ratio {largest:.2f}",
+            0.5 <= largest <= 1,
+            polls=len(ratios),
+            contained=contained,
+            max_ratio=largest,
         )
     ]
 
@@ -494,7 +500,7 @@ def contains_truth(_quick: bool) -> list[dict]:
 def fuzzers(quick: bool) -> list[dict]:
     script = ROOT / "scripts/fuzz"
     require(script)
-    seconds = 10 if quick else 300
+    seconds = 2 if quick else 300
     done = subprocess.run([script, str(seconds)], capture_output=True, text=True, check=False)
     ending = (done.stdout + done.stderr).strip().splitlines()[-1:]
     return [
@@ -575,7 +581,7 @@ def write(found: dict, out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
-    parser.add_argument("--quick", action="store_true", help="minutes, and not for the record")
+    parser.add_argument("--quick", action="store_true", help="a minute, and not for the record")
     parser.add_argument("--only", choices=FIGURES, action="append", help="renew this one")
     options = parser.parse_args()
     try:
