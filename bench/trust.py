@@ -15,9 +15,7 @@ import multiprocessing
 import os
 import random
 import re
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -383,36 +381,21 @@ def _status(pid: int, name: str) -> int:
 
 @contextmanager
 def chronyd():
-    """A synchronised chrony that never touches this host's clock (-x); gives its command port."""
-    program = shutil.which("chronyd", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-    if program is None or shutil.which("chronyc") is None:
+    """A chronyd that follows another one, on this host's clock that neither touches (-x); gives
+    its command port."""
+    sys.path.insert(0, str(ROOT / "tests/chrony"))
+    import pair
+
+    if pair.CHRONYD is None or pair.CHRONYC is None:
         raise Missing("chrony (apt install chrony)")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with folder() as where:
-        settings = f"local stratum 1\nport 0\ncmdport {port}\nbindcmdaddress 127.0.0.1\n"
-        settings += f"bindcmdaddress /\npidfile {where}/pid\n"
-        (where / "conf").write_text(settings)
-        command = [program, "-x", "-d", "-U", "-u", "root", "-f", where / "conf"]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            _wait_for_chrony(port, server)
+    with tempfile.TemporaryDirectory(prefix="timebase-trust-") as where:
+        with pair.follower(where, pair.QUICK, pair.QUICK) as port:
+            end = time.monotonic() + PATIENCE_SEC
+            while not (pair.ask(port, "-c") or "").strip().endswith("Normal"):
+                if time.monotonic() > end:
+                    raise Missing("a chronyd that says it is synchronised: it never did")
+                time.sleep(0.05)
             yield port
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def _wait_for_chrony(port: int, server: subprocess.Popen) -> None:
-    command = ["chronyc", "-n", "-c", "-h", "127.0.0.1", "-p", str(port), "tracking"]
-    end = time.monotonic() + PATIENCE_SEC
-    while time.monotonic() < end and server.poll() is None:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 0 and done.stdout.strip().endswith("Normal"):
-            return
-        time.sleep(0.05)
-    raise Missing("a chronyd that says it is synchronised: it ended, or never did")
 
 
 def start_synchronized(quick: bool) -> list[dict]:
@@ -454,6 +437,7 @@ def old_ticks(quick: bool) -> list[dict]:
             while time.monotonic() < end:
                 told.append(clock.now())
                 time.sleep(random.uniform(0, seconds / 1000))
+            time.sleep(1)  # what the last ticks mean is decided by the next publication
         finally:
             stop(daemon)
         with Timeline(str(where / "timeline")) as timeline:
