@@ -172,14 +172,18 @@ def table(found: dict) -> list[tuple[str, str, str]]:
         ("the same, p99.9", f"{found['tracking']['p999_ns']:.0f} ns", "≤ 50 ns"),
         (
             "1 s after a 400 ppm change of rate (simulated)",
-            f"{found['rate_change']['after_1_s_ns']:.1f} ns, "
-            f"overshoot {found['rate_change']['overshoot_ns']:.1f} ns",
+            (
+                f"{found['rate_change']['after_1_s_ns']:.1f} ns, "
+                f"overshoot {found['rate_change']['overshoot_ns']:.1f} ns"
+            ),
             "≤ 1 µs, none",
         ),
         (
             "first reading of a process, median / max",
-            f"{median(found['first_reading_ns']) / 1e3:.0f} / "
-            f"{max(found['first_reading_ns']) / 1e3:.0f} µs",
+            (
+                f"{median(found['first_reading_ns']) / 1e3:.0f} / "
+                f"{max(found['first_reading_ns']) / 1e3:.0f} µs"
+            ),
             "≤ 1 ms",
         ),
         (
@@ -194,9 +198,11 @@ def write(found: dict, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     machine = found["machine"]
     lines = [
-        f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, "
-        f"Linux {machine['kernel']}, {machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz, "
-        f"load {found['load_average']:.2f} at the start, {found['date']}.",
+        (
+            f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, "
+            f"Linux {machine['kernel']}, {machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz, "
+            f"load {found['load_average']:.2f} at the start, {found['date']}."
+        ),
         "",
         "| figure | reached | must |",
         "|---|---:|---:|",

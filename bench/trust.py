@@ -15,9 +15,7 @@ import multiprocessing
 import os
 import random
 import re
-import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -383,36 +381,21 @@ def _status(pid: int, name: str) -> int:
 
 @contextmanager
 def chronyd():
-    """A synchronised chrony that never touches this host's clock (-x); gives its command port."""
-    program = shutil.which("chronyd", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-    if program is None or shutil.which("chronyc") is None:
+    """A chronyd that follows another one, on this host's clock that neither touches (-x); gives
+    its command port."""
+    sys.path.insert(0, str(ROOT / "tests/chrony"))
+    import pair
+
+    if pair.CHRONYD is None or pair.CHRONYC is None:
         raise Missing("chrony (apt install chrony)")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with folder() as where:
-        settings = f"local stratum 1\nport 0\ncmdport {port}\nbindcmdaddress 127.0.0.1\n"
-        settings += f"bindcmdaddress /\npidfile {where}/pid\n"
-        (where / "conf").write_text(settings)
-        command = [program, "-x", "-d", "-U", "-u", "root", "-f", where / "conf"]
-        server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            _wait_for_chrony(port, server)
+    with tempfile.TemporaryDirectory(prefix="timebase-trust-") as where:
+        with pair.follower(where, pair.QUICK, pair.QUICK) as port:
+            end = time.monotonic() + PATIENCE_SEC
+            while not (pair.ask(port, "-c") or "").strip().endswith("Normal"):
+                if time.monotonic() > end:
+                    raise Missing("a chronyd that says it is synchronised: it never did")
+                time.sleep(0.05)
             yield port
-        finally:
-            server.terminate()
-            server.wait()
-
-
-def _wait_for_chrony(port: int, server: subprocess.Popen) -> None:
-    command = ["chronyc", "-n", "-c", "-h", "127.0.0.1", "-p", str(port), "tracking"]
-    end = time.monotonic() + PATIENCE_SEC
-    while time.monotonic() < end and server.poll() is None:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 0 and done.stdout.strip().endswith("Normal"):
-            return
-        time.sleep(0.05)
-    raise Missing("a chronyd that says it is synchronised: it ended, or never did")
 
 
 def start_synchronized(quick: bool) -> list[dict]:
@@ -454,6 +437,7 @@ def old_ticks(quick: bool) -> list[dict]:
             while time.monotonic() < end:
                 told.append(clock.now())
                 time.sleep(random.uniform(0, seconds / 1000))
+            time.sleep(1)  # what the last ticks mean is decided by the next publication
         finally:
             stop(daemon)
         with Timeline(str(where / "timeline")) as timeline:
@@ -475,18 +459,24 @@ def contains_truth(_quick: bool) -> list[dict]:
     record = ROOT / "bench/results/chrony.json"
     if not record.exists():
         raise Missing("bench/results/chrony.json (make chrony)")
-    found = json.loads(record.read_text(encoding="utf-8"))
-    keys = ("polls", "contained", "max_ratio")
-    if not all(isinstance(found.get(key), (int, float)) for key in keys):
-        raise Missing(f"the keys {', '.join(keys)} in bench/results/chrony.json")
-    polls, contained, ratio = (found[key] for key in keys)
+    try:
+        networks = json.loads(record.read_text(encoding="utf-8"))["networks"].values()
+        claims = [(c["offset_ns"], c["error_ns"]) for n in networks for c in n["claims"]]
+        ratios = [abs(offset) / error for offset, error in claims]
+    except (KeyError, TypeError, AttributeError):
+        raise Missing("networks with claims in bench/results/chrony.json (make chrony)") from None
+    if not ratios:
+        raise Missing("any claim in bench/results/chrony.json (make chrony)")
+    contained, largest = sum(ratio <= 1 for ratio in ratios), max(ratios)
     return [
         row(
             "bound contains truth, real chronyd through an asymmetric proxy",
             "every poll; max ratio ≥ 0.5",
-            f"{contained} of {polls} polls; max ratio {ratio:.2f}",
-            contained == polls and 0.5 <= ratio <= 1,
-            **{key: found[key] for key in keys},
+            f"{contained} of {len(ratios)} polls; max ratio {largest:.2f}",
+            0.5 <= largest <= 1,
+            polls=len(ratios),
+            contained=contained,
+            max_ratio=largest,
         )
     ]
 
@@ -494,14 +484,17 @@ def contains_truth(_quick: bool) -> list[dict]:
 def fuzzers(quick: bool) -> list[dict]:
     script = ROOT / "scripts/fuzz"
     require(script)
-    seconds = 10 if quick else 300
+    seconds = 2 if quick else 300
     done = subprocess.run([script, str(seconds)], capture_output=True, text=True, check=False)
-    ending = (done.stdout + done.stderr).strip().splitlines()[-1:]
+    said = (done.stdout + done.stderr).strip().splitlines()
+    failed = [
+        line.removeprefix("FAIL").split(":")[0].strip() for line in said if line[:4] == "FAIL"
+    ]
     return [
         row(
             f"fuzzers, {seconds} s each, with sanitizers",
             "0 findings in 300 s",
-            "0 findings" if done.returncode == 0 else f"failed: {ending}",
+            "0 findings" if done.returncode == 0 else f"failed: {', '.join(failed) or said[-1:]}",
             not quick and done.returncode == 0,
         )
     ]
@@ -575,7 +568,7 @@ def write(found: dict, out: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
-    parser.add_argument("--quick", action="store_true", help="minutes, and not for the record")
+    parser.add_argument("--quick", action="store_true", help="a minute, and not for the record")
     parser.add_argument("--only", choices=FIGURES, action="append", help="renew this one")
     options = parser.parse_args()
     try:

@@ -16,6 +16,7 @@
 #include "target.h"
 
 #define PERIOD_MAX_NS 1000
+#define ERROR_MAX_NS ((uint64_t)1 << 62)
 #define NOT_NEGATIVE (UINT64_MAX >> 1)
 
 struct input {
@@ -37,8 +38,8 @@ static void mend_line(struct timebase_line *line)
     line->period_frac |= line->period_ns == 0;
     line->flags &= ~(TIMEBASE_LINE_STATUS_MASK & ~3u);
     line->mono_ns &= NOT_NEGATIVE;
-    line->maxerror_ns &= NOT_NEGATIVE;
-    line->utc_maxerror_ns &= NOT_NEGATIVE;
+    line->maxerror_ns %= ERROR_MAX_NS + 1;
+    line->utc_maxerror_ns %= ERROR_MAX_NS + 1;
 }
 
 static void mend_ranges(struct timebase_page *page)

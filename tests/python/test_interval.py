@@ -16,7 +16,7 @@ def of(earliest_ns, latest_ns):
 ALL = [of(a, b) for a, b in itertools.combinations_with_replacement(range(5), 2)]
 
 
-@pytest.mark.parametrize("a, b", itertools.product(ALL, ALL))
+@pytest.mark.parametrize("a, b", list(itertools.product(ALL, ALL)))
 def test_order_and_overlap_are_what_counting_says(a, b):
     common = [ns for ns in range(-1, 6) if a.contains(ns) and b.contains(ns)]
     assert a.overlaps(b) == bool(common)

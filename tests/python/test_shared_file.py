@@ -77,7 +77,7 @@ def test_a_folder_where_others_may_replace_the_page_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user: root only")
-def test_a_stranger_is_not_trusted_but_in_a_folder_that_root_gave_him(tmp_path):
+def test_a_stranger_is_trusted_in_the_service_folder_alone(tmp_path, monkeypatch):
     nobody = 65534
     path = write_page(tmp_path)
     os.chown(path, nobody, nobody)
@@ -87,8 +87,12 @@ def test_a_stranger_is_not_trusted_but_in_a_folder_that_root_gave_him(tmp_path):
     path = write_page(given_away)
     for one in (path, given_away):
         os.chown(one, nobody, nobody)
-    tmp_path.chmod(0o755)
+    assert refused(path).id == "untrusted"
+    monkeypatch.setattr(file, "SERVICE_FOLDER", str(given_away))
     read_page(path)
+    given_away.chmod(0o1777)  # then the folder says nothing of who may own the page
+    assert refused(path).id == "untrusted"
+    given_away.chmod(0o755)
     tmp_path.chmod(0o1777)  # then anybody can have made it
     assert refused(path).id == "untrusted"
 

@@ -85,13 +85,22 @@ def test_a_record_without_the_numbers_is_no_figure(trust, monkeypatch, tmp_path)
     record = tmp_path / "bench/results/chrony.json"
     record.parent.mkdir(parents=True)
     monkeypatch.setattr(trust, "ROOT", tmp_path)
-    for text in ("{}", '{"polls": "many", "contained": 1, "max_ratio": 1}'):
+    for text in ("{}", '{"networks": 3}', '{"networks": {"one": {"claims": []}}}'):
         record.write_text(text)
         with pytest.raises(trust.Missing):
             trust.contains_truth(False)
-    record.write_text('{"polls": 300, "contained": 299, "max_ratio": 1.1}')
+    claims = [{"offset_ns": -6, "error_ns": 10}, {"offset_ns": 11, "error_ns": 10}]
+    record.write_text(json.dumps({"networks": {"one": {"claims": claims}}}))
     (row,) = trust.contains_truth(False)
-    assert row["met"] is False
+    assert (row["polls"], row["contained"], row["met"]) == (2, 1, False)
+    record.write_text(json.dumps({"networks": {"one": {"claims": claims[:1]}}}))
+    (row,) = trust.contains_truth(False)
+    assert (row["max_ratio"], row["met"]) == (0.6, True)
+
+
+def test_the_record_of_chrony_is_read(trust):
+    (row,) = trust.contains_truth(False)
+    assert row["polls"] > 0 and row["reached"].startswith(f"{row['contained']} of")
 
 
 def test_every_figure_of_the_table_has_a_function(trust):

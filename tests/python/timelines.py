@@ -6,8 +6,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "spec"))
 
-import timeline_cases as cases  # noqa: E402
-import timeline_model  # noqa: E402
+import timeline_cases as cases
+import timeline_model
 
 
 def write_case(folder, case):

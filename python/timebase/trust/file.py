@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Files that another process wrote, opened as the C library's attach opens them.
 
-Nothing is believed that somebody but root, this user or the folder's trusted owner could have put
-there; nothing here blocks, whatever the path leads to.
+The rules are those of src/clock/trusted.h, and tests/python/test_trust_rules.py holds the two
+against each other: here each refusal has a text. Nothing is believed that somebody but root, this
+user or the service folder's owner could have put there; nothing blocks, whatever the path leads to.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from timebase.errors import TimebaseError
+from timebase.trust import DEFAULT_PAGE
 
+ROOT = 0
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+SERVICE_FOLDER = os.path.dirname(DEFAULT_PAGE)  # may have any owner: root made it, and gave it away
 
 
 class Refused(TimebaseError):
@@ -41,15 +47,12 @@ class Opened:
 
 def open_trusted(path: Path) -> Opened:
     """Refused says why not, and what to do."""
-    try:
-        # Not through a link that somebody else may turn; not waiting for the other end of a FIFO.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(path, flags)
-    except OSError as problem:
-        raise _unopened(path, problem) from None
+    path = path.absolute()
+    with _folder_of(path) as (folder, owner):
+        descriptor = _open_in(folder, path)
     try:
         about = os.fstat(descriptor)
-        _require_trusted(path, about)
+        _require_trusted(path, about, owner)
         return Opened(
             descriptor, about.st_size, about.st_uid, stat.S_IMODE(about.st_mode), about.st_mtime
         )
@@ -58,12 +61,56 @@ def open_trusted(path: Path) -> Opened:
         raise
 
 
+@contextmanager
+def _folder_of(path: Path) -> Iterator[tuple[int, int]]:
+    """The open folder that the file is in, and who may own the file beside root and this user.
+
+    Each folder is held open while the next is looked up: what has been checked is what is used.
+    """
+    folder, owner, place = _open_folder("/", None, Path("/")), ROOT, Path("/")
+    try:
+        _require_safe_folder(place, os.fstat(folder), ROOT)
+        for name in path.parts[1:-1]:
+            parent, place = folder, place / name
+            folder = _open_folder(name, parent, place)
+            is_service = str(place) == SERVICE_FOLDER and _is_safe(os.fstat(parent), ROOT)
+            os.close(parent)
+            about = os.fstat(folder)
+            if is_service:
+                owner = _given_to(about)
+            _require_safe_folder(place, about, owner if is_service else ROOT)
+        yield folder, owner
+    finally:
+        os.close(folder)
+
+
+def _open_folder(name: str, parent: int | None, place: Path) -> int:
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(name, flags, dir_fd=parent)
+    except OSError as problem:
+        raise _unopened(place, problem) from None
+
+
+def _open_in(folder: int, path: Path) -> int:
+    # Not through a link that somebody else may turn; not waiting for the other end of a FIFO.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    try:
+        # Looked at first, for to open some devices is to act on them.
+        _require_regular(path, os.stat(path.name, dir_fd=folder, follow_symlinks=False))
+        return os.open(path.name, flags, dir_fd=folder)
+    except OSError as problem:
+        raise _unopened(path, problem) from None
+
+
 def _unopened(path: Path, problem: OSError) -> Refused:
-    if problem.errno in (errno.ENOENT, errno.ENOTDIR):
+    if problem.errno == errno.ENOENT:
         return Refused("missing", f"{path} is not there.", "Start timebased, or name its file.")
-    if problem.errno == errno.ELOOP:
+    if problem.errno in (errno.ELOOP, errno.ENOTDIR):
         return Refused(
-            "untrusted", f"{path} is a symbolic link.", "Name the file that it leads to."
+            "untrusted",
+            f"{path} is a symbolic link, or no folder.",
+            "Name the file without links: realpath tells.",
         )
     return Refused(
         "unreadable",
@@ -72,9 +119,44 @@ def _unopened(path: Path, problem: OSError) -> Refused:
     )
 
 
-def _require_trusted(path: Path, about: os.stat_result) -> None:
+def _is_owner(about: os.stat_result, owner: int) -> bool:
+    return about.st_uid in (ROOT, owner, os.geteuid())
+
+
+def _is_safe(about: os.stat_result, owner: int) -> bool:
+    return _is_owner(about, owner) and not about.st_mode & OTHERS_WRITE
+
+
+def _given_to(folder: os.stat_result) -> int:
+    """A sticky folder that others may write says nothing of who may own what is in it."""
+    return ROOT if folder.st_mode & OTHERS_WRITE else folder.st_uid
+
+
+def _require_safe_folder(folder: Path, about: os.stat_result, owner: int) -> None:
+    if not _is_owner(about, owner):
+        raise Refused(
+            "untrusted",
+            f"{folder} belongs to user {about.st_uid}, who may replace what is in it.",
+            f"Have systemd make {SERVICE_FOLDER} (RuntimeDirectory=timebase), or root the folder.",
+        )
+    if about.st_mode & OTHERS_WRITE and not about.st_mode & stat.S_ISVTX:
+        raise Refused(
+            "untrusted",
+            f"Others than its owner may replace what is in {folder} "
+            f"(mode {stat.S_IMODE(about.st_mode):04o}).",
+            f"Look who has done that, then: chmod 0755 {folder}",
+        )
+
+
+def _require_regular(path: Path, about: os.stat_result) -> None:
+    if stat.S_ISLNK(about.st_mode):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if not stat.S_ISREG(about.st_mode):
         raise Refused("untrusted", f"{path} is not a regular file.", "Look who has put it there.")
+
+
+def _require_trusted(path: Path, about: os.stat_result, owner: int) -> None:
+    _require_regular(path, about)
     if about.st_mode & OTHERS_WRITE:
         raise Refused(
             "untrusted",
@@ -82,42 +164,10 @@ def _require_trusted(path: Path, about: os.stat_result) -> None:
             f"(mode {stat.S_IMODE(about.st_mode):04o}).",
             f"Look who has done that, then: chmod 0644 {path}",
         )
-    problem = folder_problem(path.parent)
-    if problem is not None:
-        raise Refused("untrusted", *problem)
-    if about.st_uid not in trusted_owners(path.parent):
+    if not _is_safe(about, owner):
         raise Refused(
             "untrusted",
             f"{path} belongs to user {about.st_uid}, who is neither root, nor this user, nor the "
-            "owner of a folder that root has made for it.",
+            f"owner of {SERVICE_FOLDER} if it lies there.",
             "Have the daemon started by systemd (RuntimeDirectory=timebase) or by root.",
         )
-
-
-def trusted_owners(folder: Path) -> set[int]:
-    """Root, this user, and the owner of a folder that lies in a folder of root's alone: only root
-    can have made it and given it away, as systemd does with RuntimeDirectory."""
-    owners = {0, os.geteuid()}
-    parent = os.stat(folder / "..")
-    if parent.st_uid == 0 and not parent.st_mode & OTHERS_WRITE:
-        owners.add(os.stat(folder).st_uid)
-    return owners
-
-
-def folder_problem(folder: Path) -> tuple[str, str] | None:
-    """Text and advice if others may put another file in the file's place."""
-    about = os.stat(folder)
-    if about.st_mode & OTHERS_WRITE and not about.st_mode & stat.S_ISVTX:
-        return (
-            (
-                f"Others than its owner may replace files in {folder} "
-                f"(mode {stat.S_IMODE(about.st_mode):04o})."
-            ),
-            f"Look who has done that, then: chmod 0755 {folder}",
-        )
-    if about.st_uid not in trusted_owners(folder):
-        return (
-            f"{folder} belongs to user {about.st_uid}, who may replace files in it.",
-            "Have the folder made by systemd (RuntimeDirectory=timebase) or by root.",
-        )
-    return None

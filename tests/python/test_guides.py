@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What the guides name is there: files of this tree, make targets, functions, options."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = [
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "docs/threat-model.md")),
+    *sorted((ROOT / "docs/guide").glob("*.md")),
+]
+PATH = re.compile(
+    r"(?<![\w/.-])(?:tests|src|docs|bench|examples|include|python|scripts|spec)/[\w./*-]*\w/?"
+)
+SYMBOL = re.compile(r"\b(?:timebase|TIMEBASE)_\w+(?=\()")
+TARGET = re.compile(r"^    make ([a-z-]+)|`make ([a-z-]+)", re.MULTILINE)
+OPTION = re.compile(r"(?:^    |`|\| )timebase (\w+)([^`|#\n]*)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def headers():
+    return "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("include/**/*.h"))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.name)
+def test_names_are_those_of_this_tree(text, headers):
+    said = text.read_text(encoding="utf-8")
+    assert [path for path in PATH.findall(said) if not any(ROOT.glob(path))] == []
+    assert [name for name in SYMBOL.findall(said) if name not in headers] == []
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = {first or second for first, second in TARGET.findall(said)}
+    assert [name for name in named if f"\n{name}:" not in targets] == []
+
+
+def commands():
+    """Each command with the options that some guide gives it."""
+    found = {}
+    for text in TEXTS:
+        for name, rest in OPTION.findall(text.read_text(encoding="utf-8")):
+            found.setdefault(name, set()).update(re.findall(r"--[a-z-]+", rest))
+    return found
+
+
+@pytest.mark.parametrize("command", sorted(commands()))
+def test_options_are_those_of_the_command(command, timebase_command):
+    outcome = timebase_command(command, "--help")
+    assert outcome.code == 0, f"no command {command}"
+    assert {option for option in commands()[command] if option not in outcome.out} == set()
+
+
+def test_options_of_the_daemon_are_in_its_help():
+    daemon = ROOT / "build/native/daemon/timebased"
+    if not daemon.exists():
+        pytest.skip("no timebased: make native")
+    said = "".join(text.read_text(encoding="utf-8") for text in TEXTS)
+    named = set(re.findall(r"timebased (--[a-z-]+)", said))
+    help_text = subprocess.run([daemon, "--help"], capture_output=True, text=True, check=True)
+    assert named and {option for option in named if option not in help_text.stdout} == set()
