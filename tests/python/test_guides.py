@@ -17,7 +17,7 @@ PATH = re.compile(
 )
 SYMBOL = re.compile(r"\b(?:timebase|TIMEBASE)_\w+(?=\()")
 TARGET = re.compile(r"^    make ([a-z-]+)|`make ([a-z-]+)", re.MULTILINE)
-OPTION = re.compile(r"(?:^    |`|\| )timebase (\w+)([^`|#\n]*)", re.MULTILINE)
+OPTION = re.compile(r"(?:^    |`|\| )timebase ([a-z]+)([^`|#\n]*)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
