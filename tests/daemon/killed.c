@@ -102,17 +102,25 @@ static pid_t start_reader(int which)
 
 /* ---- the daemon ------------------------------------------------------------------------------ */
 
+/* Under emulation the kernel does not know the program's processor: Meson names who does. */
+static void become_daemon(char *page)
+{
+    char *arguments[] = {
+        getenv("MESON_EXE_WRAPPER"), getenv("TIMEBASED"),  page, "--log-level=error",
+        "--interval=100ms",          "--config=/dev/null", NULL};
+    char **first = arguments[0] != NULL ? arguments : arguments + 1;
+    execvp(first[0], first);
+    _exit(127);
+}
+
 static pid_t start_daemon(void)
 {
     char page[120];
-    const char *program = getenv("TIMEBASED");
     snprintf(page, sizeof(page), "--page=%s", page_path);
     pid_t child = fork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl(program, program, page, "--log-level=error", "--interval=100ms", "--config=/dev/null",
-              (char *)NULL);
-        _exit(127);
+        become_daemon(page);
     }
     return child;
 }
