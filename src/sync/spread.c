@@ -21,9 +21,14 @@ enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
 #define TOTAL_NS 40000000
 #define NOTICE_NS 8000000
 
-/* Each in a cache line of its own: what is thrown, and nothing else. */
+/*
+ * Each in a cache line of its own: what is thrown, and nothing else. The turn is raised when ticks
+ * is new: release and acquire, for the reading behind it. The other side's answer comes before the
+ * next throw; so ticks is nobody else's meanwhile, and no atomic, which has 32 bits at most on
+ * some processors.
+ */
 struct lane {
-    uint64_t turn; /* raised when ticks is new; release and acquire, for the reading behind it */
+    uint32_t turn;
     uint64_t ticks;
 } __attribute__((aligned(128)));
 
@@ -41,25 +46,25 @@ static int cpu_numbers[CPUS_MAX];
 static bool is_late(void)
 {
     int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    return now_ns == INT64_MIN || now_ns > __atomic_load_n(&court.deadline_ns, __ATOMIC_RELAXED);
+    return now_ns == INT64_MIN || now_ns > court.deadline_ns;
 }
 
 /* The counter is read after the lane before was seen (ordered), and before this one is (release).
  */
-static void throw(struct lane * lane, uint64_t turn, uint64_t ticks)
+static void throw(struct lane * lane, uint32_t turn, uint64_t ticks)
 {
-    __atomic_store_n(&lane->ticks, ticks, __ATOMIC_RELAXED);
+    lane->ticks = ticks;
     __atomic_store_n(&lane->turn, turn, __ATOMIC_RELEASE);
 }
 
 /* False when time is up. */
-static bool catch (const struct lane *lane, uint64_t turn, uint64_t *sent, uint64_t *received)
+static bool catch (const struct lane *lane, uint32_t turn, uint64_t *sent, uint64_t *received)
 {
     for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++)
         if (looks % LOOKS_PER_CLOCK == 0 && is_late())
             return false;
     *received = timebase_ticks_ordered();
-    *sent = __atomic_load_n(&lane->ticks, __ATOMIC_RELAXED);
+    *sent = lane->ticks;
     return true;
 }
 
@@ -72,7 +77,7 @@ static void leave(void)
 static void *play_here(void *unused)
 {
     uint64_t sent, received;
-    for (uint64_t turn = 1; turn <= ROUNDS; turn++) {
+    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
         throw(&court.here, turn, timebase_ticks_ordered());
         if (!catch (&court.there, turn, &sent, &received))
             break;
@@ -85,7 +90,7 @@ static void *play_here(void *unused)
 static void *play_there(void *unused)
 {
     uint64_t sent, received;
-    for (uint64_t turn = 1; turn <= ROUNDS; turn++) {
+    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
         if (!catch (&court.here, turn, &sent, &received))
             break;
         spread_there(&court.range[1], sent, received);

@@ -11,11 +11,12 @@
 /* Every write goes through here: after `writes_left` of them the writer is dead. */
 static int writes_left, bytes_left;
 
-ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
+/* Offsets have 64 bits in this build, and the C library's plain pwrite need not. */
+ssize_t __real_pwrite64(int fd, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off_t offset);
 
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset)
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off_t offset)
 {
     if (writes_left == 0 || bytes_left == 0) {
         errno = EIO;
@@ -25,12 +26,12 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset)
     if (size > (size_t)bytes_left)
         size = (size_t)bytes_left;
     bytes_left -= (int)size;
-    return __real_pwrite(fd, bytes, size, offset);
+    return __real_pwrite64(fd, bytes, size, offset);
 }
 
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off_t offset)
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset)
 {
-    return __wrap_pwrite(fd, bytes, size, offset);
+    return __wrap_pwrite64(fd, bytes, size, offset);
 }
 
 static int new_file(const struct timebase_page *page)

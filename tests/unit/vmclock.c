@@ -442,6 +442,7 @@ static void a_file_cut_short_is_an_error_and_not_a_signal(void **state)
     struct reference_claim claim;
     (void)state;
     fill();
+    put(0x28, 8, timebase_ticks_ordered());
     write_page(VMCLOCK_SIZE);
     assert_int_equal(claim_once(&claim), TIMEBASE_OK);
     write_page(VMCLOCK_SIZE - 1);
