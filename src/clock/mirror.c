@@ -153,9 +153,11 @@ static void raise_floor(struct floor *floor, const struct timebase_lines *lines,
 static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
                       const struct timebase_lines *old, uint64_t end_ticks, uint64_t now_ticks)
 {
-    struct floor floor = {now_ticks, INT64_MIN, {0}};
+    struct floor floor = {end_ticks + 1, INT64_MIN, {0}};
     struct timebase_lines published = *old;
     bool is_joined = false;
+    if (has_passed(floor.start_ticks, now_ticks))
+        floor.start_ticks = now_ticks;
     raise_floor(&floor, old, end_ticks);
     for (int attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
         if (__atomic_exchange_n(&mirror->is_followed, 0, __ATOMIC_SEQ_CST)) {
@@ -191,7 +193,8 @@ static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t ref
         return TIMEBASE_OK;
     }
     uint64_t end = view_end(&shown);
-    if (!has_passed(end + 1, now_ticks)) {
+    /* By now, not by now_ticks: the look may have lasted beyond it, and readers have gone on. */
+    if (!has_passed(end + 1, timebase_ticks_ordered())) {
         if (is_below(&lines, &old, now_ticks) || is_below(&lines, &old, end))
             return TIMEBASE_E_BUSY;
         publish(mirror, &lines, &view);

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 
 #include "clock/mirror.h"
 #include "page_writer.h"
@@ -21,6 +22,19 @@
 
 static struct page_writer writer;
 static timebase_clock *shared;
+
+/* Of the library, too: what is to happen once while it looks at the file. */
+static void (*in_look)(void);
+
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    void (*once)(void) = in_look;
+    in_look = NULL;
+    if (once != NULL)
+        once();
+    struct iovec all = {bytes, size};
+    return preadv(fd, &all, 1, offset);
+}
 
 /* Every inline reader and conversion; monotonic time rises and lies within its bound. */
 static void read_for(int64_t ns)
@@ -446,6 +460,36 @@ static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **stat
     assert_int_equal(attachment().joins, 1);
 }
 
+static int64_t told_ns;
+
+/* What a writer does in 100 ms, and what is told meanwhile. The new line falls off the old one. */
+static void hold_up_the_look(void)
+{
+    const int64_t held_up_ns = 100 * MS;
+    struct segment *line = writer.line;
+    uint64_t now = timebase_ticks_ordered();
+    line[0] = line[1] = line[2];
+    for (int i = 1; i < 3; i++) {
+        line[i].start_ticks = now + estimator_ticks(writer.period, WRITER_LEAD_NS);
+        line[i].value = segment_at(&line[0], line[i].start_ticks);
+        line[i].period = fixed_over(fixed_times(writer.period, 9), 10);
+    }
+    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
+                                   writer_line(&writer, &line[2])};
+    publish_lines(writer.page, &lines, 0);
+    usleep((useconds_t)(held_up_ns / 1000));
+    told_ns = timebase_mono_ns(shared);
+}
+
+/* It was begun within the lease; by its end others have gone on without it. */
+static void a_look_that_outlasts_the_lease_takes_nobody_back(void **state)
+{
+    (void)state;
+    in_look = hold_up_the_look;
+    timebase_clock_maintain(shared);
+    assert_true(timebase_mono_ns(shared) >= told_ns);
+}
+
 static void restart_looks_afresh(void **state)
 {
     (void)state;
@@ -472,6 +516,7 @@ int main(void)
         A_PAGE(signal_handlers_may_read),
         A_PAGE(restart_looks_afresh),
         A_PAGE(who_is_locked_out_goes_on_and_is_not_overtaken_backwards),
+        A_PAGE(a_look_that_outlasts_the_lease_takes_nobody_back),
         A_PAGE(a_small_difference_is_slewed_and_in_the_bound),
         A_PAGE(lines_that_lie_lower_are_joined_without_a_step_back),
         A_PAGE(lines_that_lie_higher_are_followed_at_once),
