@@ -131,7 +131,7 @@ TIMEBASE_INLINE int64_t timebase_mono_ms(const timebase_clock *clock)
 TIMEBASE_PART int64_t timebase_tai_from_utc(int64_t utc_ns, uint32_t flags)
 {
     int16_t offset_sec = (int16_t)(flags >> TIMEBASE_LINE_TAI_SHIFT);
-    return utc_ns + (int64_t)offset_sec * 1000000000;
+    return (int64_t)((uint64_t)utc_ns + (uint64_t)((int64_t)offset_sec * 1000000000));
 }
 
 /*
