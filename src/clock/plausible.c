@@ -87,7 +87,7 @@ static bool is_explained(int64_t difference_ns, uint64_t error_ns)
 {
     int64_t offset_ns;
     return is_within(difference_ns, error_ns) || !namespace_offset(&offset_ns) ||
-        is_within(difference_ns - offset_ns, error_ns);
+        is_within((int64_t)((uint64_t)difference_ns - (uint64_t)offset_ns), error_ns);
 }
 
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)

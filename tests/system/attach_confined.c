@@ -75,6 +75,28 @@ static void refuse_inside(void)
     EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
 }
 
+/* Monotonic time half the range away: less the namespace's hour, no longer a number of 64 bits. */
+static void refuse_half_the_range(void)
+{
+    const int64_t half_hour_ns = HOUR_NS / 2;
+    timebase_clock *clock;
+    struct timebase_instant now;
+    struct segment far = writer.line[2];
+    int64_t begun_ns = kernel_now(CLOCK_MONOTONIC) - half_hour_ns;
+    far.value = fixed_from_ns(INT64_MAX);
+    far.start_ticks =
+        timebase_ticks_ordered() - estimator_ticks(writer.period, MS) * (uint64_t)(begun_ns / MS);
+    far.utc_offset_ns = 0;
+    for (int round = 0; round < 2; round++) {
+        struct timebase_line line = writer_line(&writer, &far);
+        struct timebase_lines lines = {line, line, line};
+        publish_lines(writer.page, &lines, 0);
+        EXPECT(timebase_page_convert(writer.page, timebase_ticks_ordered(), &now));
+        far.utc_offset_ns = (int64_t)((uint64_t)kernel_now(CLOCK_REALTIME) - (uint64_t)now.mono_ns);
+    }
+    EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
+}
+
 static void make_namespace(void)
 {
     static const char offsets[] = "monotonic 3600 0\nboottime 3600 0\n";
@@ -93,7 +115,9 @@ static void live_in_namespace(void)
 {
     make_namespace();
     int result = child_run(attach_inside);
-    _exit(result != 0 ? result : child_run(refuse_inside));
+    if (result == 0)
+        result = child_run(refuse_inside);
+    _exit(result != 0 ? result : child_run(refuse_half_the_range));
 }
 
 static void a_time_namespace_is_told_and_utc_the_same(void **state)
