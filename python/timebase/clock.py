@@ -154,10 +154,13 @@ class Clock:
         it back with close(), or use `with`; no other thread may be reading it then.
         """
         out = ffi.new("timebase_clock **")
+        name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
+        if "\0" in name:  # C would take what is before it for the path
+            text = f"cannot attach to {name!r}: a path has no null byte"
+            raise TimebaseError(text, lib.TIMEBASE_E_INVALID)
         where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
         result = lib.timebase_clock_attach(out, where)
         if result < 0:
-            name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
             raise TimebaseError(f"cannot attach to {name}: {text_of(result)}", result)
         return cls(out[0])
 
