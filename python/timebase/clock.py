@@ -227,8 +227,8 @@ class Clock:
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
 
     def realtime_interval(self) -> Interval:
-        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN, while nobody steps the
-        system clock or slews it by more than 500 ppm. Ordered."""
+        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN and UNRELIABLE, while
+        nobody steps the system clock or slews it by more than 500 ppm. Ordered."""
         out = ffi.new("struct timebase_interval *")
         status = check(lib.timebase_realtime_interval(self._clock, out))
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
