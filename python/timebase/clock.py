@@ -37,6 +37,7 @@ class Interval:
     """Time is not before `earliest_ns` and not after `latest_ns` (since 1970-01-01 UTC).
 
     What kind of promise that is, `status` says: see Clock.interval and Clock.realtime_interval.
+    One that ends before it begins is empty: it is before and after and within nothing.
     """
 
     earliest_ns: int
@@ -45,15 +46,16 @@ class Interval:
 
     @property
     def width_ns(self) -> int:
-        return self.latest_ns - self.earliest_ns
+        return max(0, self.latest_ns - self.earliest_ns)
 
     def before(self, other: Interval) -> bool:
         """Is every moment of this one before every moment of the other? Then it came first."""
-        return self.latest_ns < other.earliest_ns
+        return self.earliest_ns <= self.latest_ns < other.earliest_ns <= other.latest_ns
 
     def overlaps(self, other: Interval) -> bool:
         """Have they a moment in common? Then nobody can say which came first."""
-        return self.latest_ns >= other.earliest_ns and other.latest_ns >= self.earliest_ns
+        first = max(self.earliest_ns, other.earliest_ns)
+        return first <= min(self.latest_ns, other.latest_ns)
 
     def contains(self, ns: int) -> bool:
         return self.earliest_ns <= ns <= self.latest_ns

@@ -26,6 +26,15 @@ def test_order_and_overlap_are_what_counting_says(a, b):
         common[0], common[-1])  # fmt: skip
 
 
+@pytest.mark.parametrize("other", ALL)
+def test_an_empty_interval_is_before_after_and_within_nothing(other):
+    empty = of(3, 1)
+    assert not empty.before(other) and not other.before(empty)
+    assert not empty.overlaps(other) and not other.overlaps(empty)
+    assert empty.intersect(other) is None
+    assert empty.width_ns == 0
+
+
 def is_synchronized():
     clock = timebase.default_clock()
     clock.at(timebase.ticks())
