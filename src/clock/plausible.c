@@ -81,13 +81,18 @@ static bool is_within(int64_t difference_ns, uint64_t error_ns)
 
 /*
  * A difference of monotonic time is a namespace's if that says so; and where nothing is said (no
- * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same.
+ * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same. What is
+ * said is exact, what is seen has the page's error in it, and any delay between the two looks.
  */
-static bool is_explained(int64_t difference_ns, uint64_t error_ns)
+static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
 {
-    int64_t offset_ns;
-    return is_within(difference_ns, error_ns) || !namespace_offset(&offset_ns) ||
-        is_within((int64_t)((uint64_t)difference_ns - (uint64_t)offset_ns), error_ns);
+    *offset_ns = 0;
+    if (is_within(difference_ns, error_ns))
+        return true;
+    if (namespace_offset(offset_ns))
+        return is_within((int64_t)((uint64_t)difference_ns - (uint64_t)*offset_ns), error_ns);
+    *offset_ns = difference_ns;
+    return true;
 }
 
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
@@ -104,8 +109,10 @@ int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
     int64_t utc_ns = (int64_t)((uint64_t)moment.mono_ns + (uint64_t)moment.utc_offset_ns);
     int64_t utc_off_ns = (int64_t)((uint64_t)utc_ns - (uint64_t)now.utc_ns);
     int64_t mono_off_ns = (int64_t)((uint64_t)moment.mono_ns - (uint64_t)now.mono_ns);
-    if (!is_within(utc_off_ns, now.maxerror_ns) || !is_explained(mono_off_ns, now.maxerror_ns))
+    int64_t offset_ns;
+    if (!is_within(utc_off_ns, now.maxerror_ns) ||
+        !is_explained(mono_off_ns, now.maxerror_ns, &offset_ns))
         return TIMEBASE_E_STALE;
-    *mono_offset_ns = is_within(mono_off_ns, now.maxerror_ns) ? 0 : mono_off_ns;
+    *mono_offset_ns = offset_ns;
     return TIMEBASE_OK;
 }
