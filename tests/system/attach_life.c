@@ -490,6 +490,34 @@ static void a_look_that_outlasts_the_lease_takes_nobody_back(void **state)
     assert_true(timebase_mono_ns(shared) >= told_ns);
 }
 
+static void publish_what_begins_now(void)
+{
+    struct segment line = {timebase_ticks_ordered(),
+                           fixed_from_ns(kernel_now(CLOCK_MONOTONIC)),
+                           writer.period,
+                           writer.line[0].utc_offset_ns,
+                           0,
+                           0};
+    writer.line[0] = writer.line[1] = writer.line[2] = line;
+    struct timebase_line only = writer_line(&writer, &line);
+    struct timebase_lines lines = {only, only, only};
+    publish_lines(writer.page, &lines, 0);
+}
+
+/* As a writer's first ones do, or those after a disruption. */
+static void lines_that_begin_during_the_look_are_renewed_like_others(void **state)
+{
+    struct timebase_instant now;
+    (void)state;
+    assert_int_equal(timebase_clock_restart(shared), 0);
+    in_look = publish_what_begins_now;
+    assert_int_equal(timebase_clock_maintain(shared), 0);
+    usleep(30000);
+    writer_publish(&writer);
+    timebase_now(shared, &now);
+    assert_int_equal(mirror_of(cell_of(shared))->seq, writer.page->seq);
+}
+
 static void restart_looks_afresh(void **state)
 {
     (void)state;
@@ -516,6 +544,7 @@ int main(void)
         A_PAGE(signal_handlers_may_read),
         A_PAGE(restart_looks_afresh),
         A_PAGE(who_is_locked_out_goes_on_and_is_not_overtaken_backwards),
+        A_PAGE(lines_that_begin_during_the_look_are_renewed_like_others),
         A_PAGE(a_look_that_outlasts_the_lease_takes_nobody_back),
         A_PAGE(a_small_difference_is_slewed_and_in_the_bound),
         A_PAGE(lines_that_lie_lower_are_joined_without_a_step_back),
