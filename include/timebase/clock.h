@@ -186,8 +186,9 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
  * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise
  * only with TIMEBASE_STATUS_SYNCHRONIZED. If the kernel's clock is not synchronised its
- * maxerror is 16 s, and so is the interval: FREERUNNING. Ordered; the interval contains the
- * instant at which the counter was read.
+ * maxerror is 16 s, and so is the interval: FREERUNNING. Where it is, its maxerror is an estimate
+ * (docs/bound.md); an attached clock has the claim of the daemon's sources instead. Ordered; the
+ * interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)
