@@ -255,19 +255,31 @@ static int renew(struct mirror *mirror)
 
 static int maintain(struct clock_cell *cell)
 {
+    struct mirror *mirror = mirror_of(cell);
     int saved_errno = errno;
-    int error = renew(mirror_of(cell));
+    uint64_t now_ticks = timebase_ticks_ordered();
+    int error = renew(mirror);
+    if (mirror->seq != 0)
+        mirror->lease_ticks = now_ticks + view_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
     errno = saved_errno;
     return error;
 }
 
 /* ---- readers */
 
+/* A line that ended within the lease is looked past by readers, and nobody was late. */
+static void count_rescue(struct clock_cell *cell)
+{
+    int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
+    if (maintenance == TIMEBASE_MAINTENANCE_MANUAL &&
+        has_passed(mirror_of(cell)->lease_ticks, timebase_ticks_ordered()))
+        cell->statistics.rescues++;
+}
+
 static void help_renew(struct clock_cell *cell)
 {
     if (cell_try_lock(cell)) {
-        int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
-        cell->statistics.rescues += maintenance == TIMEBASE_MAINTENANCE_MANUAL;
+        count_rescue(cell);
         maintain(cell);
         cell_unlock(cell);
         return;

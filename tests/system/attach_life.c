@@ -518,6 +518,50 @@ static void lines_that_begin_during_the_look_are_renewed_like_others(void **stat
     assert_int_equal(mirror_of(cell_of(shared))->seq, writer.page->seq);
 }
 
+static uint64_t rescues(void)
+{
+    struct timebase_statistics statistics;
+    assert_int_equal(timebase_clock_statistics(shared, &statistics), 0);
+    return statistics.rescues;
+}
+
+/* Maintained, then read when its next line has begun. Whether that was within the lease. */
+static bool read_on_the_next_line(void)
+{
+    uint64_t begin = timebase_ticks_ordered();
+    struct segment *line = writer.line;
+    for (int i = 1; i < 3; i++) {
+        line[i] = line[0];
+        line[i].start_ticks = begin + estimator_ticks(writer.period, 2 * MS);
+        line[i].value = segment_at(&line[0], line[i].start_ticks);
+    }
+    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
+                                   writer_line(&writer, &line[2])};
+    publish_lines(writer.page, &lines, 0);
+    timebase_clock_maintain(shared);
+    while ((int64_t)(timebase_ticks_ordered() - line[1].start_ticks) < 0)
+        ;
+    timebase_mono_ns(shared);
+    uint64_t lease = estimator_ticks(writer.period, TIMEBASE_PAGE_LEASE_NS);
+    return timebase_ticks_ordered() - begin < lease;
+}
+
+/* What a clock in good hands does at the end of each line is no rescue. */
+static void only_a_lease_that_ran_out_is_a_rescue(void **state)
+{
+    (void)state;
+    timebase_clock_set_maintenance(shared, TIMEBASE_MAINTENANCE_MANUAL);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t before = rescues();
+        if (read_on_the_next_line())
+            assert_int_equal(rescues(), before);
+    }
+    uint64_t before = rescues();
+    usleep(30000);
+    timebase_mono_ns(shared);
+    assert_true(rescues() > before);
+}
+
 static void restart_looks_afresh(void **state)
 {
     (void)state;
@@ -542,6 +586,7 @@ int main(void)
         A_PAGE(a_child_goes_on),
         A_PAGE(a_child_mends_what_it_finds_locked),
         A_PAGE(signal_handlers_may_read),
+        A_PAGE(only_a_lease_that_ran_out_is_a_rescue),
         A_PAGE(restart_looks_afresh),
         A_PAGE(who_is_locked_out_goes_on_and_is_not_overtaken_backwards),
         A_PAGE(lines_that_begin_during_the_look_are_renewed_like_others),
