@@ -73,10 +73,14 @@ static bool namespace_offset(int64_t *offset_ns)
     return *end == '\n' || *end == ' ' || *end == '\0';
 }
 
+static uint64_t size_of(int64_t difference_ns)
+{
+    return difference_ns < 0 ? -(uint64_t)difference_ns : (uint64_t)difference_ns;
+}
+
 static bool is_within(int64_t difference_ns, uint64_t error_ns)
 {
-    uint64_t size_ns = difference_ns < 0 ? -(uint64_t)difference_ns : (uint64_t)difference_ns;
-    return size_ns <= error_ns + TOLERANCE_NS;
+    return size_of(difference_ns) <= error_ns + TOLERANCE_NS;
 }
 
 /*
@@ -87,12 +91,17 @@ static bool is_within(int64_t difference_ns, uint64_t error_ns)
 static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
 {
     *offset_ns = 0;
-    if (is_within(difference_ns, error_ns))
+    if (size_of(difference_ns) <= error_ns)
         return true;
-    if (namespace_offset(offset_ns))
-        return is_within((int64_t)((uint64_t)difference_ns - (uint64_t)*offset_ns), error_ns);
-    *offset_ns = difference_ns;
-    return true;
+    if (!namespace_offset(offset_ns)) {
+        *offset_ns = is_within(difference_ns, error_ns) ? 0 : difference_ns;
+        return true;
+    }
+    int64_t rest_ns = (int64_t)((uint64_t)difference_ns - (uint64_t)*offset_ns);
+    if (size_of(rest_ns) < size_of(difference_ns))
+        return is_within(rest_ns, error_ns);
+    *offset_ns = 0; /* the writer is in the same one */
+    return is_within(difference_ns, error_ns);
 }
 
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)

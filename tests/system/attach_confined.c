@@ -97,9 +97,8 @@ static void refuse_half_the_range(void)
     EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
 }
 
-static void make_namespace(void)
+static void make_namespace(const char *offsets)
 {
-    static const char offsets[] = "monotonic 3600 0\nboottime 3600 0\n";
     if (unshare(CLONE_NEWTIME) != 0)
         child_skip("a time namespace is not permitted");
     int file = open("/proc/self/timens_offsets", O_WRONLY);
@@ -113,11 +112,35 @@ static void make_namespace(void)
 
 static void live_in_namespace(void)
 {
-    make_namespace();
+    make_namespace("monotonic 3600 0\nboottime 3600 0\n");
     int result = child_run(attach_inside);
     if (result == 0)
         result = child_run(refuse_inside);
     _exit(result != 0 ? result : child_run(refuse_half_the_range));
+}
+
+static void attach_a_little_inside(void)
+{
+    timebase_clock *clock;
+    struct timebase_attachment attachment;
+    writer_publish(&writer);
+    EXPECT(timebase_clock_attach(&clock, writer.path) == 0);
+    EXPECT(timebase_clock_attachment(clock, &attachment) == 0);
+    EXPECT(attachment.mono_offset_ns == 50 * MS);
+    timebase_clock_detach(clock);
+}
+
+/* Less than a writer may be behind a step, and more than the page's bound. */
+static void live_in_a_near_namespace(void)
+{
+    make_namespace("monotonic 0 50000000\n");
+    _exit(child_run(attach_a_little_inside));
+}
+
+static void a_small_offset_of_a_namespace_is_told_too(void **state)
+{
+    (void)state;
+    child_must_pass(live_in_a_near_namespace);
 }
 
 static void a_time_namespace_is_told_and_utc_the_same(void **state)
@@ -221,6 +244,7 @@ int main(void)
 #define A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
         A_PAGE(a_time_namespace_is_told_and_utc_the_same),
+        A_PAGE(a_small_offset_of_a_namespace_is_told_too),
         A_PAGE(a_read_only_mount_is_enough),
         A_PAGE(a_sandbox_leaves_the_lines_that_there_are),
         A_PAGE(who_reads_another_counter_is_refused),
