@@ -131,7 +131,7 @@ TIMEBASE_INLINE int64_t timebase_mono_ms(const timebase_clock *clock)
 TIMEBASE_PART int64_t timebase_tai_from_utc(int64_t utc_ns, uint32_t flags)
 {
     int16_t offset_sec = (int16_t)(flags >> TIMEBASE_LINE_TAI_SHIFT);
-    return utc_ns + (int64_t)offset_sec * 1000000000;
+    return (int64_t)((uint64_t)utc_ns + (uint64_t)((int64_t)offset_sec * 1000000000));
 }
 
 /*
@@ -186,8 +186,9 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
  * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise
  * only with TIMEBASE_STATUS_SYNCHRONIZED. If the kernel's clock is not synchronised its
- * maxerror is 16 s, and so is the interval: FREERUNNING. Ordered; the interval contains the
- * instant at which the counter was read.
+ * maxerror is 16 s, and so is the interval: FREERUNNING. Where it is, its maxerror is an estimate
+ * (docs/bound.md); an attached clock has the claim of the daemon's sources instead. Ordered; the
+ * interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)

@@ -95,7 +95,8 @@ TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval 
  * Wait until the clock's bound of true UTC is at most maxerror_ns, and a promise: the status is
  * SYNCHRONIZED. *out (it may be null) is the interval that was last seen. Returns 0;
  * TIMEBASE_E_TIMEOUT if the deadline passed with a wider bound; TIMEBASE_E_STALE if it passed
- * and nobody promised anything; TIMEBASE_E_INVALID if clock is null.
+ * and nobody promised anything, or if there is one and the clock has no time at all;
+ * TIMEBASE_E_INVALID if clock is null.
  */
 TIMEBASE_API int timebase_clock_wait_bound(const timebase_clock *clock, uint64_t maxerror_ns,
                                            int64_t deadline_mono_ns, struct timebase_interval *out);

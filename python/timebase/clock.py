@@ -37,6 +37,7 @@ class Interval:
     """Time is not before `earliest_ns` and not after `latest_ns` (since 1970-01-01 UTC).
 
     What kind of promise that is, `status` says: see Clock.interval and Clock.realtime_interval.
+    One that ends before it begins is empty: it is before and after and within nothing.
     """
 
     earliest_ns: int
@@ -45,15 +46,16 @@ class Interval:
 
     @property
     def width_ns(self) -> int:
-        return self.latest_ns - self.earliest_ns
+        return max(0, self.latest_ns - self.earliest_ns)
 
     def before(self, other: Interval) -> bool:
         """Is every moment of this one before every moment of the other? Then it came first."""
-        return self.latest_ns < other.earliest_ns
+        return self.earliest_ns <= self.latest_ns < other.earliest_ns <= other.latest_ns
 
     def overlaps(self, other: Interval) -> bool:
         """Have they a moment in common? Then nobody can say which came first."""
-        return self.latest_ns >= other.earliest_ns and other.latest_ns >= self.earliest_ns
+        first = max(self.earliest_ns, other.earliest_ns)
+        return first <= min(self.latest_ns, other.latest_ns)
 
     def contains(self, ns: int) -> bool:
         return self.earliest_ns <= ns <= self.latest_ns
@@ -154,10 +156,13 @@ class Clock:
         it back with close(), or use `with`; no other thread may be reading it then.
         """
         out = ffi.new("timebase_clock **")
+        name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
+        if "\0" in name:  # C would take what is before it for the path
+            text = f"cannot attach to {name!r}: a path has no null byte"
+            raise TimebaseError(text, lib.TIMEBASE_E_INVALID)
         where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
         result = lib.timebase_clock_attach(out, where)
         if result < 0:
-            name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
             raise TimebaseError(f"cannot attach to {name}: {text_of(result)}", result)
         return cls(out[0])
 
@@ -224,8 +229,8 @@ class Clock:
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
 
     def realtime_interval(self) -> Interval:
-        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN, while nobody steps the
-        system clock or slews it by more than 500 ppm. Ordered."""
+        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN and UNRELIABLE, while
+        nobody steps the system clock or slews it by more than 500 ppm. Ordered."""
         out = ffi.new("struct timebase_interval *")
         status = check(lib.timebase_realtime_interval(self._clock, out))
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
@@ -262,6 +267,8 @@ class Clock:
             if result not in (lib.TIMEBASE_E_TIMEOUT, lib.TIMEBASE_E_STALE):
                 check(result)
                 return True
+            if self.mono_ns() < deadline_ns:  # over before its time: the clock has none
+                check(result)
             if end_ns is not None and self.mono_ns() >= end_ns:
                 if result == lib.TIMEBASE_E_STALE:
                     check(result)

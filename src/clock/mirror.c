@@ -153,9 +153,11 @@ static void raise_floor(struct floor *floor, const struct timebase_lines *lines,
 static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
                       const struct timebase_lines *old, uint64_t end_ticks, uint64_t now_ticks)
 {
-    struct floor floor = {now_ticks, INT64_MIN, {0}};
+    struct floor floor = {end_ticks + 1, INT64_MIN, {0}};
     struct timebase_lines published = *old;
     bool is_joined = false;
+    if (has_passed(floor.start_ticks, now_ticks))
+        floor.start_ticks = now_ticks;
     raise_floor(&floor, old, end_ticks);
     for (int attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
         if (__atomic_exchange_n(&mirror->is_followed, 0, __ATOMIC_SEQ_CST)) {
@@ -191,7 +193,8 @@ static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t ref
         return TIMEBASE_OK;
     }
     uint64_t end = view_end(&shown);
-    if (!has_passed(end + 1, now_ticks)) {
+    /* By now, not by now_ticks: the look may have lasted beyond it, and readers have gone on. */
+    if (!has_passed(end + 1, timebase_ticks_ordered())) {
         if (is_below(&lines, &old, now_ticks) || is_below(&lines, &old, end))
             return TIMEBASE_E_BUSY;
         publish(mirror, &lines, &view);
@@ -252,19 +255,31 @@ static int renew(struct mirror *mirror)
 
 static int maintain(struct clock_cell *cell)
 {
+    struct mirror *mirror = mirror_of(cell);
     int saved_errno = errno;
-    int error = renew(mirror_of(cell));
+    uint64_t now_ticks = timebase_ticks_ordered();
+    int error = renew(mirror);
+    if (mirror->seq != 0)
+        mirror->lease_ticks = now_ticks + view_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
     errno = saved_errno;
     return error;
 }
 
 /* ---- readers */
 
+/* A line that ended within the lease is looked past by readers, and nobody was late. */
+static void count_rescue(struct clock_cell *cell)
+{
+    int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
+    if (maintenance == TIMEBASE_MAINTENANCE_MANUAL &&
+        has_passed(mirror_of(cell)->lease_ticks, timebase_ticks_ordered()))
+        cell->statistics.rescues++;
+}
+
 static void help_renew(struct clock_cell *cell)
 {
     if (cell_try_lock(cell)) {
-        int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
-        cell->statistics.rescues += maintenance == TIMEBASE_MAINTENANCE_MANUAL;
+        count_rescue(cell);
         maintain(cell);
         cell_unlock(cell);
         return;

@@ -73,21 +73,35 @@ static bool namespace_offset(int64_t *offset_ns)
     return *end == '\n' || *end == ' ' || *end == '\0';
 }
 
+static uint64_t size_of(int64_t difference_ns)
+{
+    return difference_ns < 0 ? -(uint64_t)difference_ns : (uint64_t)difference_ns;
+}
+
 static bool is_within(int64_t difference_ns, uint64_t error_ns)
 {
-    uint64_t size_ns = difference_ns < 0 ? -(uint64_t)difference_ns : (uint64_t)difference_ns;
-    return size_ns <= error_ns + TOLERANCE_NS;
+    return size_of(difference_ns) <= error_ns + TOLERANCE_NS;
 }
 
 /*
  * A difference of monotonic time is a namespace's if that says so; and where nothing is said (no
- * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same.
+ * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same. What is
+ * said is exact, what is seen has the page's error in it, and any delay between the two looks.
  */
-static bool is_explained(int64_t difference_ns, uint64_t error_ns)
+static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
 {
-    int64_t offset_ns;
-    return is_within(difference_ns, error_ns) || !namespace_offset(&offset_ns) ||
-        is_within(difference_ns - offset_ns, error_ns);
+    *offset_ns = 0;
+    if (size_of(difference_ns) <= error_ns)
+        return true;
+    if (!namespace_offset(offset_ns)) {
+        *offset_ns = is_within(difference_ns, error_ns) ? 0 : difference_ns;
+        return true;
+    }
+    int64_t rest_ns = (int64_t)((uint64_t)difference_ns - (uint64_t)*offset_ns);
+    if (size_of(rest_ns) < size_of(difference_ns))
+        return is_within(rest_ns, error_ns);
+    *offset_ns = 0; /* the writer is in the same one */
+    return is_within(difference_ns, error_ns);
 }
 
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
@@ -104,8 +118,10 @@ int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
     int64_t utc_ns = (int64_t)((uint64_t)moment.mono_ns + (uint64_t)moment.utc_offset_ns);
     int64_t utc_off_ns = (int64_t)((uint64_t)utc_ns - (uint64_t)now.utc_ns);
     int64_t mono_off_ns = (int64_t)((uint64_t)moment.mono_ns - (uint64_t)now.mono_ns);
-    if (!is_within(utc_off_ns, now.maxerror_ns) || !is_explained(mono_off_ns, now.maxerror_ns))
+    int64_t offset_ns;
+    if (!is_within(utc_off_ns, now.maxerror_ns) ||
+        !is_explained(mono_off_ns, now.maxerror_ns, &offset_ns))
         return TIMEBASE_E_STALE;
-    *mono_offset_ns = is_within(mono_off_ns, now.maxerror_ns) ? 0 : mono_off_ns;
+    *mono_offset_ns = offset_ns;
     return TIMEBASE_OK;
 }

@@ -64,7 +64,8 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks)
         end = earlier(end, lines->slew.start_ticks - 1);
         view.lines.after = lines->before;
     }
-    view.refresh_ticks = end - view.lines.after.start_ticks;
+    /* Lines that begin after now_ticks may have to be looked for anew before they do. */
+    view.refresh_ticks = has_begun(&view.lines.after, end) ? end - view.lines.after.start_ticks : 0;
     return view;
 }
 

@@ -22,7 +22,10 @@ struct view {
     uint64_t refresh_ticks;      /* of `after` */
 };
 
-/* Lines copied no earlier than at now_ticks, which lies on them. */
+/*
+ * Lines copied no earlier than at now_ticks. That lies on them; or before them, if they began
+ * during the look or the counter went back: they too are shown for no more than a lease from there.
+ */
 struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 
 /* The last tick that is shown. */

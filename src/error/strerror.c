@@ -29,7 +29,7 @@ TIMEBASE_API const char *timebase_strerror(int error)
     case TIMEBASE_E_NOT_FOUND:
         return "there is no such file or folder, does its writer run?";
     case TIMEBASE_E_UNTRUSTED:
-        return "a file, link or folder that others than root and this user may change";
+        return "a link, no regular file, or others than root and this user may change it";
     case TIMEBASE_E_RESOURCE:
         return "no memory or disk space is left, or the disk failed";
     case TIMEBASE_E_TOO_EARLY:

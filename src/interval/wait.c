@@ -44,6 +44,13 @@ static bool is_promised(const struct timebase_instant *now)
     return (now->flags & TIMEBASE_LINE_STATUS_MASK) == TIMEBASE_STATUS_SYNCHRONIZED;
 }
 
+/* Neither lines nor a reference: by such a clock no deadline ever passes. */
+static bool is_timeless(const struct timebase_instant *now)
+{
+    uint32_t status = now->flags & TIMEBASE_LINE_STATUS_MASK;
+    return status == TIMEBASE_STATUS_UNKNOWN && now->mono_ns == 0;
+}
+
 /* What is waited for: how long it will still take by what is known now; 0: it is so. */
 typedef int64_t left_function(const struct timebase_instant *now, uint64_t wanted);
 
@@ -58,6 +65,8 @@ static int wait_until(const timebase_clock *clock, left_function *left, uint64_t
         int64_t deadline_left_ns = wait_left_ns(deadline_mono_ns, now->mono_ns);
         if (left_ns == 0)
             return TIMEBASE_OK;
+        if (is_timeless(now) && deadline_mono_ns != TIMEBASE_NO_DEADLINE)
+            return TIMEBASE_E_STALE;
         if (deadline_left_ns == 0)
             return is_promised(now) ? TIMEBASE_E_TIMEOUT : TIMEBASE_E_STALE;
         rest(wait_nap_ns(left_ns, deadline_left_ns));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <timebase/clock.h>
 #include <timebase/error.h>
 #include <timebase/page.h>
 
@@ -120,6 +121,15 @@ static void expect_exact(const struct timebase_line *line, const struct timebase
 }
 #endif
 
+/* A writer may have UTC where it likes: TAI is then beyond the range, and wraps. */
+static void expect_tai(const struct timebase_instant *instant)
+{
+    int16_t offset_sec = (int16_t)(instant->flags >> TIMEBASE_LINE_TAI_SHIFT);
+    uint64_t offset_ns = (uint64_t)(offset_sec * (int64_t)1000000000);
+    uint64_t tai_ns = (uint64_t)timebase_tai_from_utc(instant->utc_ns, instant->flags);
+    EXPECT(tai_ns - (uint64_t)instant->utc_ns == offset_ns);
+}
+
 /* ---- the readers */
 
 static void check_conversion(const struct timebase_page *page, uint64_t ticks)
@@ -132,6 +142,7 @@ static void check_conversion(const struct timebase_page *page, uint64_t ticks)
         return;
     EXPECT(instant.ticks == ticks);
     expect_exact(line_for(&page->copy[page->seq & 1], ticks), &instant);
+    expect_tai(&instant);
 }
 
 /* A reader of now that happens to read this tick. */

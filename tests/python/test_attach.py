@@ -100,6 +100,16 @@ def test_a_page_that_others_may_write_is_refused(page_file):
         Clock.attach(page_file)
 
 
+def test_what_is_no_file_is_not_said_to_be_in_others_hands_alone():
+    with pytest.raises(TimebaseError, match="/etc: .*no regular file"):
+        Clock.attach("/etc")
+
+
+def test_a_path_is_not_cut_at_a_null_byte(page_file):
+    with pytest.raises(TimebaseError, match="null byte"):
+        Clock.attach(f"{page_file}\0.mine")
+
+
 def test_rubbish_is_refused(page_file):
     write(page_file, b"x" * 512)
     with pytest.raises(TimebaseError, match="not a timebase page"):

@@ -7,6 +7,7 @@ import pytest
 
 import timebase
 from timebase import Interval, Status, TimebaseError
+from timebase._library import lib
 
 
 def of(earliest_ns, latest_ns):
@@ -26,6 +27,15 @@ def test_order_and_overlap_are_what_counting_says(a, b):
         common[0], common[-1])  # fmt: skip
 
 
+@pytest.mark.parametrize("other", ALL)
+def test_an_empty_interval_is_before_after_and_within_nothing(other):
+    empty = of(3, 1)
+    assert not empty.before(other) and not other.before(empty)
+    assert not empty.overlaps(other) and not other.overlaps(empty)
+    assert empty.intersect(other) is None
+    assert empty.width_ns == 0
+
+
 def is_synchronized():
     clock = timebase.default_clock()
     clock.at(timebase.ticks())
@@ -41,6 +51,12 @@ def test_wait_without_a_promise_is_an_error():
     assert "too old" in str(refusal.value)
     with pytest.raises(TimebaseError):
         clock.wait_after(0, timeout_ns=1_000_000)
+
+
+def test_wait_by_a_clock_without_a_time_is_an_error_at_once():
+    """As C says so before the deadline, an hour ahead here; but 100 ms of it at a time."""
+    with pytest.raises(TimebaseError, match="too old"):
+        timebase.default_clock()._wait(lambda _: lib.TIMEBASE_E_STALE, 3600 * 10**9)
 
 
 def test_wait_with_a_promise():

@@ -3,6 +3,7 @@
 
 import os
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -39,6 +40,15 @@ def test_a_good_page_is_taken_and_tells_the_time(tmp_path):
 def test_what_is_not_there_is_missing(tmp_path):
     assert refused(tmp_path / "page").id == "missing"
     assert refused(tmp_path / "page" / "below").id == "missing"
+
+
+def test_a_name_in_a_deleted_folder_is_missing_and_said_to_be(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    problem = refused(Path("page"))
+    assert problem.id == "missing"
+    assert "page is not there: the current folder" in str(problem)
 
 
 def test_a_link_is_not_followed(tmp_path):

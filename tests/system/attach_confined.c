@@ -57,7 +57,7 @@ static void attach_inside(void)
     writer_publish(&writer);
     EXPECT(timebase_clock_attach(&clock, writer.path) == 0);
     EXPECT(timebase_clock_attachment(clock, &attachment) == 0);
-    EXPECT(llabs(attachment.mono_offset_ns - HOUR_NS) < 100 * MS);
+    EXPECT(attachment.mono_offset_ns == HOUR_NS);
     expect_utc(clock);
     EXPECT(timebase_mono_ns(clock) < kernel_now(CLOCK_MONOTONIC) - HOUR_NS + 100 * MS);
     timebase_clock_detach(clock);
@@ -75,9 +75,30 @@ static void refuse_inside(void)
     EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
 }
 
-static void make_namespace(void)
+/* Monotonic time half the range away: less the namespace's hour, no longer a number of 64 bits. */
+static void refuse_half_the_range(void)
 {
-    static const char offsets[] = "monotonic 3600 0\nboottime 3600 0\n";
+    const int64_t half_hour_ns = HOUR_NS / 2;
+    timebase_clock *clock;
+    struct timebase_instant now;
+    struct segment far = writer.line[2];
+    int64_t begun_ns = kernel_now(CLOCK_MONOTONIC) - half_hour_ns;
+    far.value = fixed_from_ns(INT64_MAX);
+    far.start_ticks =
+        timebase_ticks_ordered() - estimator_ticks(writer.period, MS) * (uint64_t)(begun_ns / MS);
+    far.utc_offset_ns = 0;
+    for (int round = 0; round < 2; round++) {
+        struct timebase_line line = writer_line(&writer, &far);
+        struct timebase_lines lines = {line, line, line};
+        publish_lines(writer.page, &lines, 0);
+        EXPECT(timebase_page_convert(writer.page, timebase_ticks_ordered(), &now));
+        far.utc_offset_ns = (int64_t)((uint64_t)kernel_now(CLOCK_REALTIME) - (uint64_t)now.mono_ns);
+    }
+    EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
+}
+
+static void make_namespace(const char *offsets)
+{
     if (unshare(CLONE_NEWTIME) != 0)
         child_skip("a time namespace is not permitted");
     int file = open("/proc/self/timens_offsets", O_WRONLY);
@@ -91,9 +112,35 @@ static void make_namespace(void)
 
 static void live_in_namespace(void)
 {
-    make_namespace();
+    make_namespace("monotonic 3600 0\nboottime 3600 0\n");
     int result = child_run(attach_inside);
-    _exit(result != 0 ? result : child_run(refuse_inside));
+    if (result == 0)
+        result = child_run(refuse_inside);
+    _exit(result != 0 ? result : child_run(refuse_half_the_range));
+}
+
+static void attach_a_little_inside(void)
+{
+    timebase_clock *clock;
+    struct timebase_attachment attachment;
+    writer_publish(&writer);
+    EXPECT(timebase_clock_attach(&clock, writer.path) == 0);
+    EXPECT(timebase_clock_attachment(clock, &attachment) == 0);
+    EXPECT(attachment.mono_offset_ns == 50 * MS);
+    timebase_clock_detach(clock);
+}
+
+/* Less than a writer may be behind a step, and more than the page's bound. */
+static void live_in_a_near_namespace(void)
+{
+    make_namespace("monotonic 0 50000000\n");
+    _exit(child_run(attach_a_little_inside));
+}
+
+static void a_small_offset_of_a_namespace_is_told_too(void **state)
+{
+    (void)state;
+    child_must_pass(live_in_a_near_namespace);
 }
 
 static void a_time_namespace_is_told_and_utc_the_same(void **state)
@@ -197,6 +244,7 @@ int main(void)
 #define A_PAGE(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
         A_PAGE(a_time_namespace_is_told_and_utc_the_same),
+        A_PAGE(a_small_offset_of_a_namespace_is_told_too),
         A_PAGE(a_read_only_mount_is_enough),
         A_PAGE(a_sandbox_leaves_the_lines_that_there_are),
         A_PAGE(who_reads_another_counter_is_refused),

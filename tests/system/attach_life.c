@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 
 #include "clock/mirror.h"
 #include "page_writer.h"
@@ -21,6 +22,19 @@
 
 static struct page_writer writer;
 static timebase_clock *shared;
+
+/* Of the library, too: what is to happen once while it looks at the file. */
+static void (*in_look)(void);
+
+ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+{
+    void (*once)(void) = in_look;
+    in_look = NULL;
+    if (once != NULL)
+        once();
+    struct iovec all = {bytes, size};
+    return preadv(fd, &all, 1, offset);
+}
 
 /* Every inline reader and conversion; monotonic time rises and lies within its bound. */
 static void read_for(int64_t ns)
@@ -446,6 +460,108 @@ static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **stat
     assert_int_equal(attachment().joins, 1);
 }
 
+static int64_t told_ns;
+
+/* What a writer does in 100 ms, and what is told meanwhile. The new line falls off the old one. */
+static void hold_up_the_look(void)
+{
+    const int64_t held_up_ns = 100 * MS;
+    struct segment *line = writer.line;
+    uint64_t now = timebase_ticks_ordered();
+    line[0] = line[1] = line[2];
+    for (int i = 1; i < 3; i++) {
+        line[i].start_ticks = now + estimator_ticks(writer.period, WRITER_LEAD_NS);
+        line[i].value = segment_at(&line[0], line[i].start_ticks);
+        line[i].period = fixed_over(fixed_times(writer.period, 9), 10);
+    }
+    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
+                                   writer_line(&writer, &line[2])};
+    publish_lines(writer.page, &lines, 0);
+    usleep((useconds_t)(held_up_ns / 1000));
+    told_ns = timebase_mono_ns(shared);
+}
+
+/* It was begun within the lease; by its end others have gone on without it. */
+static void a_look_that_outlasts_the_lease_takes_nobody_back(void **state)
+{
+    (void)state;
+    in_look = hold_up_the_look;
+    timebase_clock_maintain(shared);
+    assert_true(timebase_mono_ns(shared) >= told_ns);
+}
+
+static void publish_what_begins_now(void)
+{
+    struct segment line = {timebase_ticks_ordered(),
+                           fixed_from_ns(kernel_now(CLOCK_MONOTONIC)),
+                           writer.period,
+                           writer.line[0].utc_offset_ns,
+                           0,
+                           0};
+    writer.line[0] = writer.line[1] = writer.line[2] = line;
+    struct timebase_line only = writer_line(&writer, &line);
+    struct timebase_lines lines = {only, only, only};
+    publish_lines(writer.page, &lines, 0);
+}
+
+/* As a writer's first ones do, or those after a disruption. */
+static void lines_that_begin_during_the_look_are_renewed_like_others(void **state)
+{
+    struct timebase_instant now;
+    (void)state;
+    assert_int_equal(timebase_clock_restart(shared), 0);
+    in_look = publish_what_begins_now;
+    assert_int_equal(timebase_clock_maintain(shared), 0);
+    usleep(30000);
+    writer_publish(&writer);
+    timebase_now(shared, &now);
+    assert_int_equal(mirror_of(cell_of(shared))->seq, writer.page->seq);
+}
+
+static uint64_t rescues(void)
+{
+    struct timebase_statistics statistics;
+    assert_int_equal(timebase_clock_statistics(shared, &statistics), 0);
+    return statistics.rescues;
+}
+
+/* Maintained, then read when its next line has begun. Whether that was within the lease. */
+static bool read_on_the_next_line(void)
+{
+    uint64_t begin = timebase_ticks_ordered();
+    struct segment *line = writer.line;
+    for (int i = 1; i < 3; i++) {
+        line[i] = line[0];
+        line[i].start_ticks = begin + estimator_ticks(writer.period, 2 * MS);
+        line[i].value = segment_at(&line[0], line[i].start_ticks);
+    }
+    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
+                                   writer_line(&writer, &line[2])};
+    publish_lines(writer.page, &lines, 0);
+    timebase_clock_maintain(shared);
+    while ((int64_t)(timebase_ticks_ordered() - line[1].start_ticks) < 0)
+        ;
+    timebase_mono_ns(shared);
+    uint64_t lease = estimator_ticks(writer.period, TIMEBASE_PAGE_LEASE_NS);
+    return timebase_ticks_ordered() - begin < lease;
+}
+
+/* What a clock in good hands does at the end of each line is no rescue. */
+static void only_a_lease_that_ran_out_is_a_rescue(void **state)
+{
+    (void)state;
+    timebase_clock_set_maintenance(shared, TIMEBASE_MAINTENANCE_MANUAL);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t before = rescues();
+        if (read_on_the_next_line())
+            assert_int_equal(rescues(), before);
+    }
+    uint64_t before = rescues();
+    usleep(30000);
+    timebase_mono_ns(shared);
+    assert_true(rescues() > before);
+}
+
 static void restart_looks_afresh(void **state)
 {
     (void)state;
@@ -470,8 +586,11 @@ int main(void)
         A_PAGE(a_child_goes_on),
         A_PAGE(a_child_mends_what_it_finds_locked),
         A_PAGE(signal_handlers_may_read),
+        A_PAGE(only_a_lease_that_ran_out_is_a_rescue),
         A_PAGE(restart_looks_afresh),
         A_PAGE(who_is_locked_out_goes_on_and_is_not_overtaken_backwards),
+        A_PAGE(lines_that_begin_during_the_look_are_renewed_like_others),
+        A_PAGE(a_look_that_outlasts_the_lease_takes_nobody_back),
         A_PAGE(a_small_difference_is_slewed_and_in_the_bound),
         A_PAGE(lines_that_lie_lower_are_joined_without_a_step_back),
         A_PAGE(lines_that_lie_higher_are_followed_at_once),

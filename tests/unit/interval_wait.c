@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
+#include <timebase/error.h>
 #include <timebase/interval.h>
 
 #include "clock/cell.h"
@@ -142,6 +143,34 @@ static void signals_do_not_end_a_wait(void **state)
     assert_true(alarms > 0);
 }
 
+static int no_sample(void *context, struct discipline_sample *sample)
+{
+    (void)context;
+    (void)sample;
+    return TIMEBASE_E_REFERENCE;
+}
+
+static int no_moment(void *context, struct reference_moment *out)
+{
+    (void)context;
+    (void)out;
+    return TIMEBASE_E_REFERENCE;
+}
+
+static const struct reference silent = {"silent", no_sample, no_moment, close_nothing};
+
+/* Neither lines nor a reference: the time is 0, and no deadline is ever reached by it. */
+static void a_clock_without_a_time_waits_for_no_deadline(void **state)
+{
+    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&silent, NULL);
+    const timebase_clock *clock = cell_handle(&cell);
+    struct timebase_interval seen;
+    (void)state;
+    assert_int_equal(timebase_clock_wait_bound(clock, MS, MS, &seen), TIMEBASE_E_STALE);
+    assert_true(timebase_interval_width_ns(&seen) >= (uint64_t)1 << 61);
+    assert_int_equal(timebase_clock_wait_after(clock, 0, MS), TIMEBASE_E_STALE);
+}
+
 static void a_null_clock_is_invalid(void **state)
 {
     (void)state;
@@ -158,6 +187,7 @@ int main(void)
         cmocka_unit_test(after_a_commit_wait_the_time_is_certainly_past),
         cmocka_unit_test(a_time_far_off_ends_at_the_deadline),
         cmocka_unit_test(signals_do_not_end_a_wait),
+        cmocka_unit_test(a_clock_without_a_time_waits_for_no_deadline),
         cmocka_unit_test(a_null_clock_is_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,19 @@ static void the_counter_may_wrap(void **state)
     assert_view(&view, &lines.slew, 3 * MS - 1);
 }
 
+/* They began while they were looked for, or the counter went back: not shown without end. */
+static void lines_still_to_come_are_not_shown_for_ever(void **state)
+{
+    struct timebase_lines lines = some_lines(), one = lines;
+    (void)state;
+    lines.before.start_ticks = one.before.start_ticks = one.slew.start_ticks = 50 * MS;
+    for (uint64_t now = 0; now < 50 * MS; now += MS / 2) {
+        struct view view = view_at(&lines, now), only = view_at(&one, now);
+        assert_int_equal(shown_ns(&view, 50 * MS + LEASE), INT64_MIN);
+        assert_int_equal(shown_ns(&only, 50 * MS + LEASE), INT64_MIN);
+    }
+}
+
 /* From the floor on, never below it, slower by 1 in `divisor`, until the lines have caught up. */
 static void assert_joined(int64_t gap_ns, int64_t divisor)
 {
@@ -184,6 +197,7 @@ int main(void)
         cmocka_unit_test(or_until_the_next_one_begins),
         cmocka_unit_test(whatever_is_shown_is_what_the_lines_say),
         cmocka_unit_test(the_counter_may_wrap),
+        cmocka_unit_test(lines_still_to_come_are_not_shown_for_ever),
         cmocka_unit_test(lines_below_the_floor_are_joined_from_there),
         cmocka_unit_test(silence_is_told_after_its_time),
         cmocka_unit_test(silence_makes_no_status_better),

@@ -47,7 +47,7 @@ class Opened:
 
 def open_trusted(path: Path) -> Opened:
     """Refused says why not, and what to do."""
-    path = path.absolute()
+    path = _absolute(path)
     with _folder_of(path) as (folder, owner):
         descriptor = _open_in(folder, path)
     try:
@@ -59,6 +59,17 @@ def open_trusted(path: Path) -> Opened:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return path.absolute()
+    except FileNotFoundError:  # of the current folder
+        raise Refused(
+            "missing",
+            f"{path} is not there: the current folder has been deleted.",
+            "Name the file by its whole path.",
+        ) from None
 
 
 @contextmanager
