@@ -63,7 +63,10 @@ int settings_set(struct settings *settings, enum settings_key key, const char *v
 /* What `over` was given goes over what `settings` has: flags over the file. */
 void settings_overlay(struct settings *settings, const struct settings *over);
 
-/* What follows from others: where the metrics are by default. Returns 0 or -1 as above. */
+/*
+ * What follows from others: where the metrics are by default; and that page, metrics and timeline
+ * are not in each other's way. Returns 0 or -1 as above. Again after another page was put in.
+ */
 int settings_finish(struct settings *settings, struct problem *problem);
 
 #endif
