@@ -34,6 +34,11 @@ void daemon_reload(struct daemon *daemon)
         memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
         memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
     }
+    /* The metrics may have been put beside the page that is not to be. */
+    if (settings_finish(&settings, &problem) != 0) {
+        log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
+        return;
+    }
     bool is_same_history = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
         settings.timeline_bytes == daemon->settings.timeline_bytes;
     if (!is_same_history) {

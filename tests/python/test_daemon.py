@@ -296,6 +296,24 @@ def test_reads_the_configuration_again_on_hup(start, tmp_path):
     assert daemon.process.poll() is None
 
 
+def test_metrics_stay_beside_the_page_that_a_reload_keeps(tmp_path):
+    config, metrics, log = (tmp_path / name for name in ("conf", "run/metrics.prom", "log"))
+    config.write_text(f"page = {tmp_path}/run/page\n")
+    with log.open("wb") as told:
+        process = subprocess.Popen([str(PROGRAM), f"--config={config}"], stderr=told)
+    try:
+        eventually(metrics.exists, "metrics beside the page")
+        (tmp_path / "elsewhere").mkdir()
+        config.write_text(f"page = {tmp_path}/elsewhere/page\n")
+        process.send_signal(signal.SIGHUP)
+        eventually(lambda: "configuration read again" in log.read_text(), "a reload")
+        metrics.unlink()
+        eventually(metrics.exists, "metrics beside the page that was kept")
+    finally:
+        process.kill()
+        process.wait()
+
+
 # ---- systemd
 
 
