@@ -264,8 +264,11 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
     struct ballot ballot;
     collect(claims, sample, &ballot);
     claims->agreement = none;
-    if (ballot.count == 0)
+    if (ballot.count == 0) {
+        /* The kernel's word is an estimate, and not who was asked to vouch for UTC. */
+        sample->is_synchronized = false;
         return;
+    }
     claims->agreement = agree(ballot.claims, ballot.count, sample->mono_ns, claims->drift_ppb);
     const struct agreement *agreement = &claims->agreement;
     sample->maxerror_ppb = growth_ppb(&ballot, agreement);

@@ -57,7 +57,10 @@ int64_t claims_due_ns(const struct claims *claims);
 /* The clock was stepped, or the machine disrupted: what was said before is void. Ask at once. */
 void claims_forget(struct claims *claims, int64_t mono_ns);
 
-/* The sample's own word is replaced by what the references agree on, if any has answered. */
+/*
+ * The sample's own word is replaced by what the references agree on. If none has answered yet it
+ * stays, as an estimate: not synchronised.
+ */
 void claims_apply(struct claims *claims, struct discipline_sample *sample);
 
 /* How far UTC may be from a claim's offset, aged to mono_ns; never wraps. */

@@ -47,7 +47,7 @@ static void without_references_the_kernel_has_its_word(void **state)
     assert_true(claims_due_ns(&claims) == INT64_MAX);
 }
 
-static void a_reference_that_never_answered_leaves_the_kernels_word(void **state)
+static void a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate(void **state)
 {
     (void)state;
     set_up(1, SECOND);
@@ -55,7 +55,23 @@ static void a_reference_that_never_answered_leaves_the_kernels_word(void **state
     claims_ask(&claims, SECOND);
     struct discipline_sample sample = apply_at(SECOND);
     assert_true(sample.maxerror_ns == KERNEL_ERROR);
+    assert_false(sample.is_synchronized);
     assert_false(claims.sources[0].is_up);
+    claims_close(&claims);
+}
+
+/* chronyd without a source says so, while the kernel still shows what it was told before. */
+static void a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.error_ns = UINT64_MAX;
+    told_sources[0].claim.is_synchronized = false;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_true(claims.sources[0].is_up);
+    assert_true(sample.maxerror_ns == KERNEL_ERROR);
+    assert_false(sample.is_synchronized);
     claims_close(&claims);
 }
 
@@ -301,7 +317,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_references_the_kernel_has_its_word),
-        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word),
+        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate),
         cmocka_unit_test(a_claim_replaces_the_kernels_word_and_grows_with_age),
         cmocka_unit_test(each_is_asked_once_a_second),
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),
