@@ -62,6 +62,28 @@ static int open_source(struct claims_source *source)
     return error;
 }
 
+static int name_fault(const struct settings *settings, unsigned which, const char *file,
+                      const char *reason, struct problem *problem)
+{
+    const char *reference = settings->references[which];
+    unsigned line = settings->reference_lines[which];
+    if (line == 0)
+        return problem_set(problem, "--reference: %s: %s", reference, reason);
+    return problem_set(problem, "%.200s:%u: reference: %s: %s", file, line, reference, reason);
+}
+
+int claims_check(const struct settings *settings, const char *file, struct problem *problem)
+{
+    static struct claims claims; /* not for the stack; one thread reads configurations */
+    int result = 0;
+    claims_set_up(&claims, settings);
+    for (unsigned i = 0; i < settings->reference_count && result == 0; i++)
+        if (open_source(&claims.sources[i]) == TIMEBASE_E_INVALID)
+            result = name_fault(settings, i, file, claims.sources[i].reason, problem);
+    claims_close(&claims);
+    return result;
+}
+
 /* vmclock says that the machine was copied, moved or restored. */
 static void note_marker(struct claims *claims, uint64_t marker)
 {

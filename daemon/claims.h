@@ -45,6 +45,12 @@ struct claims {
     struct agreement agreement; /* the newest */
 };
 
+/*
+ * Does each reference take its argument? Opens and closes them: what is only not there now is no
+ * fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages only.
+ */
+int claims_check(const struct settings *settings, const char *file, struct problem *problem);
+
 /* Opens nothing yet. */
 void claims_set_up(struct claims *claims, const struct settings *settings);
 

@@ -17,6 +17,8 @@ int daemon_settings(const struct options *options, struct settings *settings,
     if (result < 0 || (result > 0 && options->config != NULL))
         return -1;
     settings_overlay(settings, &options->flags);
+    if (claims_check(settings, path, problem) != 0)
+        return -1;
     return settings_finish(settings, problem);
 }
 

@@ -101,6 +101,7 @@ static int set_reference(struct settings *settings, const char *value, size_t le
     if (length >= SETTINGS_PATH)
         return problem_set(problem, "longer than %d characters: choose a shorter path",
                            SETTINGS_PATH - 1);
+    settings->reference_lines[settings->reference_count] = 0;
     char *to = settings->references[settings->reference_count++];
     memcpy(to, value, length);
     memset(to + length, 0, SETTINGS_PATH - length);
@@ -228,6 +229,7 @@ void settings_overlay(struct settings *settings, const struct settings *over)
         settings->drift_ppb = over->drift_ppb;
     if (is_given(over, SETTINGS_KEY_REFERENCE)) {
         memcpy(settings->references, over->references, sizeof(over->references));
+        memcpy(settings->reference_lines, over->reference_lines, sizeof(over->reference_lines));
         settings->reference_count = over->reference_count;
     }
     if (is_given(over, SETTINGS_KEY_TIMELINE))

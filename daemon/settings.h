@@ -37,6 +37,7 @@ struct settings {
     uint64_t interval_ns;
     uint32_t drift_ppb;
     char references[SETTINGS_REFERENCES][SETTINGS_PATH]; /* "name" or "name:argument" */
+    unsigned reference_lines[SETTINGS_REFERENCES];       /* of the file; 0: of a flag */
     unsigned reference_count;                            /* 0: the kernel's word alone */
     char timeline[SETTINGS_PATH];                        /* empty: none */
     uint64_t timeline_bytes;

@@ -75,6 +75,27 @@ static void a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimat
     claims_close(&claims);
 }
 
+static void an_argument_that_is_refused_is_named_by_its_place(void **state)
+{
+    struct settings settings;
+    struct problem problem;
+    (void)state;
+    memset(told_sources, 0, sizeof(told_sources));
+    settings_default(&settings);
+    assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0", 6, &problem), 0);
+    told_sources[0].open_error = TIMEBASE_E_REFERENCE; /* not there now */
+    assert_int_equal(claims_check(&settings, "FILE", &problem), 0);
+    told_sources[0].open_error = TIMEBASE_E_INVALID;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), -1);
+    assert_string_equal(problem.text, "--reference: told:0: told not to open");
+    settings.reference_lines[0] = 7;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), -1);
+    assert_string_equal(problem.text, "FILE:7: reference: told:0: told not to open");
+    told_sources[0].open_error = TIMEBASE_OK;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), 0);
+    assert_int_equal(told_sources[0].closed, 4); /* each time, as claim.h has it */
+}
+
 static void a_claim_replaces_the_kernels_word_and_grows_with_age(void **state)
 {
     (void)state;
@@ -319,6 +340,7 @@ int main(void)
         cmocka_unit_test(without_references_the_kernel_has_its_word),
         cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate),
         cmocka_unit_test(a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(an_argument_that_is_refused_is_named_by_its_place),
         cmocka_unit_test(a_claim_replaces_the_kernels_word_and_grows_with_age),
         cmocka_unit_test(each_is_asked_once_a_second),
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),

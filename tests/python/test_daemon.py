@@ -249,6 +249,33 @@ def test_check_names_file_line_and_remedy(tmp_path):
     assert f'{config}:4: drift: "plenty" is not parts in a million: write 1 to 1000' in done.stderr
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "phc",
+        "phc:/dev/ptp0,error=2furlongs",
+        "chrony:-x",
+        "chrony:,interval=0s",
+        "simulated",
+        "kernel:x",
+    ],
+)
+def test_an_argument_that_a_reference_cannot_take_is_named_by_its_line(tmp_path, reference):
+    config = tmp_path / "bad.conf"
+    config.write_text(f"reference = chrony\nreference = {reference}\n")
+    done = run(f"--config={config}", "--check")
+    assert done.returncode == 2
+    assert f"{config}:2: reference: {reference}: " in done.stderr
+    done = run("--config=/dev/null", f"--reference={reference}", "--check")
+    assert done.returncode == 2
+    assert f"--reference: {reference}: " in done.stderr
+
+
+def test_a_device_that_is_only_not_there_is_no_bad_configuration():
+    done = run("--config=/dev/null", "--reference=phc:/nonexistent,error=2us", "--check")
+    assert done.returncode == 0, done.stderr
+
+
 def test_check_takes_the_configuration_that_is_shipped():
     shipped = ROOT / "daemon" / "timebased.conf"
     done = run(f"--config={shipped}", "--check")
