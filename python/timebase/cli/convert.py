@@ -110,6 +110,7 @@ def _lines(ticks, file) -> Iterator[tuple[str, Iterable[str]]]:
         yield "argument", ticks
         return
     if file == STDIN:
+        sys.stdin.reconfigure(errors="replace")  # as a file's
         yield "standard input", sys.stdin
         return
     with open(file, encoding="utf-8", errors="replace", newline="\n") as text:
