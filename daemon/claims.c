@@ -93,12 +93,24 @@ static void note_marker(struct claims *claims, uint64_t marker)
     claims->marker = marker;
 }
 
+/*
+ * It was asked before the step, and answers after it. A driver may go on saying so for long (chrony
+ * asks every 16 s): begun anew, it asks at once.
+ */
+static void begin_anew(struct claims_source *source, int64_t mono_ns)
+{
+    close_source(source);
+    source->due_ns = mono_ns + BUSY_NS;
+}
+
 static void take(struct claims *claims, struct claims_source *source,
-                 const struct reference_claim *claim)
+                 const struct reference_claim *claim, int64_t mono_ns)
 {
     note_marker(claims, claim->disruption_marker);
-    if (claim->mono_ns < claims->known_since_ns)
-        return; /* asked before the step, answered after it */
+    if (claim->mono_ns < claims->known_since_ns) {
+        begin_anew(source, mono_ns);
+        return;
+    }
     if (claim->error_ns >= ERROR_MAX) {
         /* It is up, and knows nothing of UTC: what it said before is no more than an estimate. */
         source->claim.is_synchronized = false;
@@ -126,7 +138,7 @@ static void ask(struct claims *claims, struct claims_source *source, int64_t mon
     if (!source->is_up)
         return;
     source->answered_ns = mono_ns;
-    take(claims, source, &claim);
+    take(claims, source, &claim, mono_ns);
 }
 
 void claims_ask(struct claims *claims, int64_t mono_ns)

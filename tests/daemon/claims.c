@@ -216,9 +216,13 @@ static void after_a_step_old_claims_are_void_and_all_are_asked_at_once(void **st
     assert_true(claims_due_ns(&claims) == SECOND + 10);
     claims_ask(&claims, SECOND + 20); /* an answer of before the step */
     assert_false(claims.sources[0].has_claim);
-    told_sources[0].claim.mono_ns = 2 * SECOND;
-    claims_ask(&claims, 3 * SECOND);
+    /* It would repeat it: begun anew, and soon. */
+    assert_int_equal(told_sources[0].closed, 1);
+    assert_true(claims_due_ns(&claims) <= SECOND + 50 * MS);
+    told_sources[0].claim.mono_ns = SECOND + 40 * MS;
+    claims_ask(&claims, SECOND + 50 * MS);
     assert_true(claims.sources[0].has_claim);
+    assert_int_equal(told_sources[0].opened, 2);
     claims_close(&claims);
 }
 
