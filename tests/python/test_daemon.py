@@ -344,6 +344,22 @@ def test_metrics_stay_beside_the_page_that_a_reload_keeps(tmp_path):
 # ---- systemd
 
 
+def test_levels_are_for_the_journal_alone(tmp_path):
+    with (tmp_path / "log").open("w+b") as journal:
+        about = os.fstat(journal.fileno())
+        for stream in (f"{about.st_dev}:{about.st_ino}", "1:1", ""):
+            subprocess.run(
+                [str(PROGRAM), "--bad"],
+                env={**os.environ, "JOURNAL_STREAM": stream},
+                stderr=journal,
+                check=False,
+            )
+        journal.seek(0)
+        first, second, third = journal.read().decode().splitlines()
+    assert first.startswith("<3>--bad is no option")
+    assert second.startswith("timebased: error: --bad") and third == second
+
+
 @pytest.fixture(params=["path", "abstract"])
 def manager(request, tmp_path):
     """A socket as systemd's, and its name for the daemon."""
