@@ -86,6 +86,12 @@ def test_refuses_a_second_daemon_and_names_the_first(start):
     assert f"another timebased, process {first.process.pid}, keeps {first.page}" in done.stderr
 
 
+def test_messages_stay_out_of_its_files_where_standard_error_is_closed(start, tmp_path):
+    daemon = start(prefix=["sh", "-c", 'exec "$@" >&- 2>&-', "sh"])
+    daemon.wait_for_page()
+    assert (tmp_path / "run/page.lock").read_text().startswith(f"{daemon.process.pid} ")
+
+
 def test_stops_for_a_while_without_harm(start):
     """A stall is told, and the page goes on."""
     daemon = start()
