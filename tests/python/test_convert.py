@@ -97,6 +97,28 @@ def test_bytes_that_are_no_text_cost_their_line_alone(tmp_path, run, place):
     assert b":1: " in done.stderr and b"1 of 2 not converted" in done.stderr
 
 
+def test_a_line_that_is_no_csv_costs_itself_alone(timebase_command, tmp_path, run):
+    (tmp_path / "log.csv").write_text(f"ticks\n{'x' * 200_000}\n{run[1].ticks}\n")
+    outcome = convert(timebase_command, "-f", "log.csv", "--format", "csv", "--csv")
+    assert outcome.code == 1
+    assert len(outcome.out.splitlines()) == 3
+    assert "log.csv:2: 'xxx" in outcome.err and "is no csv: field larger" in outcome.err
+
+
+def test_a_closed_standard_input_is_named(tmp_path, run):
+    command = [sys.executable, "-c", "from timebase.cli import main; main()"]
+    command += ["convert", "--timeline", "timeline", "--file", "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr == "timebase: standard input is closed: name a file\n"
+
+
 def test_strict_stops_at_the_first(timebase_command, tmp_path, run):
     (tmp_path / "log").write_text(f"{run[1].ticks}\n5\n{run[2].ticks}\n")
     outcome = convert(timebase_command, "-f", "log", "--strict", "--csv")
