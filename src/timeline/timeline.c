@@ -115,9 +115,12 @@ static int at_once(timebase_timeline *timeline, const uint8_t *boot, uint64_t ti
     return error;
 }
 
-static int update(timebase_timeline *timeline)
+/* Because of this error. Where a segment is gone it need not be one of the oldest: all anew. */
+static int update(timebase_timeline *timeline, int error)
 {
     lookup_forget(timeline);
+    if (error == TIMEBASE_E_NOT_FOUND)
+        timeline->index.has_newest = false;
     return index_update(&timeline->index, timeline->folder);
 }
 
@@ -140,7 +143,7 @@ TIMEBASE_API int timebase_timeline_at(timebase_timeline *timeline, const uint8_t
     struct timebase_instant found;
     int error = at_once(timeline, boot, ticks, &found);
     if (may_have_changed(timeline, error)) {
-        error = update(timeline);
+        error = update(timeline, error);
         if (error == TIMEBASE_OK)
             error = at_once(timeline, boot, ticks, &found);
     }
@@ -243,7 +246,7 @@ TIMEBASE_API int timebase_timeline_ticks_at_utc(timebase_timeline *timeline, con
         return TIMEBASE_E_INVALID;
     int error = ticks_at_utc_once(timeline, boot, utc_ns, ticks);
     if (may_have_changed(timeline, error)) {
-        error = update(timeline);
+        error = update(timeline, error);
         if (error == TIMEBASE_OK)
             error = ticks_at_utc_once(timeline, boot, utc_ns, ticks);
     }
