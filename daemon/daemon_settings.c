@@ -22,6 +22,26 @@ int daemon_settings(const struct options *options, struct settings *settings,
     return settings_finish(settings, problem);
 }
 
+static bool are_same_references(const struct settings *a, const struct settings *b)
+{
+    for (unsigned i = 0; i < a->reference_count && i < b->reference_count; i++)
+        if (strcmp(a->references[i], b->references[i]) != 0)
+            return false;
+    return a->reference_count == b->reference_count;
+}
+
+static void take_references(struct daemon *daemon, const struct settings *settings)
+{
+    daemon->claims.drift_ppb = settings->drift_ppb;
+    /* What the same ones said goes on to hold. */
+    if (are_same_references(settings, &daemon->settings))
+        return;
+    claims_close(&daemon->claims);
+    claims_set_up(&daemon->claims, settings);
+    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
+    daemon->keeper.claims_told = 0;
+}
+
 void daemon_reload(struct daemon *daemon)
 {
     struct settings settings;
@@ -48,11 +68,8 @@ void daemon_reload(struct daemon *daemon)
         history_open(settings.timeline, settings.timeline_bytes);
     }
     log_set_level(settings.log_level);
-    claims_close(&daemon->claims);
-    claims_set_up(&daemon->claims, &settings);
-    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
+    take_references(daemon, &settings);
     keeper_set(&daemon->keeper, settings.interval_ns, settings.drift_ppb);
-    daemon->keeper.claims_told = 0;
     daemon->settings = settings;
     log_line(LOG_INFO, "configuration read again");
 }

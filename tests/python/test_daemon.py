@@ -329,6 +329,24 @@ def test_reads_the_configuration_again_on_hup(start, tmp_path):
     assert daemon.process.poll() is None
 
 
+def test_a_reload_leaves_references_alone_that_are_the_same(start, tmp_path):
+    config, claim = tmp_path / "timebased.conf", tmp_path / "claim"
+    claim.write_text("5 1000 1\n")
+    config.write_text(f"interval = 100ms\nreference = simulated:{claim}\n")
+    daemon = start(f"--config={config}")
+    daemon.wait_for_log("follows UTC")
+    for drift in (60, 70):
+        config.write_text(f"interval = 100ms\ndrift = {drift}\nreference = simulated:{claim}\n")
+        daemon.send(signal.SIGHUP)
+        daemon.wait_for_log("configuration read again", count=drift // 10 - 5)
+        daemon.wait_for_page(beyond=daemon.wait_for_page().seq + 3)
+    assert daemon.log.count("follows UTC") == 1
+    config.write_text(f"interval = 100ms\nreference = simulated:{claim}\nreference = kernel\n")
+    daemon.send(signal.SIGHUP)
+    daemon.wait_for_log("simulated:.*follows UTC", count=2)
+    daemon.wait_for_log("reference kernel: ")
+
+
 def test_metrics_stay_beside_the_page_that_a_reload_keeps(tmp_path):
     config, metrics, log = (tmp_path / name for name in ("conf", "run/metrics.prom", "log"))
     config.write_text(f"page = {tmp_path}/run/page\n")
