@@ -62,6 +62,28 @@ static int open_source(struct claims_source *source)
     return error;
 }
 
+static int name_fault(const struct settings *settings, unsigned which, const char *file,
+                      const char *reason, struct problem *problem)
+{
+    const char *reference = settings->references[which];
+    unsigned line = settings->reference_lines[which];
+    if (line == 0)
+        return problem_set(problem, "--reference: %s: %s", reference, reason);
+    return problem_set(problem, "%.200s:%u: reference: %s: %s", file, line, reference, reason);
+}
+
+int claims_check(const struct settings *settings, const char *file, struct problem *problem)
+{
+    static struct claims claims; /* not for the stack; one thread reads configurations */
+    int result = 0;
+    claims_set_up(&claims, settings);
+    for (unsigned i = 0; i < settings->reference_count && result == 0; i++)
+        if (open_source(&claims.sources[i]) == TIMEBASE_E_INVALID)
+            result = name_fault(settings, i, file, claims.sources[i].reason, problem);
+    claims_close(&claims);
+    return result;
+}
+
 /* vmclock says that the machine was copied, moved or restored. */
 static void note_marker(struct claims *claims, uint64_t marker)
 {
@@ -71,12 +93,24 @@ static void note_marker(struct claims *claims, uint64_t marker)
     claims->marker = marker;
 }
 
+/*
+ * It was asked before the step, and answers after it. A driver may go on saying so for long (chrony
+ * asks every 16 s): begun anew, it asks at once.
+ */
+static void begin_anew(struct claims_source *source, int64_t mono_ns)
+{
+    close_source(source);
+    source->due_ns = mono_ns + BUSY_NS;
+}
+
 static void take(struct claims *claims, struct claims_source *source,
-                 const struct reference_claim *claim)
+                 const struct reference_claim *claim, int64_t mono_ns)
 {
     note_marker(claims, claim->disruption_marker);
-    if (claim->mono_ns < claims->known_since_ns)
-        return; /* asked before the step, answered after it */
+    if (claim->mono_ns < claims->known_since_ns) {
+        begin_anew(source, mono_ns);
+        return;
+    }
     if (claim->error_ns >= ERROR_MAX) {
         /* It is up, and knows nothing of UTC: what it said before is no more than an estimate. */
         source->claim.is_synchronized = false;
@@ -104,7 +138,7 @@ static void ask(struct claims *claims, struct claims_source *source, int64_t mon
     if (!source->is_up)
         return;
     source->answered_ns = mono_ns;
-    take(claims, source, &claim);
+    take(claims, source, &claim, mono_ns);
 }
 
 void claims_ask(struct claims *claims, int64_t mono_ns)
@@ -264,8 +298,11 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
     struct ballot ballot;
     collect(claims, sample, &ballot);
     claims->agreement = none;
-    if (ballot.count == 0)
+    if (ballot.count == 0) {
+        /* The kernel's word is an estimate, and not who was asked to vouch for UTC. */
+        sample->is_synchronized = false;
         return;
+    }
     claims->agreement = agree(ballot.claims, ballot.count, sample->mono_ns, claims->drift_ppb);
     const struct agreement *agreement = &claims->agreement;
     sample->maxerror_ppb = growth_ppb(&ballot, agreement);

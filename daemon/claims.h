@@ -45,6 +45,12 @@ struct claims {
     struct agreement agreement; /* the newest */
 };
 
+/*
+ * Does each reference take its argument? Opens and closes them: what is only not there now is no
+ * fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages only.
+ */
+int claims_check(const struct settings *settings, const char *file, struct problem *problem);
+
 /* Opens nothing yet. */
 void claims_set_up(struct claims *claims, const struct settings *settings);
 
@@ -57,7 +63,10 @@ int64_t claims_due_ns(const struct claims *claims);
 /* The clock was stepped, or the machine disrupted: what was said before is void. Ask at once. */
 void claims_forget(struct claims *claims, int64_t mono_ns);
 
-/* The sample's own word is replaced by what the references agree on, if any has answered. */
+/*
+ * The sample's own word is replaced by what the references agree on. If none has answered yet it
+ * stays, as an estimate: not synchronised.
+ */
 void claims_apply(struct claims *claims, struct discipline_sample *sample);
 
 /* How far UTC may be from a claim's offset, aged to mono_ns; never wraps. */

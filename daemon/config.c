@@ -90,6 +90,8 @@ static int parse_line(struct span line, unsigned number, const char *file, struc
     seen->line[found] = number;
     if (settings_set(settings, found, value.text, value.length, problem) != 0)
         return name_place(problem, file, number, name);
+    if (found == SETTINGS_KEY_REFERENCE)
+        settings->reference_lines[settings->reference_count - 1] = number;
     return 0;
 }
 

@@ -17,7 +17,29 @@ int daemon_settings(const struct options *options, struct settings *settings,
     if (result < 0 || (result > 0 && options->config != NULL))
         return -1;
     settings_overlay(settings, &options->flags);
+    if (claims_check(settings, path, problem) != 0)
+        return -1;
     return settings_finish(settings, problem);
+}
+
+static bool are_same_references(const struct settings *a, const struct settings *b)
+{
+    for (unsigned i = 0; i < a->reference_count && i < b->reference_count; i++)
+        if (strcmp(a->references[i], b->references[i]) != 0)
+            return false;
+    return a->reference_count == b->reference_count;
+}
+
+static void take_references(struct daemon *daemon, const struct settings *settings)
+{
+    daemon->claims.drift_ppb = settings->drift_ppb;
+    /* What the same ones said goes on to hold. */
+    if (are_same_references(settings, &daemon->settings))
+        return;
+    claims_close(&daemon->claims);
+    claims_set_up(&daemon->claims, settings);
+    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
+    daemon->keeper.claims_told = 0;
 }
 
 void daemon_reload(struct daemon *daemon)
@@ -34,6 +56,11 @@ void daemon_reload(struct daemon *daemon)
         memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
         memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
     }
+    /* The metrics may have been put beside the page that is not to be. */
+    if (settings_finish(&settings, &problem) != 0) {
+        log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
+        return;
+    }
     bool is_same_history = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
         settings.timeline_bytes == daemon->settings.timeline_bytes;
     if (!is_same_history) {
@@ -41,11 +68,8 @@ void daemon_reload(struct daemon *daemon)
         history_open(settings.timeline, settings.timeline_bytes);
     }
     log_set_level(settings.log_level);
-    claims_close(&daemon->claims);
-    claims_set_up(&daemon->claims, &settings);
-    memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
+    take_references(daemon, &settings);
     keeper_set(&daemon->keeper, settings.interval_ns, settings.drift_ppb);
-    daemon->keeper.claims_told = 0;
     daemon->settings = settings;
     log_line(LOG_INFO, "configuration read again");
 }

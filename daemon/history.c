@@ -54,6 +54,14 @@ void history_open(const char *path, uint64_t bytes)
         try_to_open();
 }
 
+/* The folder was taken away, and what is open has no name: the next publication makes it anew. */
+static void leave_folder(void)
+{
+    timeline_close(&timeline);
+    is_open = false;
+    retry = 1;
+}
+
 void history_append(const struct timebase_lines *lines, uint64_t published_ticks, bool is_disrupted)
 {
     if (folder[0] == '\0')
@@ -65,6 +73,8 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
     int error = is_disrupted ? timeline_mark(&timeline, TIMELINE_DISRUPTION) : TIMEBASE_OK;
     int appended = timeline_append(&timeline, lines, published_ticks);
     tell(error != TIMEBASE_OK ? error : appended);
+    if (appended == TIMEBASE_E_NOT_FOUND)
+        leave_folder();
 }
 
 uint64_t history_bytes(void)

@@ -2,9 +2,12 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LINE = 1000 };
@@ -38,6 +41,18 @@ void log_set_level(int level)
     shown_level = level;
 }
 
+/* The variable is inherited by all that is started in a session: it names the file it is about. */
+static bool is_to_journal(void)
+{
+    const char *journal = getenv("JOURNAL_STREAM");
+    char ours[64];
+    struct stat status;
+    if (journal == NULL || fstat(STDERR_FILENO, &status) != 0)
+        return false;
+    snprintf(ours, sizeof(ours), "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    return strcmp(journal, ours) == 0;
+}
+
 /* A path or a source's answer may hold anything; a log line shall stay one line. */
 static void tame(char *text)
 {
@@ -56,7 +71,7 @@ void log_line(enum log_level level, const char *format, ...)
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     tame(text);
-    int length = getenv("JOURNAL_STREAM") != NULL
+    int length = is_to_journal()
         ? snprintf(line, sizeof(line), "<%d>%s\n", (int)level, text)
         : snprintf(line, sizeof(line), "timebased: %s: %s\n", name_of((int)level), text);
     /* Nobody can be told that telling failed. */

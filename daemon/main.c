@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* timebased: keeps the page that all processes share. docs/guide/daemon.md, timebased(8). */
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <timebase/version.h>
 
@@ -24,10 +26,22 @@ static int run(const struct options *options)
     return 0;
 }
 
+/* Where one of the three is closed the lock would have its number, and messages go there. */
+static void fill_standard_files(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     struct problem problem;
+    fill_standard_files();
     if (options_parse(argc, argv, &options, &problem) != 0) {
         log_line(LOG_ERROR, "%s", problem.text);
         return EXIT_BAD_USAGE;

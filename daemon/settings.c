@@ -101,6 +101,7 @@ static int set_reference(struct settings *settings, const char *value, size_t le
     if (length >= SETTINGS_PATH)
         return problem_set(problem, "longer than %d characters: choose a shorter path",
                            SETTINGS_PATH - 1);
+    settings->reference_lines[settings->reference_count] = 0;
     char *to = settings->references[settings->reference_count++];
     memcpy(to, value, length);
     memset(to + length, 0, SETTINGS_PATH - length);
@@ -228,6 +229,7 @@ void settings_overlay(struct settings *settings, const struct settings *over)
         settings->drift_ppb = over->drift_ppb;
     if (is_given(over, SETTINGS_KEY_REFERENCE)) {
         memcpy(settings->references, over->references, sizeof(over->references));
+        memcpy(settings->reference_lines, over->reference_lines, sizeof(over->reference_lines));
         settings->reference_count = over->reference_count;
     }
     if (is_given(over, SETTINGS_KEY_TIMELINE))
@@ -243,16 +245,48 @@ void settings_overlay(struct settings *settings, const struct settings *over)
     settings->given |= over->given;
 }
 
-int settings_finish(struct settings *settings, struct problem *problem)
+static void put_metrics_beside_page(struct settings *settings, size_t folder)
 {
-    if (is_given(settings, SETTINGS_KEY_METRICS))
-        return 0;
-    size_t folder = (size_t)(strrchr(settings->page, '/') - settings->page) + 1;
-    if (folder + sizeof(METRICS_NAME) > SETTINGS_PATH)
-        return problem_set(problem,
-                           "page: no room for the name of the metrics file beside it: choose a "
-                           "shorter path, or set metrics");
     memcpy(settings->metrics, settings->page, folder);
     memcpy(settings->metrics + folder, METRICS_NAME, sizeof(METRICS_NAME));
-    return 0;
+}
+
+/* Is it the file `of`, or one that is kept or built beside that? */
+static bool is_taken(const char *path, const char *of)
+{
+    static const char *const endings[] = {"", ".lock", ".new"};
+    size_t length = strlen(of);
+    if (strncmp(path, of, length) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+        if (strcmp(path + length, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever writes one of them would replace the other. */
+static int refuse_if_one(const char *key, const char *path, const char *of_key, const char *of,
+                         struct problem *problem)
+{
+    if (path[0] == '\0' || of[0] == '\0' || (!is_taken(path, of) && !is_taken(of, path)))
+        return 0;
+    return problem_set(problem, "%s: %s is in the way of %s, %s: choose another path", key, path,
+                       of_key, of);
+}
+
+int settings_finish(struct settings *settings, struct problem *problem)
+{
+    size_t folder = (size_t)(strrchr(settings->page, '/') - settings->page) + 1;
+    if (!is_given(settings, SETTINGS_KEY_METRICS)) {
+        if (folder + sizeof(METRICS_NAME) > SETTINGS_PATH)
+            return problem_set(problem,
+                               "page: no room for the name of the metrics file beside it: choose "
+                               "a shorter path, or set metrics");
+        put_metrics_beside_page(settings, folder);
+    }
+    const char *page = settings->page, *metrics = settings->metrics;
+    if (refuse_if_one("metrics", metrics, "the page", page, problem) != 0 ||
+        refuse_if_one("timeline", settings->timeline, "the page", page, problem) != 0)
+        return -1;
+    return refuse_if_one("timeline", settings->timeline, "metrics", metrics, problem);
 }

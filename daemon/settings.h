@@ -37,6 +37,7 @@ struct settings {
     uint64_t interval_ns;
     uint32_t drift_ppb;
     char references[SETTINGS_REFERENCES][SETTINGS_PATH]; /* "name" or "name:argument" */
+    unsigned reference_lines[SETTINGS_REFERENCES];       /* of the file; 0: of a flag */
     unsigned reference_count;                            /* 0: the kernel's word alone */
     char timeline[SETTINGS_PATH];                        /* empty: none */
     uint64_t timeline_bytes;
@@ -63,7 +64,10 @@ int settings_set(struct settings *settings, enum settings_key key, const char *v
 /* What `over` was given goes over what `settings` has: flags over the file. */
 void settings_overlay(struct settings *settings, const struct settings *over);
 
-/* What follows from others: where the metrics are by default. Returns 0 or -1 as above. */
+/*
+ * What follows from others: where the metrics are by default; and that page, metrics and timeline
+ * are not in each other's way. Returns 0 or -1 as above. Again after another page was put in.
+ */
 int settings_finish(struct settings *settings, struct problem *problem);
 
 #endif

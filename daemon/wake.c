@@ -12,8 +12,11 @@
 
 #include "log.h"
 
-/* 2037-12-31: later than anybody waits, and 32 bits hold it. */
-#define FAR_AWAY 2145830400
+/*
+ * Later than CLOCK_REALTIME can be set to: a timer that is over would be so again at once, and the
+ * loop never rest. The year 2250; where time_t has 32 bits 2037, as late as these hold.
+ */
+#define FAR_AWAY (sizeof(time_t) > 4 ? (time_t)INT64_C(8835984000) : (time_t)2145830400)
 
 static void watch_clock(struct wake *wake)
 {

@@ -25,6 +25,7 @@ void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, 
     uint64_t age_ns = saturate_distance(mono_ns, claim->mono_ns);
     uint64_t rate_ppb = (uint64_t)claim->growth_ppb + drift_ppb;
     uint64_t error_ns = saturate_add(claim->error_ns, saturate_growth(age_ns, rate_ppb));
+    error_ns = saturate_add(error_ns, saturate_growth(claim->drifting_ns, drift_ppb));
     uint64_t moved_ns = corrected(claim, age_ns);
     uint64_t below_ns = claim->offset_ns > 0 ? moved_ns : 0;
     uint64_t above_ns = claim->offset_ns > 0 ? 0 : moved_ns;

@@ -22,6 +22,8 @@ struct reference_claim {
                            * nothing is known of UTC, only the disruption_marker may be told */
     uint32_t growth_ppb;  /* of error_ns with time, the source's own part of it; the
                            * oscillator's allowance comes on top */
+    uint64_t drifting_ns; /* before mono_ns the oscillator was on its own for so long: its
+                           * allowance counts from there */
     uint32_t flags;       /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
     bool is_synchronized; /* the source says that it follows UTC; else an estimate */
     bool is_correcting;   /* the source is slewing CLOCK_REALTIME towards UTC: any part of

@@ -6,13 +6,13 @@
  *     error = time_maxerror + |d| * period_maxerror
  *           + what passed between counter and system clock + rounding
  *
- * Where the page does not bound the period's error, the oscillator's allowance takes its place.
+ * Where the page does not bound the period's error, the oscillator's allowance takes its place: as
+ * it is configured, and so with whoever ages the claim.
  */
 #include <timebase/arithmetic.h>
 #include <timebase/error.h>
 #include <timebase/page.h>
 
-#include "../discipline/assumptions.h"
 #include "saturate.h"
 #include "vmclock.h"
 
@@ -80,8 +80,17 @@ static uint64_t period_error_ns(const struct vmclock *clock, uint64_t ticks)
     uint64_t d = distance(clock, ticks, &is_before);
     if (clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID)
         return span_ns(span_of(d, clock->period_maxerror, clock->period_shift));
-    return saturate_growth(span_ns(span_of(d, clock->period, clock->period_shift)),
-                           ASSUME_DRIFT_PPM * 1000);
+    return 0;
+}
+
+/* Since when only the oscillator's allowance says how wrong the period is. */
+static uint64_t drifting_ns(const struct vmclock *clock, uint64_t ticks)
+{
+    bool is_before;
+    uint64_t d = distance(clock, ticks, &is_before);
+    if (clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID)
+        return 0;
+    return span_ns(span_of(d, clock->period, clock->period_shift));
 }
 
 static uint64_t time_error_ns(const struct vmclock *clock)
@@ -182,6 +191,7 @@ int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *mome
     claim->offset_ns = moment->mono_ns + moment->utc_offset_ns - utc_ns;
     claim->error_ns = error_ns(clock, moment);
     claim->growth_ppb = growth_ppb(clock);
+    claim->drifting_ns = drifting_ns(clock, moment->ticks);
     claim->flags = line_flags(clock, utc_ns);
     claim->is_synchronized =
         clock->status == VMCLOCK_SYNCHRONIZED && (clock->flags & VMCLOCK_TIME_MAXERROR_VALID) != 0;

@@ -102,10 +102,12 @@ static bool find_ticks(struct segment *segment, struct piece *piece)
     struct publication publication;
     while (piece->first < piece->last && !is_of_run(segment, piece->first, piece->run))
         piece->first++;
-    piece->first_published = record_published_ticks(segment_record(segment, piece->first));
-    piece->last_published = record_published_ticks(segment_record(segment, piece->last));
-    if (!segment_publication(segment, piece->last, &publication))
+    const uint8_t *first = segment_record(segment, piece->first);
+    piece->first_published = first != NULL ? record_published_ticks(first) : 0;
+    /* The file may have been cut since the record was seen. */
+    if (first == NULL || !segment_publication(segment, piece->last, &publication))
         return false;
+    piece->last_published = publication.published_ticks;
     piece->lease_ticks = lease_ticks(&publication.lines.after);
     return true;
 }

@@ -115,9 +115,12 @@ static int at_once(timebase_timeline *timeline, const uint8_t *boot, uint64_t ti
     return error;
 }
 
-static int update(timebase_timeline *timeline)
+/* Because of this error. Where a segment is gone it need not be one of the oldest: all anew. */
+static int update(timebase_timeline *timeline, int error)
 {
     lookup_forget(timeline);
+    if (error == TIMEBASE_E_NOT_FOUND)
+        timeline->index.has_newest = false;
     return index_update(&timeline->index, timeline->folder);
 }
 
@@ -140,7 +143,7 @@ TIMEBASE_API int timebase_timeline_at(timebase_timeline *timeline, const uint8_t
     struct timebase_instant found;
     int error = at_once(timeline, boot, ticks, &found);
     if (may_have_changed(timeline, error)) {
-        error = update(timeline);
+        error = update(timeline, error);
         if (error == TIMEBASE_OK)
             error = at_once(timeline, boot, ticks, &found);
     }
@@ -228,21 +231,27 @@ static int first_tick(timebase_timeline *timeline, const struct span *span, int6
     return TIMEBASE_OK;
 }
 
+static int ticks_at_utc_once(timebase_timeline *timeline, const uint8_t *boot, int64_t utc_ns,
+                             uint64_t *ticks)
+{
+    struct found found = find_utc(timeline, boot, utc_ns);
+    int error = judge(&found);
+    return error == TIMEBASE_OK ? first_tick(timeline, found.span, utc_ns, ticks) : error;
+}
+
 TIMEBASE_API int timebase_timeline_ticks_at_utc(timebase_timeline *timeline, const uint8_t *boot,
                                                 int64_t utc_ns, uint64_t *ticks)
 {
     if (timeline == NULL || ticks == NULL)
         return TIMEBASE_E_INVALID;
-    struct found found = find_utc(timeline, boot, utc_ns);
-    int error = judge(&found);
+    int error = ticks_at_utc_once(timeline, boot, utc_ns, ticks);
     if (may_have_changed(timeline, error)) {
-        error = update(timeline);
-        if (error != TIMEBASE_OK)
-            return error;
-        found = find_utc(timeline, boot, utc_ns);
-        error = judge(&found);
+        error = update(timeline, error);
+        if (error == TIMEBASE_OK)
+            error = ticks_at_utc_once(timeline, boot, utc_ns, ticks);
     }
-    return error == TIMEBASE_OK ? first_tick(timeline, found.span, utc_ns, ticks) : error;
+    /* Dropped twice while it was looked for: it was among the oldest. */
+    return error == TIMEBASE_E_NOT_FOUND ? TIMEBASE_E_TOO_EARLY : error;
 }
 
 TIMEBASE_API void timebase_timeline_set_drawing_on(timebase_timeline *timeline, bool drawing_on)

@@ -47,7 +47,7 @@ static void without_references_the_kernel_has_its_word(void **state)
     assert_true(claims_due_ns(&claims) == INT64_MAX);
 }
 
-static void a_reference_that_never_answered_leaves_the_kernels_word(void **state)
+static void a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate(void **state)
 {
     (void)state;
     set_up(1, SECOND);
@@ -55,8 +55,45 @@ static void a_reference_that_never_answered_leaves_the_kernels_word(void **state
     claims_ask(&claims, SECOND);
     struct discipline_sample sample = apply_at(SECOND);
     assert_true(sample.maxerror_ns == KERNEL_ERROR);
+    assert_false(sample.is_synchronized);
     assert_false(claims.sources[0].is_up);
     claims_close(&claims);
+}
+
+/* chronyd without a source says so, while the kernel still shows what it was told before. */
+static void a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.error_ns = UINT64_MAX;
+    told_sources[0].claim.is_synchronized = false;
+    claims_ask(&claims, SECOND);
+    struct discipline_sample sample = apply_at(SECOND);
+    assert_true(claims.sources[0].is_up);
+    assert_true(sample.maxerror_ns == KERNEL_ERROR);
+    assert_false(sample.is_synchronized);
+    claims_close(&claims);
+}
+
+static void an_argument_that_is_refused_is_named_by_its_place(void **state)
+{
+    struct settings settings;
+    struct problem problem;
+    (void)state;
+    memset(told_sources, 0, sizeof(told_sources));
+    settings_default(&settings);
+    assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0", 6, &problem), 0);
+    told_sources[0].open_error = TIMEBASE_E_REFERENCE; /* not there now */
+    assert_int_equal(claims_check(&settings, "FILE", &problem), 0);
+    told_sources[0].open_error = TIMEBASE_E_INVALID;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), -1);
+    assert_string_equal(problem.text, "--reference: told:0: told not to open");
+    settings.reference_lines[0] = 7;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), -1);
+    assert_string_equal(problem.text, "FILE:7: reference: told:0: told not to open");
+    told_sources[0].open_error = TIMEBASE_OK;
+    assert_int_equal(claims_check(&settings, "FILE", &problem), 0);
+    assert_int_equal(told_sources[0].closed, 4); /* each time, as claim.h has it */
 }
 
 static void a_claim_replaces_the_kernels_word_and_grows_with_age(void **state)
@@ -179,9 +216,13 @@ static void after_a_step_old_claims_are_void_and_all_are_asked_at_once(void **st
     assert_true(claims_due_ns(&claims) == SECOND + 10);
     claims_ask(&claims, SECOND + 20); /* an answer of before the step */
     assert_false(claims.sources[0].has_claim);
-    told_sources[0].claim.mono_ns = 2 * SECOND;
-    claims_ask(&claims, 3 * SECOND);
+    /* It would repeat it: begun anew, and soon. */
+    assert_int_equal(told_sources[0].closed, 1);
+    assert_true(claims_due_ns(&claims) <= SECOND + 50 * MS);
+    told_sources[0].claim.mono_ns = SECOND + 40 * MS;
+    claims_ask(&claims, SECOND + 50 * MS);
     assert_true(claims.sources[0].has_claim);
+    assert_int_equal(told_sources[0].opened, 2);
     claims_close(&claims);
 }
 
@@ -301,7 +342,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_references_the_kernel_has_its_word),
-        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word),
+        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(an_argument_that_is_refused_is_named_by_its_place),
         cmocka_unit_test(a_claim_replaces_the_kernels_word_and_grows_with_age),
         cmocka_unit_test(each_is_asked_once_a_second),
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),

@@ -167,6 +167,30 @@ static void metrics_are_beside_the_page_unless_said_otherwise(void **state)
     assert_string_equal(settings.metrics, "");
 }
 
+static void assert_in_the_way(const char *text, const char *message)
+{
+    assert_int_equal(parse(text), 0);
+    assert_int_equal(settings_finish(&settings, &problem), -1);
+    assert_non_null(strstr(problem.text, message));
+}
+
+/* Renamed to its name, the metrics would take the page's place once a second. */
+static void paths_that_are_in_each_others_way_are_refused(void **state)
+{
+    (void)state;
+    assert_in_the_way("page = /a/p\nmetrics = /a/p", "metrics: /a/p is in the way of the page");
+    assert_in_the_way("page = /a/p\nmetrics = /a/p.lock", "metrics: /a/p.lock is in the way");
+    assert_in_the_way("page = /a/p\nmetrics = /a/p.new", "metrics: /a/p.new is in the way");
+    assert_in_the_way("page = /a/p.new\nmetrics = /a/p", "metrics: /a/p is in the way");
+    assert_in_the_way("page = /a/metrics.prom", "metrics: /a/metrics.prom is in the way");
+    assert_in_the_way("page = /a/p\ntimeline = /a/p", "timeline: /a/p is in the way of the page");
+    assert_in_the_way("page = /a/p\ntimeline = /a/metrics.prom", "in the way of metrics");
+    assert_int_equal(parse("page = /a/p\nmetrics = /a/p.prom\ntimeline = /a/p.d"), 0);
+    assert_int_equal(settings_finish(&settings, &problem), 0);
+    assert_int_equal(parse("page = /a/p\nmetrics = none"), 0);
+    assert_int_equal(settings_finish(&settings, &problem), 0);
+}
+
 /* ---- files --------------------------------------------------------------------------------- */
 
 static void a_missing_file_is_told_from_a_bad_one(void **state)
@@ -214,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_nul_in_the_text_is_no_end_of_it),
         cmocka_unit_test(flags_go_over_the_file_and_references_are_replaced),
         cmocka_unit_test(metrics_are_beside_the_page_unless_said_otherwise),
+        cmocka_unit_test(paths_that_are_in_each_others_way_are_refused),
         cmocka_unit_test(a_missing_file_is_told_from_a_bad_one),
         cmocka_unit_test(a_pipe_is_not_waited_for),
         cmocka_unit_test(a_file_beyond_all_measure_is_refused),

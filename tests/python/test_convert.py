@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -75,6 +77,46 @@ def test_what_cannot_be_converted_is_named_with_file_and_line(timebase_command, 
     assert "log:3: tick 5: it lies before the first line" in outcome.err
     assert "log:4: 'rubbish' is no tick" in outcome.err
     assert "2 of 4 not converted" in outcome.err
+
+
+@pytest.mark.parametrize("place", ["log", "-"])
+def test_bytes_that_are_no_text_cost_their_line_alone(tmp_path, run, place):
+    content = b"\xff\xfe\n%d \xff\n" % run[1].ticks
+    (tmp_path / "log").write_bytes(content)
+    done = subprocess.run(
+        [sys.executable, "-c", "from timebase.cli import main; main()"]
+        + ["convert", "--timeline", "timeline", "--file", place],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        input=content,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert len(done.stdout.splitlines()) == 1
+    assert b":1: " in done.stderr and b"1 of 2 not converted" in done.stderr
+
+
+def test_a_line_that_is_no_csv_costs_itself_alone(timebase_command, tmp_path, run):
+    (tmp_path / "log.csv").write_text(f"ticks\n{'x' * 200_000}\n{run[1].ticks}\n")
+    outcome = convert(timebase_command, "-f", "log.csv", "--format", "csv", "--csv")
+    assert outcome.code == 1
+    assert len(outcome.out.splitlines()) == 3
+    assert "log.csv:2: 'xxx" in outcome.err and "is no csv: field larger" in outcome.err
+
+
+def test_a_closed_standard_input_is_named(tmp_path, run):
+    command = [sys.executable, "-c", "from timebase.cli import main; main()"]
+    command += ["convert", "--timeline", "timeline", "--file", "-"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr == "timebase: standard input is closed: name a file\n"
 
 
 def test_strict_stops_at_the_first(timebase_command, tmp_path, run):

@@ -86,6 +86,12 @@ def test_refuses_a_second_daemon_and_names_the_first(start):
     assert f"another timebased, process {first.process.pid}, keeps {first.page}" in done.stderr
 
 
+def test_messages_stay_out_of_its_files_where_standard_error_is_closed(start, tmp_path):
+    daemon = start(prefix=["sh", "-c", 'exec "$@" >&- 2>&-', "sh"])
+    daemon.wait_for_page()
+    assert (tmp_path / "run/page.lock").read_text().startswith(f"{daemon.process.pid} ")
+
+
 def test_stops_for_a_while_without_harm(start):
     """A stall is told, and the page goes on."""
     daemon = start()
@@ -249,6 +255,33 @@ def test_check_names_file_line_and_remedy(tmp_path):
     assert f'{config}:4: drift: "plenty" is not parts in a million: write 1 to 1000' in done.stderr
 
 
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "phc",
+        "phc:/dev/ptp0,error=2furlongs",
+        "chrony:-x",
+        "chrony:,interval=0s",
+        "simulated",
+        "kernel:x",
+    ],
+)
+def test_an_argument_that_a_reference_cannot_take_is_named_by_its_line(tmp_path, reference):
+    config = tmp_path / "bad.conf"
+    config.write_text(f"reference = chrony\nreference = {reference}\n")
+    done = run(f"--config={config}", "--check")
+    assert done.returncode == 2
+    assert f"{config}:2: reference: {reference}: " in done.stderr
+    done = run("--config=/dev/null", f"--reference={reference}", "--check")
+    assert done.returncode == 2
+    assert f"--reference: {reference}: " in done.stderr
+
+
+def test_a_device_that_is_only_not_there_is_no_bad_configuration():
+    done = run("--config=/dev/null", "--reference=phc:/nonexistent,error=2us", "--check")
+    assert done.returncode == 0, done.stderr
+
+
 def test_check_takes_the_configuration_that_is_shipped():
     shipped = ROOT / "daemon" / "timebased.conf"
     done = run(f"--config={shipped}", "--check")
@@ -296,7 +329,59 @@ def test_reads_the_configuration_again_on_hup(start, tmp_path):
     assert daemon.process.poll() is None
 
 
+def test_a_reload_leaves_references_alone_that_are_the_same(start, tmp_path):
+    config, claim = tmp_path / "timebased.conf", tmp_path / "claim"
+    claim.write_text("5 1000 1\n")
+    config.write_text(f"interval = 100ms\nreference = simulated:{claim}\n")
+    daemon = start(f"--config={config}")
+    daemon.wait_for_log("follows UTC")
+    for drift in (60, 70):
+        config.write_text(f"interval = 100ms\ndrift = {drift}\nreference = simulated:{claim}\n")
+        daemon.send(signal.SIGHUP)
+        daemon.wait_for_log("configuration read again", count=drift // 10 - 5)
+        daemon.wait_for_page(beyond=daemon.wait_for_page().seq + 3)
+    assert daemon.log.count("follows UTC") == 1
+    config.write_text(f"interval = 100ms\nreference = simulated:{claim}\nreference = kernel\n")
+    daemon.send(signal.SIGHUP)
+    daemon.wait_for_log("simulated:.*follows UTC", count=2)
+    daemon.wait_for_log("reference kernel: ")
+
+
+def test_metrics_stay_beside_the_page_that_a_reload_keeps(tmp_path):
+    config, metrics, log = (tmp_path / name for name in ("conf", "run/metrics.prom", "log"))
+    config.write_text(f"page = {tmp_path}/run/page\n")
+    with log.open("wb") as told:
+        process = subprocess.Popen([str(PROGRAM), f"--config={config}"], stderr=told)
+    try:
+        eventually(metrics.exists, "metrics beside the page")
+        (tmp_path / "elsewhere").mkdir()
+        config.write_text(f"page = {tmp_path}/elsewhere/page\n")
+        process.send_signal(signal.SIGHUP)
+        eventually(lambda: "configuration read again" in log.read_text(), "a reload")
+        metrics.unlink()
+        eventually(metrics.exists, "metrics beside the page that was kept")
+    finally:
+        process.kill()
+        process.wait()
+
+
 # ---- systemd
+
+
+def test_levels_are_for_the_journal_alone(tmp_path):
+    with (tmp_path / "log").open("w+b") as journal:
+        about = os.fstat(journal.fileno())
+        for stream in (f"{about.st_dev}:{about.st_ino}", "1:1", ""):
+            subprocess.run(
+                [str(PROGRAM), "--bad"],
+                env={**os.environ, "JOURNAL_STREAM": stream},
+                stderr=journal,
+                check=False,
+            )
+        journal.seek(0)
+        first, second, third = journal.read().decode().splitlines()
+    assert first.startswith("<3>--bad is no option")
+    assert second.startswith("timebased: error: --bad") and third == second
 
 
 @pytest.fixture(params=["path", "abstract"])

@@ -50,6 +50,11 @@ def test_a_source_with_quotes_in_its_name_keeps_them():
     assert (one.source, one.is_up, one.offset_ns) == ('a"b\\c', False, None)
 
 
+def test_a_line_that_is_refused_cannot_command_the_terminal():
+    said = refusal(GOOD_METRICS + "a\x1b[2Jb c\n")
+    assert said.isprintable() and "?[2J" in said
+
+
 def test_a_name_cannot_command_the_terminal():
     text = 'timebase_up 1\ntimebase_info{version="\x1b[2J"} 1\n'
     text += 'timebase_falseticker{source="a\x1b]0;b\x07\\nOK"} 1\n'

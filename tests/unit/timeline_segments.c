@@ -289,6 +289,58 @@ static void an_empty_segment_is_passed_over(void **state)
     folder_remove(&folder);
 }
 
+/* The inverse, of a time whose segment has been dropped since the reader looked. */
+static void a_time_that_was_dropped_meanwhile_is_too_early(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    uint64_t ticks;
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 200);
+    timebase_timeline *reader = reader_open(&folder);
+    int64_t utc_ns = readings.items[20].utc_ns;
+    assert_int_equal(timebase_timeline_ticks_at_utc(reader, NULL, utc_ns, &ticks), 0);
+    live(&scene, &timeline, &readings, 1000);
+    assert_int_equal(timebase_timeline_ticks_at_utc(reader, NULL, utc_ns, &ticks),
+                     TIMEBASE_E_TOO_EARLY);
+    timebase_timeline_close(reader);
+    timeline_close(&timeline);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
+/* One of those in between, while a reader knows it: what it had is a gap, and no beginning. */
+static void a_segment_that_is_removed_meanwhile_leaves_a_gap(void **state)
+{
+    struct folder folder = folder_new();
+    struct scene scene = scene_new(0, 0x5555555555555555u);
+    struct timeline timeline;
+    struct readings readings = {0};
+    char path[96];
+    (void)state;
+    assert_int_equal(timeline_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    live(&scene, &timeline, &readings, 200);
+    assert_true(timeline.number >= 3);
+    timebase_timeline *reader = reader_open(&folder);
+    assert_reading(reader, &readings.items[0]);
+    file_path(&folder, 2, path);
+    assert_int_equal(unlink(path), 0);
+    unsigned gaps = 0;
+    for (size_t i = 0; i + 1 < readings.count; i++) { /* the last one may be too late */
+        int error = error_at(reader, readings.items[i].ticks);
+        assert_true(error == TIMEBASE_OK || error == TIMEBASE_E_GAP);
+        gaps += error != TIMEBASE_OK;
+    }
+    assert_true(gaps > 0);
+    timebase_timeline_close(reader);
+    timeline_close(&timeline);
+    free(readings.items);
+    folder_remove(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +353,8 @@ int main(void)
         cmocka_unit_test(a_torn_end_is_passed_over_and_named),
         cmocka_unit_test(after_a_torn_end_the_next_writer_begins_another_segment),
         cmocka_unit_test(an_empty_segment_is_passed_over),
+        cmocka_unit_test(a_time_that_was_dropped_meanwhile_is_too_early),
+        cmocka_unit_test(a_segment_that_is_removed_meanwhile_leaves_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

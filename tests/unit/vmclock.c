@@ -214,7 +214,14 @@ static void the_period_s_error_counts_both_ways(void **state)
     assert_in_range(claim_of(&clock, &moment).growth_ppb, 10000, 10010);
 }
 
-static void without_a_period_s_error_the_oscillator_s_allowance_counts(void **state)
+static uint64_t error_by(const struct reference_claim *claim, uint32_t drift_ppb)
+{
+    int64_t low_ns, high_ns;
+    reference_claim_ends(claim, claim->mono_ns, drift_ppb, &low_ns, &high_ns);
+    return (uint64_t)(high_ns - claim->offset_ns);
+}
+
+static void without_a_period_s_error_the_configured_allowance_counts(void **state)
 {
     (void)state;
     fill();
@@ -222,8 +229,10 @@ static void without_a_period_s_error_the_oscillator_s_allowance_counts(void **st
     struct vmclock clock = parsed();
     struct vmclock_moment moment = moment_of(&clock);
     uint64_t least_ns = claim_of(&clock, &moment).error_ns;
-    moment.ticks += 2000000000; /* 2 s at 50 ppm */
-    assert_in_range(claim_of(&clock, &moment).error_ns, least_ns + 99990, least_ns + 100010);
+    moment.ticks += 2000000000; /* 2 s */
+    struct reference_claim claim = claim_of(&clock, &moment);
+    assert_in_range(error_by(&claim, 50000), least_ns + 99990, least_ns + 100010);
+    assert_in_range(error_by(&claim, 200000), least_ns + 399990, least_ns + 400010);
 }
 
 static void the_bracket_counts(void **state)
@@ -487,7 +496,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_shows_utc_is_taken_as_it_is),
         cmocka_unit_test(time_advances_by_ticks_times_period),
         cmocka_unit_test(the_period_s_error_counts_both_ways),
-        cmocka_unit_test(without_a_period_s_error_the_oscillator_s_allowance_counts),
+        cmocka_unit_test(without_a_period_s_error_the_configured_allowance_counts),
         cmocka_unit_test(the_bracket_counts),
         cmocka_unit_test(an_estimated_error_makes_an_estimate),
         cmocka_unit_test(where_there_is_no_utc_the_marker_is_still_told),

@@ -106,10 +106,15 @@ def _finder(form, column, separator):
 @contextmanager
 def _lines(ticks, file) -> Iterator[tuple[str, Iterable[str]]]:
     """The input's name and lines, with a bar on a terminal for as much of it as has been read."""
+    from timebase.errors import InputError
+
     if ticks:
         yield "argument", ticks
         return
     if file == STDIN:
+        if sys.stdin is None:
+            raise InputError("standard input is closed: name a file")
+        sys.stdin.reconfigure(errors="replace")  # as a file's
         yield "standard input", sys.stdin
         return
     with open(file, encoding="utf-8", errors="replace", newline="\n") as text:

@@ -80,7 +80,10 @@ def comma_separated(column: str | None, separator: str | None) -> Finder:
     def find(line: str):
         if not line.strip():
             return None
-        words = next(csv.reader([line], delimiter=separator or ","))
+        try:
+            words = next(csv.reader([line], delimiter=separator or ","))
+        except (csv.Error, ValueError) as problem:
+            raise NoTickError(f"{_short(line.strip())} is no csv: {problem}") from None
         if state["first"] and read_first(words):
             return None
         if len(words) <= state["index"]:

@@ -119,7 +119,8 @@ def _first_bad_line(text: str, path: Path, families) -> str:
         try:
             list(families(line + "\n"))
         except Exception as problem:  # noqa: BLE001
-            return f"{path}:{number}: {problem or 'not in Prometheus text format'}"
+            said = printable(str(problem))  # it quotes the line
+            return f"{path}:{number}: {said or 'not in Prometheus text format'}"
     return f"{path}: not in Prometheus' text format"
 
 
