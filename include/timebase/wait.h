@@ -168,7 +168,7 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
  *   1                      late: the target had passed when its time for polling came; the event
  *                          took place at once (calls are made all the same)
  *   TIMEBASE_E_INVALID     a null or uninitialised waiter, unknown flags, or a target more than
- *                          about 100 years ahead; no wait, no call
+ *                          about 100 years or half of the counter's range ahead; no wait, no call
  *   TIMEBASE_E_UNSUPPORTED UTC or monotonic time is not known
  * A UTC target follows steps and slews of the clock until the last moment before it.
  */
@@ -191,7 +191,7 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
                                         struct timebase_wait_result *result);
 
 /*
- * A delay of delay_ns, 0 to about 100 years, from the call to the return; the paper's mdelay.
+ * A delay of delay_ns, as far ahead as a wait, from the call to the return; the paper's mdelay.
  * Below 1.6 us a run of instructions alone makes the delay, without reading the counter; below the
  * cost of the call (some 10 ns) it returns at once. With a result the counter is read around it:
  * such a delay takes 150 ns at least, and its error is told to a step. Returns as above.

@@ -22,6 +22,7 @@ enum {
     ALL_FLAGS = 63,
 };
 #define FARTHEST_NS (INT64_C(100) * 366 * 86400 * 1000000000)
+#define FARTHEST_TICKS (0x1p63 - 0x1p34) /* room for what a delay adds */
 
 /* ---- target ------------------------------------------------------------------------------- */
 
@@ -41,14 +42,18 @@ static int64_t left_ticks(const struct wait *wait)
     return (int64_t)(wait->ticks - timebase_ticks());
 }
 
-/* A century: beyond it, a target is a mistake, and ticks may be ambiguous. */
+/* More than a century is a mistake, and from 2^63 ticks on (as long at 2.9 GHz) it looks past. */
+static int is_far(const struct waiter *waiter, double ticks)
+{
+    return ticks * waiter->learnt.period_ns > (double)FARTHEST_NS || ticks > FARTHEST_TICKS;
+}
+
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
     uint64_t now = timebase_ticks();
     if (wait->ticks_at != NULL)
         return wait->ns > now_ns && (uint64_t)wait->ns - (uint64_t)now_ns > FARTHEST_NS;
-    return wait->ticks > now &&
-        (double)(wait->ticks - now) * wait->waiter->learnt.period_ns > (double)FARTHEST_NS;
+    return wait->ticks > now && is_far(wait->waiter, (double)(wait->ticks - now));
 }
 
 /* ---- stages ------------------------------------------------------------------------------- */
@@ -327,7 +332,7 @@ int waiter_delay(struct timebase_waiter *public, double ticks, unsigned flags,
     struct wait wait = {.waiter = check(public, flags), .flags = flags, .result = result};
     struct timebase_fine_reading start;
     uint64_t base = timebase_ticks();
-    if (wait.waiter == NULL || ticks * wait.waiter->learnt.period_ns > (double)FARTHEST_NS)
+    if (wait.waiter == NULL || is_far(wait.waiter, ticks))
         return TIMEBASE_E_INVALID;
     waiter_read_fine(wait.waiter, base, &start);
     int exact = wait.waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
