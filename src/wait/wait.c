@@ -281,6 +281,7 @@ static int run(struct timebase_waiter *public, const struct wait *asked)
     *wait = *asked;
     wait->cpu = waiter_current_cpu(waiter);
     follow_cpu(public, wait);
+    uint64_t number = ++waiter->uses;
     *wait = *asked;
     wait->cpu = waiter_current_cpu(waiter);
     if (wait->flags & TIMEBASE_WAIT_SLEEP)
@@ -289,9 +290,14 @@ static int run(struct timebase_waiter *public, const struct wait *asked)
     poll_for(wait);
     if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
         wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
+    /* A function that waits by its own waiter has overwritten what was known of this wait. */
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
     wait->disturbance = evidence_now(&waiter->evidence, &waiter->approach);
     waiter->wait_is_open = 1;
     approach(wait);
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
         settle(waiter, wait->result);
     return was_late(wait);
