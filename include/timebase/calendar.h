@@ -200,7 +200,7 @@ struct timebase_calendar_problem {
  * units, the rest only counted. Returns how many there are (0: admitted without doubt), or
  * TIMEBASE_E_INVALID for a null calendar or units, or problems null while capacity is not 0. waiter
  * may be null: then nothing is said about what the machine can do. Pure otherwise: no clock is
- * read, nothing is changed.
+ * read, nothing is changed. A waiter that is given must be the calling thread's.
  *
  * Fields are checked first; if one is out of range, nothing else is. Overlaps are exact, over the
  * whole life of the calendar, however long its pattern: the first one of each pair of units is
@@ -237,7 +237,9 @@ TIMEBASE_API double timebase_calendar_bucket_ns(int bucket);
  * entry per unit, begun afresh. Returns
  *   0                      all releases are done, the length is over, or stopped
  *   1                      not admitted (there are problems that are no warnings): nothing was run
- *   TIMEBASE_E_INVALID     a null calendar, units, waiter or results; a waiter not initialised
+ *   TIMEBASE_E_INVALID     a null calendar, units, waiter or results; a waiter not initialised.
+ *                          Or a unit waited by the run's own waiter, instead of one of its own:
+ *                          the results tell how far it came
  *   TIMEBASE_E_STALE       start_ns has passed: nothing was run
  *   TIMEBASE_E_BUSY        another thread of this process is running a calendar with time-outs,
  *                          which need a signal of their own: nothing was run

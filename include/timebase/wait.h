@@ -168,7 +168,9 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
  *   1                      late: the target had passed when its time for polling came; the event
  *                          took place at once (calls are made all the same)
  *   TIMEBASE_E_INVALID     a null or uninitialised waiter, unknown flags, or a target more than
- *                          about 100 years ahead; no wait, no call
+ *                          about 100 years or half of the counter's range ahead; no wait, no call.
+ *                          Or the function, in a rehearsal or as the event, used the waiter itself:
+ *                          result is not written
  *   TIMEBASE_E_UNSUPPORTED UTC or monotonic time is not known
  * A UTC target follows steps and slews of the clock until the last moment before it.
  */
@@ -179,7 +181,11 @@ TIMEBASE_API int timebase_wait_until_mono(struct timebase_waiter *waiter, int64_
 TIMEBASE_API int timebase_wait_until_utc(struct timebase_waiter *waiter, int64_t utc_ns,
                                          unsigned flags, struct timebase_wait_result *result);
 
-/* The same, and the event is function's first instruction: function(argument). */
+/*
+ * The same, and the event is function's first instruction: function(argument). The function needs a
+ * waiter of its own if it waits; of this one it may have fine readings, and delays of less than
+ * 1.6 us without a result.
+ */
 TIMEBASE_API int timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
                                           unsigned flags, void (*function)(void *), void *argument,
                                           struct timebase_wait_result *result);
@@ -191,7 +197,7 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
                                         struct timebase_wait_result *result);
 
 /*
- * A delay of delay_ns, 0 to about 100 years, from the call to the return; the paper's mdelay.
+ * A delay of delay_ns, as far ahead as a wait, from the call to the return; the paper's mdelay.
  * Below 1.6 us a run of instructions alone makes the delay, without reading the counter; below the
  * cost of the call (some 10 ns) it returns at once. With a result the counter is read around it:
  * such a delay takes 150 ns at least, and its error is told to a step. Returns as above.

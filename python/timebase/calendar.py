@@ -132,9 +132,13 @@ class Calendar:
         self._raised.clear()
         self._running = True
         try:
-            result = check(lib.timebase_calendar_run(self._calendar, waiter.handle, results))
+            with waiter.lent() as handle:
+                result = lib.timebase_calendar_run(self._calendar, handle, results)
         finally:
             self._running = False
+        if result == lib.TIMEBASE_E_STALE:
+            raise TimebaseError("the calendar's start had passed: nothing was run", result)
+        check(result)
         if result == 1:
             raise NotAdmittedError(self.admit(waiter))
         if self._raised:

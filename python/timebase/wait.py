@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import contextmanager
 
 from timebase._library import ffi, lib
 from timebase.clock import Clock, default_clock
@@ -48,14 +49,25 @@ class Waiter:
         self.clock = clock or default_clock()
         self._waiter = ffi.new("struct timebase_waiter *")
         self._thread = threading.get_ident()
+        self._is_lent = False
         check(lib.timebase_waiter_init(self._waiter, self.clock._clock))
 
     @property
     def handle(self):
         """The C waiter, for calls into the library from this thread."""
-        if threading.get_ident() != self._thread:
-            raise RuntimeError("a Waiter belongs to the thread that made it: make one in each")
-        return self._waiter
+        if self._is_lent:
+            raise RuntimeError("a function that is called by a Waiter needs one of its own to wait")
+        return self._own()
+
+    @contextmanager
+    def lent(self):
+        """The same for calls that call functions of Python: those may not wait by this waiter."""
+        handle = self.handle
+        self._is_lent = True
+        try:
+            yield handle
+        finally:
+            self._is_lent = False
 
     def until_ticks(self, ticks: int, flags: int = 0) -> WaitResult:
         """Wait until the counter shows `ticks`."""
@@ -82,7 +94,7 @@ class Waiter:
     def call(self, function, *, ticks=None, mono_ns=None, utc_ns=None, flags: int = 0):
         """Call `function()` at one of the targets; the result is of the moment the library called.
         With WaitFlag.REHEARSE it is called twice, the first time with rehearsing() true. What it
-        raises is raised here, after the wait."""
+        raises is raised here, after the wait. To wait it needs a Waiter of its own."""
         targets = {"ticks": ticks, "mono": mono_ns, "utc": utc_ns}
         given = {kind: target for kind, target in targets.items() if target is not None}
         if len(given) != 1:
@@ -108,15 +120,20 @@ class Waiter:
     def describe(self) -> WaiterDescription:
         """What has been learnt so far."""
         out = ffi.new("struct timebase_waiter_description *")
-        check(lib.timebase_waiter_describe(self._waiter, out))
+        check(lib.timebase_waiter_describe(self._own(), out))
         return record_from_c(WaiterDescription, out, ("power_hint",))
 
     def read_fine(self, base_ticks: int) -> FineReading:
         """The counter finer than its steps, as ticks since `base_ticks`."""
         base = checked_integer("base_ticks", base_ticks, 0, 2**64 - 1)
         out = ffi.new("struct timebase_fine_reading *")
-        result = check(lib.timebase_wait_read_fine(self.handle, base, out))
+        result = check(lib.timebase_wait_read_fine(self._own(), base, out))
         return FineReading(out.ticks, out.bound_ticks, result == 0)
+
+    def _own(self):
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("a Waiter belongs to the thread that made it: make one in each")
+        return self._waiter
 
     def _wait(self, kind: str, target: int, flags: int) -> WaitResult:
         wanted = _flags(flags)
@@ -139,7 +156,8 @@ class Waiter:
         self._approach(kind, target, wanted)
         out = ffi.new("struct timebase_wait_result *")
         wait = getattr(lib, f"timebase_wait_call_{kind}")
-        result = wait(self.handle, target, wanted, event, ffi.NULL, out)
+        with self.lent() as handle:
+            result = wait(handle, target, wanted, event, ffi.NULL, out)
         if raised:
             raise raised[0]
         self._check(result)

@@ -31,6 +31,7 @@ static int run_measured_delay(struct waiter *waiter, double ticks,
 {
     struct timebase_wait_result done = {0};
     uint64_t count = instructions(waiter, ticks, 1), start = timebase_ticks_ordered();
+    waiter->uses++;
     evidence_begin(&waiter->evidence, &waiter->approach);
     waiter->ways.run(count);
     done.event_ticks = timebase_ticks();

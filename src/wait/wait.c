@@ -22,6 +22,7 @@ enum {
     ALL_FLAGS = 63,
 };
 #define FARTHEST_NS (INT64_C(100) * 366 * 86400 * 1000000000)
+#define FARTHEST_TICKS (0x1p63 - 0x1p34) /* room for what a delay adds */
 
 /* ---- target ------------------------------------------------------------------------------- */
 
@@ -41,14 +42,18 @@ static int64_t left_ticks(const struct wait *wait)
     return (int64_t)(wait->ticks - timebase_ticks());
 }
 
-/* A century: beyond it, a target is a mistake, and ticks may be ambiguous. */
+/* More than a century is a mistake, and from 2^63 ticks on (as long at 2.9 GHz) it looks past. */
+static int is_far(const struct waiter *waiter, double ticks)
+{
+    return ticks * waiter->learnt.period_ns > (double)FARTHEST_NS || ticks > FARTHEST_TICKS;
+}
+
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
     uint64_t now = timebase_ticks();
     if (wait->ticks_at != NULL)
         return wait->ns > now_ns && (uint64_t)wait->ns - (uint64_t)now_ns > FARTHEST_NS;
-    return wait->ticks > now &&
-        (double)(wait->ticks - now) * wait->waiter->learnt.period_ns > (double)FARTHEST_NS;
+    return wait->ticks > now && is_far(wait->waiter, (double)(wait->ticks - now));
 }
 
 /* ---- stages ------------------------------------------------------------------------------- */
@@ -276,6 +281,7 @@ static int run(struct timebase_waiter *public, const struct wait *asked)
     *wait = *asked;
     wait->cpu = waiter_current_cpu(waiter);
     follow_cpu(public, wait);
+    uint64_t number = ++waiter->uses;
     *wait = *asked;
     wait->cpu = waiter_current_cpu(waiter);
     if (wait->flags & TIMEBASE_WAIT_SLEEP)
@@ -284,9 +290,14 @@ static int run(struct timebase_waiter *public, const struct wait *asked)
     poll_for(wait);
     if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
         wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
+    /* A function that waits by its own waiter has overwritten what was known of this wait. */
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
     wait->disturbance = evidence_now(&waiter->evidence, &waiter->approach);
     waiter->wait_is_open = 1;
     approach(wait);
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
         settle(waiter, wait->result);
     return was_late(wait);
@@ -327,7 +338,7 @@ int waiter_delay(struct timebase_waiter *public, double ticks, unsigned flags,
     struct wait wait = {.waiter = check(public, flags), .flags = flags, .result = result};
     struct timebase_fine_reading start;
     uint64_t base = timebase_ticks();
-    if (wait.waiter == NULL || ticks * wait.waiter->learnt.period_ns > (double)FARTHEST_NS)
+    if (wait.waiter == NULL || is_far(wait.waiter, ticks))
         return TIMEBASE_E_INVALID;
     waiter_read_fine(wait.waiter, base, &start);
     int exact = wait.waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);

@@ -85,6 +85,7 @@ struct waiter {
     int wait_is_open; /* the last wait has not been settled yet */
     int can_track;    /* the last approach was exact and undisturbed, and not learnt from yet */
     uint64_t waits, late, disturbed;
+    uint64_t uses; /* of the approach and its evidence: waits and measured delays */
 };
 
 /* Where it lies in the storage. */

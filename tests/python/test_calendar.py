@@ -223,8 +223,15 @@ def test_other_threads_go_on_during_a_run(waiter):
 def test_start_that_has_passed_is_an_error(waiter):
     from timebase import TimebaseError
 
-    with pytest.raises(TimebaseError):
+    with pytest.raises(TimebaseError, match="start had passed"):
         Calendar([Unit("a", NOTHING, 1000)], start_ns=1).run(waiter)
+
+
+def test_action_needs_a_waiter_of_its_own(waiter):
+    unit = Unit("a", lambda: waiter.delay(5000), 10**8, period_ns=10**9, releases=1)
+    with pytest.raises(RuntimeError, match="of its own"):
+        Calendar([unit]).run(waiter)
+    assert Calendar([Unit("a", NOTHING, 1000)]).run(waiter)[0].released == 1
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ GRANTED = [
     ("locked-memory", {"/proc/self/limits": "", "/proc/self/status": "CapEff:\t0000000000004000\n"}, {}),
     ("numa-balancing", {"/proc/sys/kernel/numa_balancing": "1"}, {}),
     ("light-sleep", {"/proc/cpuinfo": "Features\t: fp wfxt\n"}, {"machine": "aarch64"}),
+    ("light-sleep", {"/proc/cpuinfo": "flags\t\t: fpu mwaitx\n"}, {}),
 ]  # fmt: skip
 
 

@@ -106,6 +106,8 @@ def test_json_alone_is_on_standard_output(timebase_command, tmp_path):
         ("--json", "missing/out.json"),
         ("--json", "."),
         ("--json", "work/pipe"),
+        ("--json", "work/calendar.toml"),
+        ("--json", "same.svg", "--plot", "same.svg"),
         ("--plot", "out.pdf"),
         ("--plot", "missing/out.svg"),
         ("--plot", "out"),

@@ -68,6 +68,14 @@ def test_start_that_has_passed_is_named(tmp_path):
         run_calendar(path)
 
 
+@pytest.mark.parametrize("year", [2100, 9999])
+def test_start_that_is_too_far_ahead_is_named(tmp_path, year):
+    units = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
+    path = write_calendar(tmp_path, units, more=f"start = {year}-02-03T04:05:06Z\n")
+    with pytest.raises(CalendarFileError, match=r"toml:4: \[calendar\]: start: is too far ahead"):
+        run_calendar(path)
+
+
 COUNTING = """
     #include <string.h>
     int calls, last;

@@ -8,7 +8,15 @@ import time
 from pathlib import Path
 
 import pytest
-from calendars import compile_library, refusal, run_calendar, run_units, unit_of, write_calendar
+from calendars import (
+    compile_library,
+    ready,
+    refusal,
+    run_calendar,
+    run_units,
+    unit_of,
+    write_calendar,
+)
 
 
 def command(words, *more):
@@ -64,6 +72,17 @@ def test_program_begins_after_its_release_and_takes_some_time(tmp_path):
     assert unit["begin_ns"]["least"] >= unit["error_ns"]["least"] - 1000
     assert unit["command"]["launch_ns"]["least"] > 0
     assert unit["command"]["ran_ns"]["least"] > 0
+
+
+def test_output_of_an_earlier_run_is_lost_only_to_another_run(tmp_path):
+    path = write_calendar(tmp_path, command(["echo", "new"], "stdout = 'out'", "stderr = 'err'"))
+    for name in ("out", "err"):
+        (tmp_path / name).write_text("old\n", encoding="utf-8")
+    ready(path).run(lambda _running: False, lambda _session: None)
+    assert text_of(tmp_path / "out") == text_of(tmp_path / "err") == "old\n"
+    run_calendar(path)
+    assert set(text_of(tmp_path / "out").splitlines()) == {"new"}
+    assert text_of(tmp_path / "err") == ""
 
 
 def test_program_is_an_ordinary_process_of_its_own_group(tmp_path):

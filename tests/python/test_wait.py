@@ -4,6 +4,7 @@
 import math
 import threading
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -184,16 +185,31 @@ def test_waiter_belongs_to_its_thread(waiter):
     refusals = []
 
     def use():
-        try:
-            waiter.delay(100)
-        except RuntimeError as refusal:
-            refusals.append(str(refusal))
+        for method in (partial(waiter.delay, 100), waiter.describe, partial(waiter.read_fine, 0)):
+            try:
+                method()
+            except RuntimeError as refusal:
+                refusals.append(str(refusal))
 
     thread = threading.Thread(target=use)
     thread.start()
     thread.join()
-    assert len(refusals) == 1
-    assert "thread" in refusals[0]
+    assert len(refusals) == 3
+    assert all("thread" in refusal for refusal in refusals)
+
+
+@pytest.mark.parametrize("flags", [0, WaitFlag.REHEARSE])
+def test_function_needs_a_waiter_of_its_own(waiter, clock, flags):
+    with pytest.raises(RuntimeError, match="of its own"):
+        waiter.call(lambda: waiter.delay(5000), mono_ns=clock.mono_ns() + 10**6, flags=flags)
+    seen = []
+    result = waiter.call(
+        lambda: seen.append((waiter.read_fine(ticks_ordered()), waiter.describe())),
+        mono_ns=clock.mono_ns() + 10**6,
+        flags=flags,
+    )
+    assert result.event_ticks and seen
+    assert waiter.delay(5000).event_ticks
 
 
 def test_description_counts_waits(waiter):

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "wait/waiter.h"
 #include "waiting.h"
 
 /* Refused: nothing called, the result as it was. */
@@ -163,6 +164,25 @@ static void the_last_of_all_ticks_is_refused(void **state)
         }
 }
 
+/* Seen from a counter of 5 GHz it is less than a century, but half the range lies in the past. */
+static void half_the_range_of_a_fast_counter_ahead_is_refused(void **state)
+{
+    struct waiter_learnt *learnt = &waiter_within(the_waiter())->learnt;
+    double period_ns = learnt->period_ns;
+    (void)state;
+    learnt->period_ns = 0.2;
+    for (unsigned flags = 0; flags <= EVERY_FLAG; flags++) {
+        int64_t target = (int64_t)(timebase_ticks() + INT64_MAX + 1000000000);
+        if ((uint64_t)target > timebase_ticks()) {
+            assert_refused(the_waiter(), CALL_TICKS, target, flags);
+            assert_refused(the_waiter(), UNTIL_TICKS, target, flags);
+        }
+        assert_int_equal(timebase_delay_ns(the_waiter(), 60 * YEAR, flags, NULL),
+                         TIMEBASE_E_INVALID);
+    }
+    learnt->period_ns = period_ns;
+}
+
 static void errno_is_kept(void **state)
 {
     static struct timebase_waiter waiter;
@@ -189,6 +209,7 @@ int main(void)
         cmocka_unit_test(more_than_a_century_is_refused),
         cmocka_unit_test(ticks_more_than_a_century_ahead_are_refused),
         cmocka_unit_test(the_last_of_all_ticks_is_refused),
+        cmocka_unit_test(half_the_range_of_a_fast_counter_ahead_is_refused),
         cmocka_unit_test(errno_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

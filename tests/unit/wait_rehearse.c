@@ -96,6 +96,50 @@ static void outside_of_waits_nobody_rehearses(void **state)
     assert_false(timebase_wait_rehearsing());
 }
 
+/* ---- a function that waits by the waiter that calls it ------------------------------------ */
+
+static int inner;
+
+static void wait_within(void *argument)
+{
+    struct timebase_wait_result result, *told = argument != NULL ? &result : NULL;
+    uint64_t target = timebase_ticks() + (uint64_t)ticks_of(5 * MICROSECOND);
+    inner = timebase_wait_until_ticks(the_waiter(), target, 0, told);
+}
+
+static void delay_within(void *argument)
+{
+    struct timebase_wait_result result;
+    (void)argument;
+    inner = timebase_delay_ns(the_waiter(), 200, 0, &result);
+}
+
+static void assert_found_out(void (*function)(void *), void *argument, unsigned flags)
+{
+    struct timebase_wait_result result, before;
+    uint64_t target = timebase_ticks() + (uint64_t)ticks_of(200 * MICROSECOND);
+    memset(&result, 0xa5, sizeof(result));
+    before = result;
+    assert_int_equal(
+        timebase_wait_call_ticks(the_waiter(), target, flags, function, argument, &result),
+        TIMEBASE_E_INVALID);
+    assert_memory_equal(&result, &before, sizeof(result));
+    assert_true(inner >= 0);
+}
+
+static void a_function_that_uses_its_own_waiter_is_found_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OTHERS; i++)
+        for (int rehearse = 0; rehearse < 2; rehearse++) {
+            unsigned flags = others[i] | (rehearse ? TIMEBASE_WAIT_REHEARSE : 0);
+            assert_found_out(wait_within, NULL, flags);
+            assert_found_out(wait_within, &inner, flags);
+            assert_found_out(delay_within, NULL, flags);
+            calls_of(200 * MICROSECOND, flags, NULL); /* the next one is as ever */
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +149,7 @@ int main(void)
         cmocka_unit_test(a_wait_that_returns_has_nothing_to_rehearse),
         cmocka_unit_test(preparing_is_told_where_there_is_time_for_it),
         cmocka_unit_test(outside_of_waits_nobody_rehearses),
+        cmocka_unit_test(a_function_that_uses_its_own_waiter_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ def run(
     from timebase.dispatch.description import describe
 
     require_modules("run", *NEEDED, *(["matplotlib"] if plot else []))
-    _require_outputs(json, plot)
+    _require_outputs(calendar, json, plot)
     about = describe(calendar)
     changes = {"length_ns": length, "cpu": _cpu(about, cpu), "priority": priority}
     changes = {name: value for name, value in changes.items() if value is not None}
@@ -64,7 +64,7 @@ def run(
     raise typer.Exit(_run(replace(about, **changes), check, json, plot))
 
 
-def _require_outputs(json: MaybeText, plot: MaybePath) -> None:
+def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
     """Said before the run, not after it."""
     from timebase.errors import InputError
     from timebase.report.file import require_writable
@@ -75,6 +75,12 @@ def _require_outputs(json: MaybeText, plot: MaybePath) -> None:
         if plot.suffix not in (".svg", ".png"):
             raise InputError(f"cannot draw {plot}: its name must end with .svg or .png")
         require_writable(plot)
+    named = {os.path.realpath(calendar): "the calendar"}
+    for option, file in (("--json", None if json == STDOUT else json), ("--plot", plot)):
+        if file is not None:
+            taken = named.setdefault(os.path.realpath(file), option)
+            if taken != option:
+                raise InputError(f"{option} {file}: would overwrite {taken}; name another file")
 
 
 def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from timebase.calendar import Calendar, Unit
+from timebase.calendar import MOST_NS, Calendar, Unit
 from timebase.calendar_result import TickComb
 from timebase.clock import NS_PER_SEC, default_clock
 from timebase.dispatch.action import Action
@@ -19,7 +19,7 @@ WAITS = {"exact": WaitFlag(0), "plain": WaitFlag.PLAIN, "sleep": WaitFlag.SLEEP}
 
 
 def make_calendar(about: Description, actions: list[Action], comb: TickComb | None) -> Calendar:
-    """CalendarFileError if the start has passed."""
+    """CalendarFileError if the start has passed, or is too far ahead."""
     rate = sum(NS_PER_SEC / unit.period_ns for unit in about.units if unit.period_ns)
     return Calendar(
         [_unit_of(unit, action) for unit, action in zip(about.units, actions)],
@@ -42,11 +42,17 @@ def _start_ns(about: Description) -> int:
     now = default_clock().now()
     if start == "next second":
         start = (now.utc_ns + START_LEAD_NS) // NS_PER_SEC * NS_PER_SEC + NS_PER_SEC
+    start_ns = now.mono_ns + start - now.utc_ns
     if start <= now.utc_ns:
-        ago = show_duration(now.utc_ns - start)
-        about.source.complain(("calendar", "start"), "[calendar]: start", f"was {ago} ago")
-        about.source.finish()
-    return now.mono_ns + start - now.utc_ns
+        _refuse_start(about, f"was {show_duration(now.utc_ns - start)} ago")
+    if start_ns > MOST_NS:
+        _refuse_start(about, "is too far ahead: at most 36 years after the machine was started")
+    return start_ns
+
+
+def _refuse_start(about: Description, what: str) -> None:
+    about.source.complain(("calendar", "start"), "[calendar]: start", what)
+    about.source.finish()
 
 
 def _unit_of(unit: UnitDescription, action: Action) -> Unit:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import signal
+import stat
 from collections import Counter, deque
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Program(Action):
         self.not_started: Counter = Counter()
         self.launch_ns, self.ran_ns, self.cpu_ns = Histogram(), Histogram(), 0
         self._files: list[int] = []
+        self._outputs: list[int] = []
         self._kept: list = []
 
     def open(self, wake: int, cpus: set[int], stdout_instead: int | None) -> None:
@@ -58,6 +60,12 @@ class Program(Action):
         same = self.unit.stderr is not None and self.unit.stderr == self.unit.stdout
         self.spawn.files[1] = out
         self.spawn.files[2] = out if same else self._open_output("stderr")
+
+    def empty_outputs(self) -> None:
+        """Not before it is certain that it runs: an admission writes to no file."""
+        for file in self._outputs:
+            if stat.S_ISREG(os.fstat(file).st_mode):
+                os.ftruncate(file, 0)
 
     def close(self) -> None:
         for file in self._files:
@@ -139,10 +147,12 @@ class Program(Action):
         if name is None:
             return -1
         try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-            return self._above(os.open(self.folder / name, flags, 0o666))
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            file = self._above(os.open(self.folder / name, flags, 0o666))
         except OSError as problem:
             raise ActionError(key, f"cannot write {name}: {problem.strerror}") from None
+        self._outputs.append(file)
+        return file
 
     def _above(self, file: int) -> int:
         """The same file under a number that is none of the standard ones; closed on exec."""

@@ -90,6 +90,8 @@ class Session:
         self.recorder = Recorder(self.dispatcher.calendar, self.actions)
         if self._is_stopped:
             self.dispatcher.calendar.stop()
+        for program in self.programs:
+            program.empty_outputs()
         if self.programs:
             self.launches.start()
         if self.watch.watchdogs:

@@ -11,12 +11,9 @@ from timebase.doctor.findings import Finding, Findings
 from timebase.doctor.realtime.tree import Tree
 
 FINE_NS = 1.0  # counters with longer steps need several readings to tell an instant
-# Of each processor: which line of /proc/cpuinfo, which word of it, and what that word stands for.
-LIGHT_SLEEPS = {
-    "x86_64": ("flags", "waitpkg", "umwait, tpause"),
-    "i686": ("flags", "waitpkg", "umwait, tpause"),
-    "aarch64": ("Features", "wfxt", "wfet"),
-}
+# Of each processor: which line of /proc/cpuinfo, and what its words stand for, best first.
+X86 = ("flags", {"waitpkg": "umwait, tpause", "mwaitx": "mwaitx"})
+LIGHT_SLEEPS = {"x86_64": X86, "i686": X86, "aarch64": ("Features", {"wfxt": "wfet"})}
 NO_LIGHT_SLEEP = ("ppc", "ppc64", "ppc64le", "s390x")
 
 
@@ -57,12 +54,12 @@ def _light_sleep(tree: Tree, machine: str) -> tuple[bool | None, str | None]:
     text = tree.text("/proc/cpuinfo")
     if machine not in LIGHT_SLEEPS or text is None:
         return None, None
-    line, word, name = LIGHT_SLEEPS[machine]
+    line, names = LIGHT_SLEEPS[machine]
     found = re.search(rf"^{line}\s*:(.*)$", text, re.MULTILINE)
     if not found:
         return None, None
-    present = word in found[1].split()
-    return present, name if present else None
+    name = next((names[word] for word in names if word in found[1].split()), None)
+    return name is not None, name
 
 
 def judge(instructions: Instructions) -> Findings:
