@@ -53,7 +53,8 @@ static int stop_signals(void **state)
 static struct timebase_wait_result some_wait(unsigned flags)
 {
     struct timebase_wait_result result;
-    uint64_t range = flags & TIMEBASE_WAIT_SLEEP ? 1000000 : 10000;
+    /* A wait's own beginning takes 10 us and more under emulation. */
+    uint64_t range = flags & TIMEBASE_WAIT_SLEEP ? 1000000 : 50000;
     uint64_t target = timebase_ticks() + (uint64_t)ticks_of((int64_t)dice_below(&dice, range));
     uint64_t before = timebase_ticks_ordered();
     forget_event();
