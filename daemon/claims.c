@@ -216,12 +216,20 @@ static bool is_estimate(const struct claims_source *source)
     return source->driver == NULL || source->driver->is_estimate;
 }
 
+/* Somebody who is believed, and not a liar, says a bound. */
+static bool has_bound(const struct ballot *ballot)
+{
+    for (unsigned i = 0; i < ballot->count; i++)
+        if (ballot->claims[i].is_synchronized && !ballot->sources[i]->is_liar &&
+            !is_estimate(ballot->sources[i]))
+            return true;
+    return false;
+}
+
 /* Estimates vote only where nobody has a bound. */
 static void silence_estimates(struct ballot *ballot)
 {
-    bool is_any_bound = false;
-    for (unsigned i = 0; i < ballot->count; i++)
-        is_any_bound |= ballot->claims[i].is_synchronized && !is_estimate(ballot->sources[i]);
+    bool is_any_bound = has_bound(ballot);
     for (unsigned i = 0; i < ballot->count && is_any_bound; i++)
         if (is_estimate(ballot->sources[i]))
             ballot->claims[i].is_synchronized = false;
@@ -281,12 +289,13 @@ static uint32_t growth_ppb(const struct ballot *ballot, const struct agreement *
 static void add_flags(const struct ballot *ballot, struct discipline_sample *sample)
 {
     const uint32_t leaps = TIMEBASE_LINE_LEAP_INSERT | TIMEBASE_LINE_LEAP_DELETE;
+    const uint32_t kept = leaps | TIMEBASE_LINE_ESTIMATE;
     for (unsigned i = 0; i < ballot->count; i++) {
         uint32_t flags = ballot->claims[i].flags;
         if (ballot->sources[i]->is_liar || !ballot->claims[i].is_synchronized)
             continue;
         if (!(sample->flags & TIMEBASE_LINE_TAI_VALID) && (flags & TIMEBASE_LINE_TAI_VALID))
-            sample->flags = (sample->flags & leaps) | (flags & ~leaps);
+            sample->flags = (sample->flags & kept) | (flags & ~kept);
         if (!(sample->flags & leaps))
             sample->flags |= flags & leaps;
     }
@@ -297,6 +306,7 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
     static const struct agreement none;
     struct ballot ballot;
     collect(claims, sample, &ballot);
+    sample->flags |= TIMEBASE_LINE_ESTIMATE;
     claims->agreement = none;
     if (ballot.count == 0) {
         /* The kernel's word is an estimate, and not who was asked to vouch for UTC. */
@@ -317,6 +327,8 @@ void claims_apply(struct claims *claims, struct discipline_sample *sample)
     sample->maxerror_ns = (int64_t)capped(larger(low, high));
     sample->is_synchronized = agreement->is_synchronized;
     add_flags(&ballot, sample);
+    if (has_bound(&ballot))
+        sample->flags &= ~TIMEBASE_LINE_ESTIMATE;
 }
 
 void claims_close(struct claims *claims)

@@ -152,6 +152,8 @@ static void add_reading(struct page_of_text *to, const struct metrics *metrics)
     gauge(to, "maxerror_ns", "Bound of page minus system clock, now.", (int64_t)now.maxerror_ns);
     gauge(to, "utc_maxerror_ns", "Bound of page minus true UTC, now.",
           (int64_t)now.utc_maxerror_ns);
+    gauge(to, "utc_estimate", "1 if that bound is an estimate: the kernel's word, or nobody's.",
+          (now.flags & TIMEBASE_LINE_ESTIMATE) != 0);
     gauge(to, "leap", "A leap second is announced: 1 inserted, -1 left out.",
           is_insert - is_delete);
     if (now.flags & TIMEBASE_LINE_TAI_VALID)

@@ -187,7 +187,8 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise
  * only with TIMEBASE_STATUS_SYNCHRONIZED. If the kernel's clock is not synchronised its
  * maxerror is 16 s, and so is the interval: FREERUNNING. Where it is, its maxerror is an estimate
- * (docs/bound.md); an attached clock has the claim of the daemon's sources instead. Ordered; the
+ * (docs/bound.md): timebase_now() flags ESTIMATE. An attached clock has the claim of the daemon's
+ * sources instead, and the flag only where none of them has a bound. Ordered; the
  * interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,

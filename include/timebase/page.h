@@ -74,7 +74,9 @@ enum timebase_status {
 #define TIMEBASE_LINE_TAI_VALID 0x00000010u   /* tai_offset_sec was set by somebody */
 #define TIMEBASE_LINE_LEAP_INSERT 0x00000020u /* a second comes in at the end of the day */
 #define TIMEBASE_LINE_LEAP_DELETE 0x00000040u /* or is left out */
-#define TIMEBASE_LINE_TAI_SHIFT 16            /* upper half: TAI - UTC in seconds, signed 16 bits */
+#define TIMEBASE_LINE_ESTIMATE 0x00000080u /* utc_maxerror is one, whatever the status: no bound   \
+                                            */
+#define TIMEBASE_LINE_TAI_SHIFT 16         /* upper half: TAI - UTC in seconds, signed 16 bits */
 
 /* One straight line, one cache line. All offsets are "what is named first minus the second". */
 struct timebase_line {

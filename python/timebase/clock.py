@@ -88,6 +88,11 @@ class Instant:
         return Status(self.flags & lib.TIMEBASE_LINE_STATUS_MASK)
 
     @property
+    def is_estimate(self) -> bool:
+        """utc_maxerror_ns leaves out a term, as the kernel's own claim does: no bound."""
+        return bool(self.flags & lib.TIMEBASE_LINE_ESTIMATE)
+
+    @property
     def tai_offset_sec(self) -> int | None:
         """TAI - UTC in seconds; None while nobody has told the kernel."""
         return self._tai_offset_sec if self.flags & lib.TIMEBASE_LINE_TAI_VALID else None

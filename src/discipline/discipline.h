@@ -40,7 +40,7 @@ struct discipline_sample {
     int64_t suspended_ns;       /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
     int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself: all its terms in it */
     uint32_t maxerror_ppb; /* growth of that with time: so far its pace may be from UTC's */
-    uint32_t flags;        /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
+    uint32_t flags;        /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
     bool is_synchronized;  /* the reference follows true UTC */
 };
 

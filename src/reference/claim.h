@@ -16,18 +16,18 @@
 #include <stdint.h>
 
 struct reference_claim {
-    int64_t mono_ns;      /* CLOCK_MONOTONIC when it held */
-    int64_t offset_ns;    /* CLOCK_REALTIME - UTC as the source sees it */
-    uint64_t error_ns;    /* half-width then; all terms in it, sigmas inflated. UINT64_MAX:
-                           * nothing is known of UTC, only the disruption_marker may be told */
-    uint32_t growth_ppb;  /* of error_ns with time, the source's own part of it; the
-                           * oscillator's allowance comes on top */
-    uint64_t drifting_ns; /* before mono_ns the oscillator was on its own for so long: its
-                           * allowance counts from there */
-    uint32_t flags;       /* TIMEBASE_LINE_TAI_VALID, _LEAP_..., and TAI offset: as in a line */
-    bool is_synchronized; /* the source says that it follows UTC; else an estimate */
-    bool is_correcting;   /* the source is slewing CLOCK_REALTIME towards UTC: any part of
-                           * offset_ns may be gone since mono_ns */
+    int64_t mono_ns;            /* CLOCK_MONOTONIC when it held */
+    int64_t offset_ns;          /* CLOCK_REALTIME - UTC as the source sees it */
+    uint64_t error_ns;          /* half-width then; all terms in it, sigmas inflated. UINT64_MAX:
+                                 * nothing is known of UTC, only the disruption_marker may be told */
+    uint32_t growth_ppb;        /* of error_ns with time, the source's own part of it; the
+                                 * oscillator's allowance comes on top */
+    uint64_t drifting_ns;       /* before mono_ns the oscillator was on its own for so long: its
+                                 * allowance counts from there */
+    uint32_t flags;             /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
+    bool is_synchronized;       /* the source says that it follows UTC; else an estimate */
+    bool is_correcting;         /* the source is slewing CLOCK_REALTIME towards UTC: any part of
+                                 * offset_ns may be gone since mono_ns */
     uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
 };
 

@@ -136,13 +136,13 @@ static uint32_t leap_flags(int state)
 /*
  * maxerror is the kernel's claim (its unit is the microsecond, and it ages in steps of a second);
  * the phase that the kernel's own loop has still to correct is known to be wrong and comes on
- * top. Refused by a sandbox: nothing is known.
+ * top. An estimate (kernel_claim.c). Refused by a sandbox: nothing is known.
  */
 void reference_ask_kernel(struct reference_kernel *kernel)
 {
     struct timex timex = {0};
     int state = adjtimex(&timex);
-    kernel->flags = 0;
+    kernel->flags = TIMEBASE_LINE_ESTIMATE;
     kernel->is_synchronized = 0;
     kernel->maxerror_ns = UNSYNCHRONIZED_NS;
     if (state < 0)
@@ -151,7 +151,7 @@ void reference_ask_kernel(struct reference_kernel *kernel)
     kernel->is_synchronized = !(timex.status & STA_UNSYNC) && state != TIME_ERROR;
     kernel->maxerror_ns = (int64_t)timex.maxerror * 1000 + KERNEL_STEP_NS + 1000 +
         (offset_ns < 0 ? -offset_ns : offset_ns);
-    kernel->flags = leap_flags(state) | (uint32_t)timex.tai << TIMEBASE_LINE_TAI_SHIFT;
+    kernel->flags |= leap_flags(state) | (uint32_t)timex.tai << TIMEBASE_LINE_TAI_SHIFT;
     if (timex.tai != 0)
         kernel->flags |= TIMEBASE_LINE_TAI_VALID;
 }

@@ -338,6 +338,26 @@ static void tai_and_leaps_come_from_those_that_agree(void **state)
     claims_close(&claims);
 }
 
+/* The flag goes by who is believed, and not by who is asked. */
+static void what_rests_on_estimates_is_flagged(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    claims.sources[0].driver = &told_estimate;
+    claims_ask(&claims, SECOND);
+    assert_int_equal(apply_at(SECOND).flags & TIMEBASE_LINE_ESTIMATE, 0);
+    told_sources[1].claim.is_synchronized = false;
+    claims_ask(&claims, 2 * SECOND);
+    assert_true(apply_at(2 * SECOND).is_synchronized);
+    assert_true(apply_at(2 * SECOND).flags & TIMEBASE_LINE_ESTIMATE);
+    claims.sources[0].driver = &told_driver;
+    assert_int_equal(apply_at(2 * SECOND).flags & TIMEBASE_LINE_ESTIMATE, 0);
+    told_sources[0].claim.is_synchronized = false;
+    claims_ask(&claims, 3 * SECOND);
+    assert_true(apply_at(3 * SECOND).flags & TIMEBASE_LINE_ESTIMATE);
+    claims_close(&claims);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +382,7 @@ int main(void)
         cmocka_unit_test(one_that_knows_nothing_any_more_follows_utc_no_more),
         cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(tai_and_leaps_come_from_those_that_agree),
+        cmocka_unit_test(what_rests_on_estimates_is_flagged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

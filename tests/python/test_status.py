@@ -176,6 +176,13 @@ def test_json_of_a_good_page(timebase_command, tmp_path):
     assert [one["source"] for one in found["references"]] == ["chrony", "phc:/dev/ptp0"]
 
 
+def test_an_estimate_is_no_promise(timebase_command, tmp_path):
+    path = write_page(tmp_path, flags=lib.TIMEBASE_STATUS_SYNCHRONIZED | lib.TIMEBASE_LINE_ESTIMATE)
+    found = valid(timebase_command("status", "--page", str(path), "--max-age", "5min", "--json"))
+    assert (found["page"]["status"], found["page"]["is_promise"]) == ("SYNCHRONIZED", False)
+    assert "an estimate" in timebase_command("status", "--page", str(path)).out
+
+
 def test_screen_of_a_good_page_fits_a_person(timebase_command, tmp_path):
     path = write_page(tmp_path)
     write_metrics(tmp_path)

@@ -101,6 +101,7 @@ static void tai_is_in_the_flags_as_the_kernel_has_it(void **state)
     assert_int_equal((int16_t)(flags >> TIMEBASE_LINE_TAI_SHIFT), timex.tai);
     assert_int_equal(!!(flags & TIMEBASE_LINE_TAI_VALID), timex.tai != 0);
     assert_int_equal(flags & TIMEBASE_LINE_STATUS_MASK, 0);
+    assert_true(flags & TIMEBASE_LINE_ESTIMATE); /* whatever it says of itself */
 }
 
 static void the_kernel_is_asked_about_itself_once_a_second_or_after_a_step(void **state)

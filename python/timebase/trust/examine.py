@@ -100,7 +100,7 @@ def moment(instant: Instant) -> dict:
         "ticks": instant.ticks,
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
-        "is_promise": instant.status.name == "SYNCHRONIZED",
+        "is_promise": instant.status.name == "SYNCHRONIZED" and not instant.is_estimate,
         "tai_offset_sec": instant.tai_offset_sec,
         "leap_sec": instant.leap_sec,
     }

@@ -25,6 +25,7 @@ METRICS = {
     "timebase_falseticker": ("source",),
     "timebase_maxerror_ns": (),
     "timebase_utc_maxerror_ns": (),
+    "timebase_utc_estimate": (),
     "timebase_publications_total": (),
     "timebase_late_publications_total": (),
     "timebase_utc_steps_total": (),
