@@ -74,18 +74,20 @@ struct delay {
     struct timebase_waiter *public;
     uint64_t ns; /* 0: nothing */
     unsigned flags;
-    int measured;
+    enum delay_kind kind; /* a result makes it DELAY_MEASURED */
 };
 
 static double one_delay(const struct delay *delay)
 {
-    const struct waiter *waiter = waiter_within(delay->public);
+    struct waiter *waiter = waiter_within(delay->public);
     struct timebase_fine_reading before, after;
     struct timebase_wait_result result;
     uint64_t base = timebase_ticks();
+    waiter->calibrated_kind = delay->kind;
     waiter_read_fine(waiter, base, &before);
     if (delay->ns > 0)
-        timebase_delay_ns(delay->public, delay->ns, delay->flags, delay->measured ? &result : NULL);
+        timebase_delay_ns(delay->public, delay->ns, delay->flags,
+                          delay->kind == DELAY_MEASURED ? &result : NULL);
     waiter_read_fine(waiter, base, &after);
     return after.ticks - before.ticks;
 }
@@ -101,6 +103,20 @@ static double mean_excess(struct delay delay, double nothing_ticks)
         (double)delay.ns / waiter->learnt.period_ns;
 }
 
+/* By how much the readings of such a delay differ more than its instructions take. */
+static double mean_reading(struct delay delay)
+{
+    const struct waiter *waiter = waiter_within(delay.public);
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double values[DELAY_TRIALS];
+    double run = (double)delay.ns / learnt->period_ns - learnt->delay_fixed_ticks[delay.kind];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        one_delay(&delay);
+        values[i] = (double)waiter->followed_ticks - run;
+    }
+    return quantile_trimmed_mean(values, DELAY_TRIALS);
+}
+
 /* Long enough for whatever comes before the end of a wait, on a slow machine too. */
 static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
 {
@@ -114,23 +130,28 @@ static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
 {
     enum { SHORT_NS = 150, LONG_NS = 650 };
     struct waiter_learnt *learnt = &waiter->learnt;
-    double nothing = mean_excess((struct delay){public, 0, 0, 0}, 0);
+    double nothing = mean_excess((struct delay){public, 0, 0, DELAY_BARE}, 0);
     if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
         learnt->run_ticks = learnt->instruction_ticks;
-        double shorter = mean_excess((struct delay){public, SHORT_NS, 0, 0}, nothing);
-        double longer = mean_excess((struct delay){public, LONG_NS, 0, 0}, nothing);
+        double shorter = mean_excess((struct delay){public, SHORT_NS, 0, DELAY_BARE}, nothing);
+        double longer = mean_excess((struct delay){public, LONG_NS, 0, DELAY_BARE}, nothing);
         double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
         learnt->run_ticks *= (asked + longer - shorter) / asked;
-        for (int measured = 0; measured < 2; measured++)
-            learnt->delay_fixed_ticks[measured] =
-                mean_excess((struct delay){public, SHORT_NS, 0, measured}, nothing);
+        for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
+            struct delay delay = {public, SHORT_NS, 0, (enum delay_kind)kind};
+            learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
+            delay.ns = LONG_NS;
+            if (kind != DELAY_BARE)
+                learnt->delay_read_ticks[kind] = mean_reading(delay);
+        }
     }
     uint64_t wait_ns = delay_by_wait_ns(learnt);
     for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
         int exact = way / 2, measured = way % 2;
         unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
-        learnt->delay_bias_ticks[exact][measured] =
-            mean_excess((struct delay){public, wait_ns, flags, measured}, nothing);
+        learnt->delay_bias_ticks[exact][measured] = mean_excess(
+            (struct delay){public, wait_ns, flags, measured ? DELAY_MEASURED : DELAY_BARE},
+            nothing);
     }
 }
 

@@ -18,6 +18,10 @@
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
+/* Delays by instructions: without readings, with two of them, and with these, evidence and result.
+ */
+enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
+
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
     double period_ns;         /* of a tick */
@@ -37,8 +41,9 @@ struct waiter_learnt {
     double sample_width_ticks;
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double plain_spread_ticks;
-    double run_ticks;              /* one instruction of a delay by instructions alone */
-    double delay_fixed_ticks[2];   /* such a delay with none; without and with a result */
+    double run_ticks;                      /* one instruction of a delay by instructions alone */
+    double delay_fixed_ticks[DELAY_KINDS]; /* such a delay with none */
+    double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, beside the instructions */
     double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
                                     * with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
@@ -86,6 +91,8 @@ struct waiter {
     int can_track;    /* the last approach was exact and undisturbed, and not learnt from yet */
     uint64_t waits, late, disturbed;
     uint64_t uses; /* of the approach and its evidence: waits and measured delays */
+    uint64_t short_delays, followed_ticks;
+    enum delay_kind calibrated_kind;
 };
 
 /* Where it lies in the storage. */

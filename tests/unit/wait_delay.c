@@ -135,6 +135,31 @@ static void short_delays_are_instructions_where_there_is_a_run_of_them(void **st
     assert_int_not_equal(longer.result.mechanism, TIMEBASE_MECHANISM_RUN);
 }
 
+/* As if the core clock had changed since: to and fro, with results and without. */
+static double run_after(double factor, int with_result)
+{
+    struct waiter_learnt *learnt = &waiter_within(the_waiter())->learnt;
+    double right = learnt->run_ticks;
+    learnt->run_ticks = right * factor;
+    for (int i = 0; i < 20000; i++)
+        delay_for(1000, 0, with_result);
+    double found = learnt->run_ticks;
+    learnt->run_ticks = right;
+    return found / (right * factor);
+}
+
+static void short_delays_follow_the_core_clock(void **state)
+{
+    (void)state;
+    if (waiter_within(the_waiter())->ways.run == NULL ||
+        waiter_within(the_waiter())->learnt.run_ticks <= 0)
+        skip();
+    for (int with_result = 0; with_result < 2; with_result++) {
+        assert_true(run_after(2, with_result) < 0.8);
+        assert_true(run_after(0.5, with_result) > 1.25);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +168,7 @@ int main(void)
         cmocka_unit_test(some_are_not_much_longer_than_asked_for),
         cmocka_unit_test(no_delay_at_all_returns_at_once),
         cmocka_unit_test(short_delays_are_instructions_where_there_is_a_run_of_them),
+        cmocka_unit_test(short_delays_follow_the_core_clock),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);
