@@ -40,6 +40,8 @@ FIGURES = [
     figure("the same, p99", "sleep_then_wait_1khz", "p99_ns", 3),
     figure("the same, late", "sleep_then_wait_1khz", "late_share", 0.015, "{:.2%}"),
     figure("the same, CPU", "sleep_then_wait_1khz", "cpu_share", 0.05, "{:.2%}"),
+    figure("the watch alone, around no delay, p50", "delay_200ns_watch", "p50_ns", None),
+    figure("the same, p99", "delay_200ns_watch", "p99_ns", None),
     figure("delay of 200 ns, p50", "delay_200ns", "p50_ns", 0.5),
     figure("the same, p99", "delay_200ns", "p99_ns", 2),
     figure("delay of 1 µs, p50", "delay_1us", "p50_ns", 0.5),

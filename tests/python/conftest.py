@@ -2,11 +2,18 @@
 """Running the command line as a user does: another process, the installed program."""
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 
 import pytest
+
+# Whoever starts the tests in the background has them ignore these, and all programs inherit it:
+# `timebase run` then goes on after Ctrl-C, as it should, and tests that send it would wait for ever.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 @dataclass

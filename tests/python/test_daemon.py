@@ -246,7 +246,14 @@ def test_an_unprivileged_user_is_told_what_is_refused():
             os.chmod(folder, 0o755)
             program = shutil.copy(PROGRAM, folder)
             done = subprocess.run(
-                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program, *arguments],
+                [
+                    "setpriv",
+                    "--reuid=65534",
+                    "--regid=65534",
+                    "--clear-groups",
+                    program,
+                    *arguments,
+                ],
                 capture_output=True,
                 text=True,
                 timeout=60,
