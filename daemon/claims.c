@@ -150,6 +150,16 @@ void claims_ask(struct claims *claims, int64_t mono_ns)
     }
 }
 
+void claims_ask_for_sample(struct claims *claims, int64_t mono_ns)
+{
+    for (unsigned i = 0; i < claims->count; i++) {
+        struct claims_source *source = &claims->sources[i];
+        if (source->is_up && source->has_claim && source->claim.is_slewed_by_others)
+            source->due_ns = mono_ns;
+    }
+    claims_ask(claims, mono_ns);
+}
+
 int64_t claims_due_ns(const struct claims *claims)
 {
     int64_t due_ns = INT64_MAX;

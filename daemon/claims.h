@@ -57,6 +57,12 @@ void claims_set_up(struct claims *claims, const struct settings *settings);
 /* Opens what is not open, asks what is due. */
 void claims_ask(struct claims *claims, int64_t mono_ns);
 
+/*
+ * The same before a sample. Sources whose claims age by what others slew are asked again, due or
+ * not: 100 ms of 500 ppm are 50 us, the way from here to the sample is nothing.
+ */
+void claims_ask_for_sample(struct claims *claims, int64_t mono_ns);
+
 /* When to ask next, monotonic; INT64_MAX if there is nobody to ask. */
 int64_t claims_due_ns(const struct claims *claims);
 

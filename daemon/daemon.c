@@ -94,7 +94,7 @@ static void step(struct daemon *daemon)
 {
     int64_t mono_ns = now_ns();
     look_at_machine(daemon, mono_ns);
-    claims_ask(&daemon->claims, mono_ns);
+    claims_ask_for_sample(&daemon->claims, mono_ns);
     enum keeper_result result = keeper_step(&daemon->keeper);
     daemon->due_ns = mono_ns + (int64_t)keeper_wait_ns(&daemon->keeper, result);
     bool is_status_new = report_step(&daemon->report, &daemon->keeper, result);

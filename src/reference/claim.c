@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "../discipline/assumptions.h"
 #include "claim.h"
 #include "saturate.h"
 
@@ -23,7 +24,8 @@ void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, 
 {
     /* A claim may be newer than the instant that is asked for, and is worth as little then. */
     uint64_t age_ns = saturate_distance(mono_ns, claim->mono_ns);
-    uint64_t rate_ppb = (uint64_t)claim->growth_ppb + drift_ppb;
+    uint64_t slew_ppb = claim->is_slewed_by_others ? ASSUME_SLEW_PPM * 1000 : 0;
+    uint64_t rate_ppb = slew_ppb + claim->growth_ppb + drift_ppb;
     uint64_t error_ns = saturate_add(claim->error_ns, saturate_growth(age_ns, rate_ppb));
     error_ns = saturate_add(error_ns, saturate_growth(claim->drifting_ns, drift_ppb));
     uint64_t moved_ns = corrected(claim, age_ns);

@@ -28,6 +28,8 @@ struct reference_claim {
     bool is_synchronized;       /* the source says that it follows UTC; else an estimate */
     bool is_correcting;         /* the source is slewing CLOCK_REALTIME towards UTC: any part of
                                  * offset_ns may be gone since mono_ns */
+    bool is_slewed_by_others;   /* the source has a clock of its own, and whoever steers
+                                 * CLOCK_REALTIME may have slewed it either way since mono_ns */
     uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
 };
 

@@ -154,6 +154,7 @@ int phc_claim(struct phc *phc, struct reference_claim *claim)
         .error_ns = saturate_add(phc->error_ns, half_width(&reading) + ROUNDING_NS),
         .flags = flags,
         .is_synchronized = phc->is_vouched_for,
+        .is_slewed_by_others = true,
     };
     return TIMEBASE_OK;
 }

@@ -193,6 +193,7 @@ int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *mome
     claim->growth_ppb = growth_ppb(clock);
     claim->drifting_ns = drifting_ns(clock, moment->ticks);
     claim->flags = line_flags(clock, utc_ns);
+    claim->is_slewed_by_others = true;
     claim->is_synchronized =
         clock->status == VMCLOCK_SYNCHRONIZED && (clock->flags & VMCLOCK_TIME_MAXERROR_VALID) != 0;
     return TIMEBASE_OK;

@@ -285,6 +285,21 @@ static void a_correction_under_way_is_covered_to_its_end(void **state)
     claims_close(&claims);
 }
 
+/* A PTP clock is asked at each sample, chronyd when it has something new to say. */
+static void what_others_slew_is_asked_at_each_sample(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    told_sources[1].claim.is_slewed_by_others = true;
+    claims_ask_for_sample(&claims, SECOND);
+    for (int i = 1; i < 5; i++)
+        claims_ask_for_sample(&claims, SECOND + i * MS);
+    assert_int_equal(told_sources[0].asked, 1);
+    assert_int_equal(told_sources[1].asked, 5);
+    assert_true(claims_due_ns(&claims) > SECOND + 4 * MS); /* and nobody is woken for it */
+    claims_close(&claims);
+}
+
 static void an_estimate_has_no_vote_beside_a_bound(void **state)
 {
     (void)state;
@@ -378,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_huge_claim_does_not_wrap),
         cmocka_unit_test(the_fastest_growth_of_those_that_agree_is_the_samples),
         cmocka_unit_test(a_correction_under_way_is_covered_to_its_end),
+        cmocka_unit_test(what_others_slew_is_asked_at_each_sample),
         cmocka_unit_test(an_estimate_has_no_vote_beside_a_bound),
         cmocka_unit_test(one_that_knows_nothing_any_more_follows_utc_no_more),
         cmocka_unit_test(a_failure_has_its_reason),

@@ -201,6 +201,19 @@ static void what_is_being_corrected_may_be_gone_but_not_beyond_zero(void **state
     assert_true(low_ns == -1010 && high_ns == 10);
 }
 
+static void others_may_have_slewed_the_system_clock_either_way(void **state)
+{
+    struct reference_claim claim = bound(0, 10);
+    int64_t low_ns, high_ns;
+    (void)state;
+    claim.is_slewed_by_others = true;
+    reference_claim_ends(&claim, 0, 0, &low_ns, &high_ns);
+    assert_true(low_ns == -10 && high_ns == 10);
+    reference_claim_ends(&claim, 1000000, 0, &low_ns, &high_ns);
+    assert_in_range(-low_ns, 510, 511);
+    assert_in_range(high_ns, 510, 511);
+}
+
 static void sums_end_at_the_largest_number(void **state)
 {
     const int64_t offsets[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
@@ -358,6 +371,7 @@ int main(void)
         cmocka_unit_test(a_claim_grows_by_its_own_rate_and_the_oscillator_s),
         cmocka_unit_test(growth_is_rounded_up),
         cmocka_unit_test(what_is_being_corrected_may_be_gone_but_not_beyond_zero),
+        cmocka_unit_test(others_may_have_slewed_the_system_clock_either_way),
         cmocka_unit_test(sums_end_at_the_largest_number),
         cmocka_unit_test(a_claim_of_long_ago_is_worth_nothing),
         cmocka_unit_test(every_small_world_is_as_an_oracle_says),

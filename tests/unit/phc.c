@@ -146,6 +146,7 @@ static void a_precise_device_is_compared_at_one_instant(void **state)
     assert_true(before_ns <= claim.mono_ns && claim.mono_ns <= after_ns);
     assert_true(claim.is_synchronized);
     assert_int_equal(claim.flags, TIMEBASE_LINE_TAI_VALID | TAI_SEC << TIMEBASE_LINE_TAI_SHIFT);
+    assert_true(claim.is_slewed_by_others);
     assert_int_equal(device.extended_calls, 0);
     phc_close(&phc);
 }

@@ -146,6 +146,7 @@ static void at_its_own_tick_it_shows_its_own_time(void **state)
     assert_true(claim.is_synchronized);
     assert_int_equal((int16_t)(claim.flags >> TIMEBASE_LINE_TAI_SHIFT), 37);
     assert_true(claim.flags & TIMEBASE_LINE_TAI_VALID);
+    assert_true(claim.is_slewed_by_others);
 }
 
 static void a_system_clock_that_is_fast_has_a_positive_offset(void **state)
