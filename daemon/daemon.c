@@ -86,8 +86,12 @@ static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
 {
     if (machine_stalled(&daemon->machine, daemon->due_ns, mono_ns))
         claims_forget(&daemon->claims, mono_ns);
-    if (machine_clocksource_changed(&daemon->machine, mono_ns))
-        keeper_disrupt(&daemon->keeper);
+    if (!machine_clocksource_changed(&daemon->machine, mono_ns))
+        return;
+    keeper_disrupt(&daemon->keeper);
+    /* The system clock may move in other steps now. */
+    daemon->kernel.is_fine = 0;
+    daemon->kernel.reference_step_ns = 0;
 }
 
 static void step(struct daemon *daemon)

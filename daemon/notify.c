@@ -57,7 +57,7 @@ static uint64_t number_in(const char *name)
 uint64_t notify_watchdog_ns(void)
 {
     uint64_t usec = number_in("WATCHDOG_USEC");
-    if (usec == 0 || usec > UINT64_MAX / 1000)
+    if (usec == 0 || usec > (uint64_t)INT64_MAX / 1000)
         return 0;
     if (getenv("WATCHDOG_PID") != NULL && number_in("WATCHDOG_PID") != (uint64_t)getpid())
         return 0;
