@@ -3,7 +3,8 @@
 """The goal figures of waiting: `make accuracy`, on a quiet machine.
 
 Runs `timebase accuracy` RUNS times and writes bench/results/accuracy.json with the rows of every
-run, and bench/results/accuracy.md: for each figure the median of the runs, and all of them.
+run, bench/results/accuracy.md: for each figure the median of the runs, and all of them; and the
+last run's pictures that docs/guide/hit.md shows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 3
+PICTURES = ("figure3", "histogram", "event", "delay")
 
 
 def figure(name, row, value, must, show="{:.2f} ns"):
@@ -49,11 +52,13 @@ FIGURES = [
 ]
 
 
-def measure(arguments: list[str]) -> dict:
+def measure(arguments: list[str], out: Path) -> dict:
     program = Path(sys.executable).with_name("timebase")
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "accuracy", "--json", "--out", folder, *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        for name in PICTURES:
+            shutil.copy(Path(folder, f"{name}.svg"), out / f"accuracy-{name}.svg")
     document = json.loads(done.stdout)
     document.pop("figures", None)
     return document
@@ -101,9 +106,9 @@ def main() -> None:
     options = parser.parse_args()
     load = os.getloadavg()[0]
     arguments = ["--quick"] * options.quick + (["--cpu", options.cpu] if options.cpu else [])
-    runs = [measure(arguments) for _ in range(RUNS)]
-    text = "\n".join([heading(runs, load), "", *lines_of(runs)]) + "\n"
     options.out.mkdir(parents=True, exist_ok=True)
+    runs = [measure(arguments, options.out) for _ in range(RUNS)]
+    text = "\n".join([heading(runs, load), "", *lines_of(runs)]) + "\n"
     (options.out / "accuracy.md").write_text(text, encoding="utf-8")
     record = json.dumps({"load_average": load, "runs": runs}, indent=1)
     (options.out / "accuracy.json").write_text(record + "\n", encoding="utf-8")
