@@ -417,7 +417,9 @@ def test_what_the_measurement_adds_to_a_delay_is_taken_off(monkeypatch):
     monkeypatch.setattr(delay, "delays", pretend)
     fake = SimpleNamespace(random=numpy.random.default_rng(5))
     found = delay._delays(fake, TINY, 200)
-    assert found.keys() == delay.DELAYERS.keys()
+    assert found.keys() == {delay.NOTHING, *delay.DELAYERS}
+    watch = found.pop(delay.NOTHING)
+    assert set(watch.error_ns) == {0.0}
     assert {error for of_one in found.values() for error in of_one.error_ns} == {5.0}
 
 
