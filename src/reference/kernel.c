@@ -99,7 +99,9 @@ static uint64_t measure_reference_step(void)
     return step == UINT64_MAX ? 1 : step;
 }
 
-static int read_brackets(struct discipline_sample *sample)
+/* Also corrects a step that was measured while reads were slow, as cold code is: none is longer
+ * than a distance that was seen. */
+static int read_brackets(struct discipline_sample *sample, uint64_t *step_ticks)
 {
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < BRACKETS; i++) {
@@ -108,6 +110,8 @@ static int read_brackets(struct discipline_sample *sample)
         uint64_t after = timebase_ticks_ordered();
         if (mono == INT64_MIN)
             return TIMEBASE_E_REFERENCE;
+        if (after != before && after - before < *step_ticks)
+            *step_ticks = after - before;
         if (after - before < narrowest) {
             narrowest = after - before;
             sample->ticks_before = before;
@@ -194,11 +198,8 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
     }
     if (error == TIMEBASE_OK && kernel->reference_step_ns == 0)
         kernel->reference_step_ns = measure_reference_step();
-    sample->step_ticks = kernel->step_ticks;
-    sample->spread_ticks = kernel->spread_ticks;
-    sample->reference_step_ns = kernel->reference_step_ns;
     if (error == TIMEBASE_OK)
-        error = read_brackets(sample);
+        error = read_brackets(sample, &kernel->step_ticks);
     if (error == TIMEBASE_OK) {
         sample->suspended_ns = read_suspended(sample->mono_ns);
         refresh_state(kernel, sample);
@@ -207,6 +208,9 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
         sample->flags = kernel->flags;
         sample->is_synchronized = kernel->is_synchronized;
     }
+    sample->step_ticks = kernel->step_ticks;
+    sample->spread_ticks = kernel->spread_ticks;
+    sample->reference_step_ns = kernel->reference_step_ns;
     errno = saved_errno;
     return error;
 }

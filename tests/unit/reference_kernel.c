@@ -104,6 +104,21 @@ static void tai_is_in_the_flags_as_the_kernel_has_it(void **state)
     assert_true(flags & TIMEBASE_LINE_ESTIMATE); /* whatever it says of itself */
 }
 
+static void a_step_that_a_bracket_refutes_is_corrected(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    sample_now(&kernel);
+    /* The counter may stand still throughout a bracket, and throughout a few. */
+    do {
+        kernel.step_ticks = UINT64_MAX;
+    } while (sample_now(&kernel).step_ticks == UINT64_MAX);
+    kernel.step_ticks = UINT64_MAX;
+    struct discipline_sample sample = sample_now(&kernel);
+    if (sample.ticks_after != sample.ticks_before)
+        assert_in_range(sample.step_ticks, 1, sample.ticks_after - sample.ticks_before);
+}
+
 static void the_kernel_is_asked_about_itself_once_a_second_or_after_a_step(void **state)
 {
     struct reference_kernel kernel = {0};
@@ -180,6 +195,7 @@ int main(void)
         cmocka_unit_test(time_asleep_is_boot_time_less_monotonic_time),
         cmocka_unit_test(the_error_is_not_less_than_the_kernel_s_own),
         cmocka_unit_test(tai_is_in_the_flags_as_the_kernel_has_it),
+        cmocka_unit_test(a_step_that_a_bracket_refutes_is_corrected),
         cmocka_unit_test(the_kernel_is_asked_about_itself_once_a_second_or_after_a_step),
         cmocka_unit_test(a_moment_agrees_with_the_clocks_and_with_a_sample),
         cmocka_unit_test(the_step_of_the_clock_is_measured_once),
