@@ -109,18 +109,14 @@ def _print_table(document: dict) -> None:
 
 
 def _cells(row: dict) -> list[str]:
-    from timebase.experiments.accuracy.figure import words
+    from timebase.experiments.accuracy.figure import percent, words
 
     errors = ("p50_ns", "p99_ns", "p999_ns", "bias_ns")
     shares = ("late_share", "disturbed_share", "cpu_share")
     return [
         *("" if row[key] is None else words(row[key]) for key in errors),
-        *("" if row[key] is None else _percent(row[key]) for key in shares),
+        *("" if row[key] is None else percent(row[key]) for key in shares),
     ]
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
 
 
 def _conditions(document: dict) -> str:

@@ -9,7 +9,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from timebase.cli.now import iso_utc
-from timebase.experiments.accuracy.figure import words
+from timebase.experiments.accuracy.figure import percent, words
 from timebase.report import plots
 from timebase.report.panels import draw
 from timebase.report.svg import COLOURS, inline_svg
@@ -25,7 +25,9 @@ def build(document: dict) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(ns=ns, whole=whole, breakable=breakable, date=iso_utc, words=words)
+    environment.filters.update(
+        ns=ns, whole=whole, breakable=breakable, date=iso_utc, words=words, percent=percent
+    )
     return environment.get_template("report").render(
         document,
         plots=_plots(document),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from timebase.experiments.accuracy.figure import words
+from timebase.experiments.accuracy.figure import percent, words
 
 
 def verdict(document: dict) -> dict:
@@ -122,7 +122,7 @@ def _starting(document: dict, good: str) -> dict:
         f"Half of the exact waits ended within {words(exact['p50_ns'])} of the tick, 99 % within "
         f"{words(exact['p99_ns'])} (polling loop: {words(loop['p50_ns'])}, "
         f"{words(loop['p99_ns'])}); asleep until just before, 90 % within "
-        f"{words(asleep['p90_ns'])}, and {100 * asleep['late_share']:.2g} % too late.",
+        f"{words(asleep['p90_ns'])}, and {percent(asleep['late_share'])} % too late.",
     )
 
 

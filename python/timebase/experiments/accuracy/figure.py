@@ -76,6 +76,11 @@ def words(ns: float) -> str:
     return f"{_two(ns)} ns"
 
 
+def percent(share: float) -> str:
+    """0.41, 17, 100: of a share, without the sign."""
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+
+
 def _two(value: float) -> str:
     size = abs(value)
     if size >= 9.95 or size < 0.005:
