@@ -150,6 +150,7 @@ static void learn_width(struct estimator *estimator, uint64_t width_ns)
 static void restart(struct estimator *estimator, const struct estimator_point *point)
 {
     estimator->count = 0;
+    estimator->has_jumped = true;
     keep(estimator, point);
     estimator->newest = *point;
     estimator->value = fixed_from_ns(point->ns);
@@ -192,15 +193,28 @@ static enum estimator_event begin(struct estimator *estimator, const struct esti
     return estimator->ready ? ESTIMATOR_FOLLOWED : ESTIMATOR_WAIT;
 }
 
-/* A jump right after a jump: not the count but the rate has changed, and is learnt anew. */
+/* Two processors' counters differ by less; two jumps in a row, of hours perhaps, by more. */
+static bool is_some_counter(struct fixed period, struct fixed known)
+{
+    return fixed_less(fixed_over(period, 8), known) && fixed_less(fixed_over(known, 8), period);
+}
+
+/*
+ * A jump right after a jump: not the count but the rate has changed, and is learnt anew. Across one
+ * jump alone a slope means nothing.
+ */
 static void restart_after_jump(struct estimator *estimator, const struct estimator_point *point)
 {
-    struct estimator_point last = estimator->points[0];
-    bool is_rate = estimator->count == 1 && point->ns - last.ns >= BASELINE_MIN_NS &&
+    struct estimator_point last = estimator->newest;
+    bool is_rate = estimator->has_jumped && point->ns - last.ns >= BASELINE_MIN_NS &&
         has_good_slope(&last, point);
+    uint64_t error_frac;
+    struct fixed period = is_rate ? slope(&last, point, &error_frac) : estimator->period;
     restart(estimator, point);
-    if (is_rate)
-        estimator->period = slope(&last, point, &estimator->period_error_frac);
+    if (is_rate && is_some_counter(period, estimator->period)) {
+        estimator->period = period;
+        estimator->period_error_frac = error_frac;
+    }
 }
 
 /*
@@ -257,6 +271,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
         restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }
+    estimator->has_jumped = false;
     estimator->value = corrected(estimator, predicted, point);
     estimator->error_ns = error_ns(estimator, point, elapsed_ns);
     bool was_cut = cut(estimator, point);

@@ -36,6 +36,7 @@ struct estimator {
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
     uint64_t error_ns;          /* value is wrong by no more than this */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
+    bool has_jumped;            /* the newest point did, or went back */
     bool has_slept;             /* before the next point: its reference stood still meanwhile */
     uint32_t drift_ppm;         /* the oscillator's allowance; 0: ASSUME_DRIFT_PPM */
 };

@@ -80,6 +80,40 @@ static void a_jump_begins_afresh_and_keeps_the_known_period(void **state)
     assert_true(estimator.period.ns == period.ns && estimator.period.frac == period.frac);
 }
 
+/* Of a counter with coarse steps hardly any point is kept: one is, as after a jump. */
+static void the_slope_across_a_jump_is_no_rate(void **state)
+{
+    struct estimator estimator = {0};
+    struct estimator_point first = point_at(0, 50), later = point_at(400000, 50),
+                           wide = point_at(1000000, 1000), jumped = point_at(2000000, 50);
+    (void)state;
+    estimator_observe(&estimator, &first);
+    estimator_observe(&estimator, &later);
+    estimator.count = 1;
+    estimator_observe(&estimator, &wide);
+    assert_int_equal(estimator.count, 1);
+    struct fixed period = estimator.period;
+    jumped.ns += 3 * MS;
+    assert_int_equal(estimator_observe(&estimator, &jumped), ESTIMATOR_JUMPED);
+    assert_true(estimator.period.ns == period.ns && estimator.period.frac == period.frac);
+}
+
+/* Two jumps in a row look like another rate, but like no counter's. */
+static void after_any_jumps_the_clock_is_followed_again(void **state)
+{
+    struct estimator estimator = settled(200000000);
+    struct estimator_point point;
+    (void)state;
+    for (uint64_t i = 1; i <= 3; i++) {
+        point = point_at(200000000 + i * 1000000, 50);
+        point.ns += (int64_t)i * 3600 * 1000 * MS;
+        assert_int_equal(estimator_observe(&estimator, &point), ESTIMATOR_JUMPED);
+    }
+    point = point_at(204000000, 50);
+    point.ns += 3 * 3600 * (int64_t)1000 * MS;
+    assert_int_equal(estimator_observe(&estimator, &point), ESTIMATOR_FOLLOWED);
+}
+
 static void what_a_slewing_reference_can_do_is_no_jump(void **state)
 {
     (void)state;
@@ -220,6 +254,8 @@ int main(void)
         cmocka_unit_test(the_first_slope_waits_for_a_baseline),
         cmocka_unit_test(resetting_forgets_everything),
         cmocka_unit_test(a_jump_begins_afresh_and_keeps_the_known_period),
+        cmocka_unit_test(the_slope_across_a_jump_is_no_rate),
+        cmocka_unit_test(after_any_jumps_the_clock_is_followed_again),
         cmocka_unit_test(what_a_slewing_reference_can_do_is_no_jump),
         cmocka_unit_test(a_counter_that_goes_back_or_stands_still_begins_afresh),
         cmocka_unit_test(a_counter_may_wrap),
