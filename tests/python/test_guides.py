@@ -2,12 +2,10 @@
 """What the guides name is there: files of this tree, make targets, functions, options."""
 
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
+from daemons import ROOT, needs_program, run
 
-ROOT = Path(__file__).resolve().parents[2]
 TEXTS = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "docs/threat-model.md")),
     *sorted((ROOT / "docs/guide").glob("*.md")),
@@ -51,11 +49,10 @@ def test_options_are_those_of_the_command(command, timebase_command):
     assert {option for option in commands()[command] if option not in outcome.out} == set()
 
 
+@needs_program
 def test_options_of_the_daemon_are_in_its_help():
-    daemon = ROOT / "build/native/daemon/timebased"
-    if not daemon.exists():
-        pytest.skip("no timebased: make native")
     said = "".join(text.read_text(encoding="utf-8") for text in TEXTS)
     named = set(re.findall(r"timebased (--[a-z-]+)", said))
-    help_text = subprocess.run([daemon, "--help"], capture_output=True, text=True, check=True)
-    assert named and {option for option in named if option not in help_text.stdout} == set()
+    done = run("--help")
+    assert done.returncode == 0, done.stderr
+    assert named and {option for option in named if option not in done.stdout} == set()
