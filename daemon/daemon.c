@@ -4,9 +4,9 @@
 
 #include <timebase/version.h>
 
-#include "../src/counter/readable.h"
+#include "clock/counter/readable.h"
 #include "daemon_parts.h"
-#include "history.h"
+#include "history/history.h"
 #include "log.h"
 #include "notify.h"
 #include "privileges.h"

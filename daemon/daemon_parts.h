@@ -3,13 +3,13 @@
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
-#include "../src/reference/reference.h"
+#include "clock/reference/reference.h"
 #include "daemon.h"
 #include "keeper.h"
-#include "machine.h"
+#include "disturbance.h"
 #include "page_file.h"
 #include "report.h"
-#include "spread.h"
+#include "cpus.h"
 #include "wake.h"
 
 struct daemon {

@@ -4,7 +4,7 @@
 
 #include "config.h"
 #include "daemon_parts.h"
-#include "history.h"
+#include "history/history.h"
 #include "log.h"
 
 int daemon_settings(const struct options *options, struct settings *settings,

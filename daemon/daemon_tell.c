@@ -7,7 +7,7 @@
 #include <timebase/version.h>
 
 #include "daemon_parts.h"
-#include "history.h"
+#include "history/history.h"
 #include "log.h"
 #include "metrics.h"
 #include "notify.h"

@@ -7,7 +7,7 @@
 #ifndef DAEMON_DISRUPTION_H
 #define DAEMON_DISRUPTION_H
 
-#include "../src/discipline/discipline.h"
+#include "clock/discipline/discipline.h"
 
 /*
  * What was learnt about the counter's pace is forgotten, but for 500 ppm; readers are told

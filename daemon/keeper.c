@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <timebase/error.h>
 
-#include "../src/publish/publish.h"
+#include "clock/page/publish.h"
 #include "keeper_parts.h"
 
 /* The first interval; doubled until it is the configured one. Lead and slew must fit in. */

@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../src/discipline/discipline.h"
-#include "../src/reference/reference.h"
-#include "claims.h"
+#include "clock/discipline/discipline.h"
+#include "clock/reference/reference.h"
+#include "sources/claims.h"
 
 /* From planning to the first tick of the new lines. */
 #define KEEPER_LEAD_NS 30000000

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a sample tells, and what others have told meanwhile. */
-#include "../src/publish/publish.h"
+#include "clock/page/publish.h"
 #include "disruption.h"
 #include "keeper_parts.h"
 
-/* Asleep for less is the looking itself (src/discipline). */
+/* Asleep for less is the looking itself (src/clock/discipline). */
 #define SUSPEND_MIN_NS 1000000
 
 static void count_step(struct keeper *keeper, int64_t step_ns)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The next lines: drawn a lead ahead, stored, looked at afterwards, recorded. */
-#include "../src/publish/publish.h"
+#include "clock/page/publish.h"
 #include "keeper_parts.h"
 
 /* Between the end of the longest slew and the next publication. */

@@ -10,7 +10,7 @@
 
 #include <timebase/error.h>
 
-#include "../src/publish/store.h"
+#include "store.h"
 #include "privileges.h"
 
 enum { FOLDER_MODE = 0755, PAGE_MODE = 0644 };

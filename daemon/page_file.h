@@ -8,7 +8,7 @@
  *     page_file_close    the page stays: readers go on with it in holdover
  *
  * The file is made aside and renamed, never truncated, and opened without following links. The
- * page itself lives in the daemon's memory (src/publish/store.h).
+ * page itself lives in the daemon's memory (daemon/store.h).
  */
 #ifndef DAEMON_PAGE_FILE_H
 #define DAEMON_PAGE_FILE_H

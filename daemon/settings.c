@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../src/reference/claim.h"
+#include "sources/claim.h"
 #include "log.h"
 #include "quantity.h"
 

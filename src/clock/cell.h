@@ -14,8 +14,8 @@
 
 #include <timebase/clock.h>
 
-#include "../discipline/discipline.h"
-#include "../reference/reference.h"
+#include "clock/discipline/discipline.h"
+#include "clock/reference/reference.h"
 
 struct clock_cell;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pure part of spread: inequalities in, a bound out. */
-#include "spread.h"
+#include "skew.h"
 
 void spread_there(struct spread_range *range, uint64_t sent_here, uint64_t received_there)
 {

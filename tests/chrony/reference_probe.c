@@ -12,7 +12,7 @@
 #include <timebase/error.h>
 #include <timebase/page.h>
 
-#include "reference/claim.h"
+#include "daemon/sources/claim.h"
 
 static void print_claim(const struct reference_claim *claim)
 {

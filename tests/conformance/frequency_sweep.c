@@ -14,7 +14,7 @@
 
 #include <timebase.h>
 
-#include "discipline/fixed.h"
+#include "clock/line/fixed.h"
 
 #define NS_PER_SEC 1000000000u
 #define CENTURY_SEC UINT64_C(3155760000)

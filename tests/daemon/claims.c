@@ -2,7 +2,7 @@
 /* What the references say, and what becomes of a sample. */
 #include "cmocka_first.h"
 
-#include "daemon/claims.h"
+#include "daemon/sources/claims.h"
 #include "told_source.h"
 
 #define MS INT64_C(1000000)

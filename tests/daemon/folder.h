@@ -13,7 +13,7 @@
 
 #include <timebase/page.h>
 
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 
 static char folder[64];
 static char page_path[96];

@@ -4,7 +4,7 @@
 
 #include <timebase/timeline.h>
 
-#include "daemon/history.h"
+#include "daemon/history/history.h"
 #include "daemon/log.h"
 #include "folder.h"
 

@@ -2,9 +2,9 @@
 /* What befalls the machine, from a made-up /sys. */
 #include "cmocka_first.h"
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 #include "daemon/log.h"
-#include "daemon/machine.h"
+#include "daemon/disturbance.h"
 #include "folder.h"
 
 #define SECOND INT64_C(1000000000)

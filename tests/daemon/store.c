@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "folder.h"
-#include "publish/store.h"
+#include "daemon/store.h"
 
 /* Every write goes through here: after `writes_left` of them the writer is dead. */
 static int writes_left, bytes_left;

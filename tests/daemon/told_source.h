@@ -7,7 +7,7 @@
 
 #include <timebase/error.h>
 
-#include "reference/claim.h"
+#include "daemon/sources/claim.h"
 
 enum { TOLD_SOURCES = 3 };
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "reference/chrony.h"
+#include "daemon/sources/chrony.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
  * would get past them; the first byte says for which records.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc \
- *         tests/fuzz/timeline.c $(find src/timeline src/page src/error -name "*.c") -o fuzz
+ *         tests/fuzz/timeline.c $(find src/timeline src/clock/page src/clock/strerror.c -name "*.c") -o fuzz
  */
 #include <fcntl.h>
 #include <stdio.h>

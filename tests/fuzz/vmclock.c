@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reference/vmclock.h"
+#include "daemon/sources/vmclock.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

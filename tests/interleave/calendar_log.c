@@ -11,7 +11,7 @@
 
 #include <sched.h>
 
-#include "calendar/account.h"
+#include "timing/calendar/account.h"
 #include "threads.h"
 
 #define CAPACITY 8

@@ -38,8 +38,8 @@ static void note(enum kind kind, const void *address, int order)
     (note(STORE, (address), (order)), (void)(*(address) = (value)))
 #define __atomic_thread_fence(order) note(FENCE, NULL, (order))
 
-#include "../../src/page/convert.c"
-#include "../../src/publish/publish.c"
+#include "clock/page/convert.c"
+#include "clock/page/publish.c"
 
 #undef __atomic_load_n
 #undef __atomic_store_n

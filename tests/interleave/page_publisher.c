@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "discipline/fixed.h"
-#include "publish/publish.h"
+#include "clock/line/fixed.h"
+#include "clock/page/publish.h"
 
 #define NS_PER_SEC 1000000000
 #define WEAVE_PPM 400

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 #include "threads.h"
 
 #include <timebase/page.h>

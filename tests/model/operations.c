@@ -14,9 +14,9 @@
  */
 #include "recorder.h"
 
-#include "../../src/page/convert.c"
-#include "../../src/page/validate.c"
-#include "../../src/publish/publish.c"
+#include "clock/page/convert.c"
+#include "clock/page/validate.c"
+#include "clock/page/publish.c"
 
 #include <inttypes.h>
 #include <stdarg.h>

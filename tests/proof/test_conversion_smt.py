@@ -233,7 +233,7 @@ def test_growth_loses_less_than_a_nanosecond():
 
 
 def test_two_growths_lose_less_than_the_allowance_for_rounding():
-    text = source("src/discipline/assumptions.h", "-dD")
+    text = source("src/clock/discipline/assumptions.h", "-dD")
     allowance = int(re.search(r"ASSUME_ROUNDING_NS (\d+)", text).group(1))
     x, y = z3.Reals("x y")
     floors = [z3.ToReal(z3.ToInt(one)) for one in (x, y)]
@@ -301,7 +301,7 @@ def times_is_exact(text):
 
 
 def test_times_loses_nothing():
-    assert times_is_exact(source("src/discipline/fixed.h"))
+    assert times_is_exact(source("src/clock/line/fixed.h"))
 
 
 def quotient_step_is_right(text):
@@ -340,7 +340,7 @@ def quotient_step_is_right(text):
 
 
 def test_each_round_of_the_division_keeps_its_invariant():
-    assert quotient_step_is_right(source("src/discipline/fixed.h"))
+    assert quotient_step_is_right(source("src/clock/line/fixed.h"))
 
 
 def test_64_rounds_that_keep_the_invariant_are_a_division():
@@ -365,7 +365,7 @@ def test_64_rounds_that_keep_the_invariant_are_a_division():
 PAGE, ARITHMETIC, FIXED = (
     "include/timebase/page.h",
     "include/timebase/arithmetic.h",
-    "src/discipline/fixed.h",
+    "src/clock/line/fixed.h",
 )
 SPOILT = {
     "carry-of-a-middle-product-lost": (

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
-    *sorted((ROOT / "src/discipline").glob("*.c")),
-    ROOT / "src/publish/publish.c",
-    ROOT / "src/page/convert.c",
+    *sorted((ROOT / "src/clock/discipline").glob("*.c")),
+    ROOT / "src/clock/page/publish.c",
+    ROOT / "src/clock/page/convert.c",
     ROOT / "tests/simulation/world.c",
     ROOT / "tests/simulation/watch.c",
     ROOT / "tests/property/happenings.c",

@@ -7,8 +7,8 @@
 #ifndef SIMULATION_CALENDAR_MACHINE_H
 #define SIMULATION_CALENDAR_MACHINE_H
 
-#include "calendar/account.h"
-#include "calendar/dispatch.h"
+#include "timing/calendar/account.h"
+#include "timing/calendar/dispatch.h"
 
 #include "../unit/calendar_units.h"
 #include "../unit/dice.h"

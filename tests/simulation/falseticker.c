@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reference/agree.h"
+#include "daemon/sources/agree.h"
 #include "watch.h"
 
 #define SECOND 1e9

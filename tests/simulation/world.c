@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 
 /* What the slow path itself takes, from the sample to the publication. */
 #define WORK_NS 800

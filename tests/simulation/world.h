@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "discipline/cadence.h"
-#include "discipline/discipline.h"
+#include "clock/discipline/cadence.h"
+#include "clock/discipline/discipline.h"
 
 struct world {
     /* what is true */

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-#include "clock/mirror.h"
+#include "clock/attach/mirror.h"
 #include "page_writer.h"
 #include "whole_clock.h"
 

@@ -9,7 +9,7 @@
 #include <timebase.h>
 
 #include "child.h"
-#include "clock/page_file.h"
+#include "clock/attach/shared_file.h"
 #include "page_writer.h"
 
 static struct page_writer writer;
@@ -145,7 +145,7 @@ static void other_owners_are_refused(void **state)
 /* As systemd makes /run/timebase: root's folder in root's, given to the daemon's user. */
 static void the_service_folder_has_its_own_owner(void **state)
 {
-    struct page_file file;
+    struct shared_file file;
     char folder[160], path[192];
     (void)state;
     if (geteuid() != 0)
@@ -157,14 +157,14 @@ static void the_service_folder_has_its_own_owner(void **state)
     write_file(path, &page, sizeof(page));
     assert_int_equal(chown(folder, NOBODY, NOBODY), 0);
     assert_int_equal(chown(path, NOBODY, NOBODY), 0);
-    assert_int_equal(page_file_open(&file, path, "/none"), TIMEBASE_E_UNTRUSTED);
-    assert_int_equal(page_file_open(&file, path, folder), 0);
-    page_file_close(&file);
+    assert_int_equal(shared_file_open(&file, path, "/none"), TIMEBASE_E_UNTRUSTED);
+    assert_int_equal(shared_file_open(&file, path, folder), 0);
+    shared_file_close(&file);
     assert_int_equal(chown(path, NOBODY - 1, NOBODY - 1), 0);
-    assert_int_equal(page_file_open(&file, path, folder), TIMEBASE_E_UNTRUSTED);
+    assert_int_equal(shared_file_open(&file, path, folder), TIMEBASE_E_UNTRUSTED);
     assert_int_equal(chown(path, NOBODY, NOBODY), 0);
     assert_int_equal(chmod(writer.folder, 01777), 0); /* now anybody could have made it */
-    assert_int_equal(page_file_open(&file, path, folder), TIMEBASE_E_UNTRUSTED);
+    assert_int_equal(shared_file_open(&file, path, folder), TIMEBASE_E_UNTRUSTED);
     assert_int_equal(chmod(writer.folder, 0755), 0);
     unlink(path);
     rmdir(folder);

@@ -14,7 +14,7 @@
 #include <timebase/error.h>
 
 #include "child.h"
-#include "clock/page_file.h"
+#include "clock/attach/shared_file.h"
 #include "page_writer.h"
 
 #define COPIES 100000
@@ -50,22 +50,22 @@ static bool is_whole(const struct timebase_page *page)
 static void no_copy_is_of_two_publications(void **state)
 {
     struct page_writer writer = writer_new();
-    struct page_file file;
+    struct shared_file file;
     struct timebase_page copy;
     unsigned good = 0, torn = 0, broken = 0, older = 0;
     uint64_t last = 0;
     (void)state;
-    assert_int_equal(page_file_open(&file, writer.path, "/none"), 0);
+    assert_int_equal(shared_file_open(&file, writer.path, "/none"), 0);
     publish_clear(writer.page);
     pid_t child = fork();
     if (child == 0) {
         rewrite_until_orphaned(writer.page);
         _exit(0);
     }
-    while (page_file_copy(&file, &copy) == TIMEBASE_E_STALE)
+    while (shared_file_copy(&file, &copy) == TIMEBASE_E_STALE)
         ;
     for (int i = 0; i < COPIES; i++) {
-        int error = page_file_copy(&file, &copy);
+        int error = shared_file_copy(&file, &copy);
         torn += error == TIMEBASE_E_TORN;
         if (error != TIMEBASE_OK)
             continue;
@@ -76,7 +76,7 @@ static void no_copy_is_of_two_publications(void **state)
     }
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    page_file_close(&file);
+    shared_file_close(&file);
     writer_remove(&writer);
     print_message("%u copies of %u thousand publications, %u given up\n", good,
                   (unsigned)(last / 1000), torn);

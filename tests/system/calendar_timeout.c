@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "calendar/timeout.h"
+#include "timing/calendar/timeout.h"
 #include "child.h"
 #include "../unit/dice.h"
 

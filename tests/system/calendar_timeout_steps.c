@@ -18,7 +18,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#include "calendar/timeout.h"
+#include "timing/calendar/timeout.h"
 #include "child.h"
 
 #include <timebase/clock.h>

@@ -21,8 +21,8 @@
 #include "../unit/dice.h"
 #include "../unit/kernel_now.h"
 #include "clock/cell.h"
-#include "discipline/plan.h"
-#include "publish/publish.h"
+#include "clock/discipline/plan.h"
+#include "clock/page/publish.h"
 
 #define WRITER_LINE_NS 20000000
 /* A line is `before` so long after its end: ticks so old convert exactly. */

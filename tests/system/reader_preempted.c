@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "numbered_page.h"
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 #include "single_step.h"
 #include "skipped.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "reference/agree.h"
+#include "daemon/sources/agree.h"
 
 #define WORLDS 20000
 #define SPAN 40 /* points of the small worlds: -SPAN to SPAN */

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "approaches.h"
-#include "wait/evidence.h"
+#include "timing/wait/evidence.h"
 
 static struct approach a;
 static int events;

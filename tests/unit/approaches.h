@@ -8,7 +8,7 @@
 #include <timebase/counter.h>
 #include <timebase/wait.h>
 
-#include "wait/approach.h"
+#include "timing/wait/approach.h"
 
 approach_function approach_return_single, approach_return_vernier;
 approach_function approach_jump_single, approach_jump_vernier;

@@ -9,8 +9,8 @@
 
 #include <timebase.h>
 
-#include "../../bench/accuracy.h"
-#include "../../bench/accuracy_loops.h"
+#include "../../measure/accuracy.h"
+#include "../../measure/accuracy_loops.h"
 
 #define TRIALS 200
 

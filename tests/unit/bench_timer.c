@@ -11,9 +11,9 @@
 
 #include <timebase.h>
 
-#include "../../bench/accuracy.h"
-#include "../../bench/accuracy_event.h"
-#include "../../bench/load.h"
+#include "../../measure/accuracy.h"
+#include "../../measure/accuracy_event.h"
+#include "../../measure/load.h"
 #include "../system/skipped.h"
 
 #define PERIODS 40

@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "discipline/assumptions.h"
-#include "discipline/bound.h"
+#include "clock/discipline/assumptions.h"
+#include "clock/discipline/bound.h"
 
 #define HALF ((uint64_t)1 << 63)
 

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "discipline/bracket.h"
+#include "clock/discipline/bracket.h"
 
 /* 2 ns a tick, 100 ticks around the reference. */
 static struct discipline_sample sample_of_100_ticks(void)

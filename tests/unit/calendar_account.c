@@ -7,8 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/account.h"
-#include "calendar/problem.h"
+#include "timing/calendar/account.h"
+#include "timing/calendar/refusal.h"
 #include "calendar_units.h"
 #include "dice.h"
 

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/admission.h"
+#include "timing/calendar/admission.h"
 #include "calendar_units.h"
 
 #define CAPACITY 16

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/comb.h"
+#include "timing/calendar/comb.h"
 #include "calendar_units.h"
 #include "dice.h"
 

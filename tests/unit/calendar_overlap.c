@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/overlap.h"
+#include "timing/calendar/overlap.h"
 #include "calendar_units.h"
 #include "dice.h"
 

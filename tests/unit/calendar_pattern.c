@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/queue.h"
+#include "timing/calendar/queue.h"
 #include "calendar_units.h"
 #include "dice.h"
 

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "calendar/placement.h"
+#include "timing/calendar/placement.h"
 #include "calendar_units.h"
 #include "dice.h"
 

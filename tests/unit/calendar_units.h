@@ -9,7 +9,7 @@
 
 #include <timebase/calendar.h>
 
-#include "calendar/pattern.h"
+#include "timing/calendar/pattern.h"
 
 #define US 1000
 #define MS 1000000

@@ -13,7 +13,7 @@
 #include <timebase/page.h>
 
 #include "dice.h"
-#include "reference/chrony.h"
+#include "daemon/sources/chrony.h"
 
 #define MUTATIONS 200000
 

@@ -20,8 +20,8 @@
 
 #include "emulated.h"
 #include "kernel_now.h"
-#include "reference/chrony.h"
-#include "reference/drivers.h"
+#include "daemon/sources/chrony.h"
+#include "daemon/sources/drivers.h"
 
 #define LINE                                                                                       \
     "7F000001,127.0.0.1,2,1795274325.5,-0.009235670,0.000090834,0.000922741,-98.794,2.329,"        \

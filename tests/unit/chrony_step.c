@@ -12,9 +12,9 @@ static int stepped_utc_offset(int64_t *offset_ns);
 #undef fail /* of cmocka: the driver has one of its own */
 #define reference_utc_offset stepped_utc_offset
 #define reference_source_chrony stepped_source_chrony
-#include "reference/drivers.h"
-#include "reference/reference.h"
-#include "../../src/reference/chrony.c"
+#include "daemon/sources/drivers.h"
+#include "clock/reference/reference.h"
+#include "daemon/sources/chrony.c"
 
 #include <stdio.h>
 #include <stdlib.h>

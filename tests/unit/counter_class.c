@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 
 static const struct {
     int promised, kernel_constant, kernel_non_stop;

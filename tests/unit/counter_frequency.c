@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 
 static enum counter_verdict judge(uint64_t claimed_hz, uint64_t rounding_hz, uint64_t hz,
                                   uint64_t error_hz)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 
 static struct counter_steps steps_of(const uint64_t *reads, size_t count)
 {

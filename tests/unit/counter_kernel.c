@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 
 #define CLOCKSOURCE "sys/devices/system/clocksource/clocksource0"
 

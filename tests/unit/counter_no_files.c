@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 #include <timebase/error.h>
 
 static char folder[] = "/tmp/timebase-no-files-XXXXXX";

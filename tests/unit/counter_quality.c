@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "counter/probe.h"
+#include "clock/counter/probe.h"
 
 enum { REASON_BITS = 10 };
 

@@ -8,7 +8,7 @@
 
 #include <timebase/clock.h>
 
-#include "discipline/discipline.h"
+#include "clock/discipline/discipline.h"
 #include "simulated_line.h"
 
 #define MS 1000000

@@ -12,8 +12,8 @@
 #include <timebase/page.h>
 
 #include "dice.h"
-#include "discipline/discipline.h"
-#include "publish/publish.h"
+#include "clock/discipline/discipline.h"
+#include "clock/page/publish.h"
 #include "simulated_line.h"
 
 #define LINES 150

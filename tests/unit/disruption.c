@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "discipline/cadence.h"
+#include "clock/discipline/cadence.h"
 #include "simulated_line.h"
 
 #define MS 1000000

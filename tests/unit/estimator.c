@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "discipline/estimator.h"
+#include "clock/discipline/estimator.h"
 
 #define MS 1000000
 #define HALF ((uint64_t)1 << 63)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "discipline/estimator.h"
+#include "clock/discipline/estimator.h"
 #include "simulated_line.h"
 
 #define LINES 400

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "discipline/fixed.h"
+#include "clock/line/fixed.h"
 
 #define CASES 20000
 

@@ -8,7 +8,7 @@
 
 #include <timebase/interval.h>
 
-#include "../../src/interval/wait.h"
+#include "clock/interval/certain.h"
 
 #define LAST 5
 

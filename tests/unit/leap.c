@@ -8,7 +8,7 @@
 
 #include <timebase/page.h>
 
-#include "discipline/leap.h"
+#include "clock/discipline/leap.h"
 
 #define SECOND 1000000000LL
 #define HOUR (3600 * SECOND)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "dice.h"
-#include "wait/margin.h"
+#include "timing/wait/margin.h"
 
 #define MILLISECOND 1000000
 #define LEAD_NS 4000

@@ -9,7 +9,7 @@
 #include <timebase/page.h>
 
 #include "dice.h"
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 
 #define HALF ((uint64_t)1 << 63)
 #define UTC_OFFSET 1000000000000

@@ -9,7 +9,7 @@
 #include <timebase/error.h>
 #include <timebase/page.h>
 
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 
 static struct timebase_line line_of(uint64_t start_ticks)
 {

@@ -15,7 +15,7 @@
 #include <timebase/page.h>
 
 #include "kernel_now.h"
-#include "reference/phc.h"
+#include "daemon/sources/phc.h"
 
 #define SEC_NS 1000000000
 #define TAI_SEC 37

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "discipline/plan.h"
+#include "clock/discipline/plan.h"
 
 #define CASES 3000
 #define START 1000000000

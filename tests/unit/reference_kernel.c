@@ -13,7 +13,7 @@
 #include <timebase/error.h>
 
 #include "kernel_now.h"
-#include "reference/reference.h"
+#include "clock/reference/reference.h"
 
 #define SAMPLES 300
 #define MS 1000000

@@ -7,7 +7,7 @@
 #define TEST_SIMULATED_LINE_H
 
 #include "dice.h"
-#include "discipline/discipline.h"
+#include "clock/discipline/discipline.h"
 
 struct simulated_line {
     uint64_t origin_ticks;

@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "discipline/cadence.h"
-#include "discipline/plan.h"
+#include "clock/discipline/cadence.h"
+#include "clock/discipline/plan.h"
 
 #define START 1000000000
 #define MS 1000000

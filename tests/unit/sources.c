@@ -17,7 +17,7 @@
 #include <timebase/page.h>
 
 #include "kernel_now.h"
-#include "reference/drivers.h"
+#include "daemon/sources/drivers.h"
 
 static union reference_context context;
 static char path[] = "/tmp/timebase-simulated-XXXXXX";

@@ -13,7 +13,7 @@
 
 #include "dice.h"
 #include "kernel_now.h"
-#include "sync/spread.h"
+#include "sync/skew.h"
 
 #define WORLDS 2000
 #define THROWS 50

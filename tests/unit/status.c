@@ -8,8 +8,8 @@
 
 #include <timebase/clock.h>
 
-#include "discipline/assumptions.h"
-#include "discipline/bound.h"
+#include "clock/discipline/assumptions.h"
+#include "clock/discipline/bound.h"
 #include "simulated_line.h"
 
 #define MS 1000000

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "wait/steady.h"
+#include "timing/wait/steady.h"
 
 /* Exact ones among so many waits, all of which are disturbed or none. */
 static int exact_of(struct steady *steady, int waits, int disturbed)

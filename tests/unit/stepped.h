@@ -7,7 +7,7 @@
 #define TEST_STEPPED_H
 
 #include "dice.h"
-#include "wait/approach.h"
+#include "timing/wait/approach.h"
 
 struct stepped {
     uint64_t step, phase; /* it shows phase, phase + step, phase + 2 step, ... */

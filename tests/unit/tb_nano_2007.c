@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "../../bench/tb_nano_2007.h"
+#include "../../measure/tb_nano_2007.h"
 
 /* No ticks in a length of 0: the time is the stamp, whatever the counter says. */
 #define OLD_XSEC ((uint64_t)1000 << 20)

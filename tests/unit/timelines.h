@@ -15,9 +15,9 @@
 
 #include <timebase/timeline.h>
 
-#include "publish/publish.h"
+#include "clock/page/publish.h"
 #include "simulated_line.h"
-#include "timeline/write.h"
+#include "daemon/history/write.h"
 
 #define MS ((uint64_t)1000000)
 #define INTERVAL_NS (250 * MS)

@@ -19,7 +19,7 @@
 
 #include "dice.h"
 #include "kernel_now.h"
-#include "reference/timer.h"
+#include "daemon/sources/timer.h"
 
 #define CASES 20000
 #define SEC_NS 1000000000

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "stepped.h"
-#include "wait/table.h"
-#include "wait/waiter.h"
+#include "timing/wait/table.h"
+#include "timing/wait/waiter.h"
 
 #define SHORTEST 400.0  /* ticks, what the waiter believes at first */
 #define INSTRUCTION 0.5 /* ticks */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "stepped.h"
-#include "wait/vernier.h"
+#include "timing/wait/vernier.h"
 
 #define CASES 20000
 #define ROUNDING 0.01 /* ticks: instants of 2^40 ticks are doubles */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "stepped.h"
-#include "wait/vernier.h"
+#include "timing/wait/vernier.h"
 
 #define SERIES_FIT 4000
 #define SPACING 27.3

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "stepped.h"
-#include "wait/vernier.h"
+#include "timing/wait/vernier.h"
 
 #define SPACING 27.3
 #define PAD 0.71

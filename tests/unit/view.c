@@ -9,7 +9,7 @@
 
 #include <timebase/clock.h>
 
-#include "clock/view.h"
+#include "clock/attach/view.h"
 #include "dice.h"
 
 #define MS 1000000

@@ -18,8 +18,8 @@
 
 #include "dice.h"
 #include "kernel_now.h"
-#include "reference/drivers.h"
-#include "reference/vmclock.h"
+#include "daemon/sources/drivers.h"
+#include "daemon/sources/vmclock.h"
 
 #define SEC_NS 1000000000
 #define NOW_SEC 1795274325      /* in November 2026 */

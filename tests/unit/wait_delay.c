@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "wait/waiter.h"
+#include "timing/wait/waiter.h"
 #include "waiting.h"
 
 #define DELAYS 200

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "dice.h"
-#include "wait/waiter.h"
+#include "timing/wait/waiter.h"
 #include "waiting.h"
 
 #define TARGETS 30 /* for each way and each combination of flags */

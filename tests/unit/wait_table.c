@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "stepped.h"
-#include "wait/table.h"
+#include "timing/wait/table.h"
 
 #define CASES 5000
 

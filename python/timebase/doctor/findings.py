@@ -13,7 +13,7 @@ LARGE_MAXERROR_US = 100_000
 FREQUENCY_LIMIT_PPM = 500  # the kernel corrects no more
 # A vDSO call takes a fraction of a system call; without the vDSO it is one.
 VDSO_SHARE = 0.7
-GOOD_QUALITY = 80  # src/counter/quality.c: use it
+GOOD_QUALITY = 80  # src/clock/counter/quality.c: use it
 
 
 @dataclass(frozen=True)

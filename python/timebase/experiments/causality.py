@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does time go backwards between cores? (bench/causality.h)"""
+"""Does time go backwards between cores? (measure/causality.h)"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the C stopwatch says of nothing and of a little known work, many times (bench/laps.h)."""
+"""What the C stopwatch says of nothing and of a little known work, many times (measure/laps.h)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How well the clock follows CLOCK_REALTIME (bench/tracking.h)."""
+"""How well the clock follows CLOCK_REALTIME (measure/tracking.h)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Files that another process wrote, opened as the C library's attach opens them.
 
-The rules are those of src/clock/trusted.h, and tests/python/test_trust_rules.py holds the two
+The rules are those of src/clock/attach/trusted.h, and tests/python/test_trust_rules.py holds the two
 against each other: here each refusal has a text. Nothing is believed that somebody but root, this
 user or the service folder's owner could have put there; nothing blocks, whatever the path leads to.
 """

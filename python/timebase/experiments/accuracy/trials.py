@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loops in C (bench/accuracy.h), as functions that give Trials."""
+"""The loops in C (measure/accuracy.h), as functions that give Trials."""
 
 from __future__ import annotations
 

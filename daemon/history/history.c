@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "history.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+#include "write.h"
+#include "log.h"
+#include "settings.h"
+
+/* Publications from one attempt to open it to the next: a minute at the usual pace. */
+enum { RETRY = 240 };
+
+static struct timeline timeline;
+static char folder[SETTINGS_PATH];
+static uint64_t bytes_max;
+static bool is_open;
+static int told; /* the error that was logged last; 0 */
+static uint64_t failures;
+static unsigned retry; /* publications to go */
+
+static void tell(int error)
+{
+    failures += error != TIMEBASE_OK;
+    if (error == told)
+        return;
+    if (error != TIMEBASE_OK)
+        log_line(LOG_WARNING, "timeline %s: %s: publications go on without it; see to the folder",
+                 folder, timebase_strerror(error));
+    else
+        log_line(LOG_INFO, "timeline %s: written again", folder);
+    told = error;
+}
+
+static void try_to_open(void)
+{
+    int error = timeline_open(&timeline, folder, bytes_max, timebase_counter_id());
+    is_open = error == TIMEBASE_OK;
+    retry = RETRY;
+    tell(error);
+}
+
+void history_open(const char *path, uint64_t bytes)
+{
+    /* Under RLIMIT_FSIZE a write is to fail, not to end the daemon. */
+    signal(SIGXFSZ, SIG_IGN);
+    strncpy(folder, path, sizeof(folder) - 1);
+    bytes_max = bytes;
+    told = 0;
+    if (folder[0] != '\0')
+        try_to_open();
+}
+
+/* The folder was taken away, and what is open has no name: the next publication makes it anew. */
+static void leave_folder(void)
+{
+    timeline_close(&timeline);
+    is_open = false;
+    retry = 1;
+}
+
+void history_append(const struct timebase_lines *lines, uint64_t published_ticks, bool is_disrupted)
+{
+    if (folder[0] == '\0')
+        return;
+    if (!is_open && --retry == 0)
+        try_to_open();
+    if (!is_open)
+        return;
+    int error = is_disrupted ? timeline_mark(&timeline, TIMELINE_DISRUPTION) : TIMEBASE_OK;
+    int appended = timeline_append(&timeline, lines, published_ticks);
+    tell(error != TIMEBASE_OK ? error : appended);
+    if (appended == TIMEBASE_E_NOT_FOUND)
+        leave_folder();
+}
+
+uint64_t history_bytes(void)
+{
+    return is_open ? timeline_size(&timeline) : 0;
+}
+
+uint64_t history_failures(void)
+{
+    return failures;
+}
+
+void history_close(void)
+{
+    if (is_open) {
+        timeline_mark(&timeline, TIMELINE_END);
+        timeline_close(&timeline);
+    }
+    is_open = false;
+    folder[0] = '\0';
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "resume.h"
+
+#include <fcntl.h>
+
+#include <timebase/error.h>
+
+#include "timeline/folder.h"
+#include "timeline/segment.h"
+#include "write.h"
+
+/* So many writers in a row may have been killed before their first record. */
+#define TORN_MAX 16
+
+/* The newest segment that has a beginning. */
+static int open_newest(const struct timeline *timeline, uint32_t oldest, struct segment *segment)
+{
+    for (uint32_t back = 0; back < TORN_MAX && timeline->number - back >= oldest; back++) {
+        int error = segment_open(segment, timeline->folder, timeline->number - back, O_RDWR);
+        if (error != SEGMENT_TORN && error != TIMEBASE_E_NOT_FOUND)
+            return error == SEGMENT_FOREIGN ? TIMEBASE_E_FORMAT : error;
+        if (timeline->number == back)
+            break;
+    }
+    return SEGMENT_TORN;
+}
+
+int resume(struct timeline *timeline, uint32_t oldest, uint32_t used_max)
+{
+    struct segment segment;
+    int error = open_newest(timeline, oldest, &segment);
+    if (error != TIMEBASE_OK)
+        return error == SEGMENT_TORN ? TIMEBASE_OK : error;
+    uint32_t end = segment_end(&segment);
+    timeline->sequence = segment.sequence + end;
+    if (segment.number != timeline->number || end > used_max) {
+        segment_close(&segment);
+        return TIMEBASE_OK;
+    }
+    timeline->used = end; /* a file that is longer is torn, and left by the first record */
+    timeline->segment = segment.fd; /* the writer's from now on */
+    return TIMEBASE_OK;
+}

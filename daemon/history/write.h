@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write: the writing side of a timeline, the history of published lines (spec/timeline.md). A
+ * folder of segments of fixed records.
+ *
+ *     timeline_open(&timeline, folder, 1 << 30, counter_id);
+ *     ... timeline_append(&timeline, &lines, published_ticks) after each publication ...
+ *     timeline_mark(&timeline, TIMELINE_END);
+ *     timeline_close(&timeline);
+ *
+ * One writer at a time, by a lock on the folder. What is written is never written again: a killed
+ * writer leaves at most one torn record, at the end of a segment, and the next writer begins
+ * another. When a record cannot be written (the disk is full) nothing written earlier is
+ * touched; the next one that can be is preceded by a mark. There is no fsync: a power cut loses
+ * what the kernel had not written yet, some 30 s, of a boot that has ended anyway.
+ *
+ * A file may not grow beyond RLIMIT_FSIZE; who runs under one ignores SIGXFSZ. Beside opendir()'s
+ * at opening and once a segment, nothing is allocated.
+ */
+#ifndef TIMELINE_WRITE_H
+#define TIMELINE_WRITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <timebase/page.h>
+
+#include "timeline/record.h"
+
+/* Of all segments together: at least eight of the smallest. */
+#define TIMELINE_SIZE_MIN 65536
+
+/* Why the line before a mark must not be drawn on past it. As enum timebase_timeline_reason. */
+enum timeline_reason {
+    TIMELINE_BEGIN = 1,      /* a writer began; of another boot perhaps */
+    TIMELINE_DISRUPTION = 2, /* the counter's past is no guide to its future */
+    TIMELINE_END = 3,        /* a writer ended in good order */
+    TIMELINE_LOST = 4,       /* lines could not be written; timeline_append() notices by itself */
+};
+
+struct timeline {
+    int folder;    /* descriptors; -1: none */
+    int segment;   /* -1: the next record begins a new one */
+    uint64_t size; /* of all segments, bytes */
+    uint64_t size_max;
+    uint32_t number;   /* of the newest segment; 0: there is none yet */
+    uint32_t used;     /* records in it */
+    uint32_t sequence; /* of the next record */
+    uint32_t run;      /* sequence of the latest mark */
+    int counter_id;
+    uint8_t boot[RECORD_BOOT_SIZE];
+    int pending;         /* enum timeline_reason that the next record must be a mark of; or 0 */
+    uint64_t held_ticks; /* LOST: when the first publication that is missing was published */
+    bool has_previous;   /* in this run and segment: what `before` may refer to */
+    struct publication previous;
+};
+
+/*
+ * Begin or go on with the timeline in a folder, which is made if it is missing. Beyond size_max
+ * bytes, the oldest segment goes. A mark of the beginning comes before the first line by itself.
+ * Returns 0, TIMEBASE_E_INVALID (no folder, size_max below TIMELINE_SIZE_MIN), _PERMISSION,
+ * _MISSING (its parent), _FORMAT (the folder holds something else), _BUSY (another writer has
+ * it), _UNSUPPORTED (the kernel does not tell the boot's id) or _RESOURCE.
+ */
+int timeline_open(struct timeline *timeline, const char *folder, uint64_t size_max, int counter_id);
+
+/*
+ * Lines that were published at this tick, not before those appended last: else the counter went
+ * back, and that is marked. Returns 0, TIMEBASE_E_PERMISSION, _MISSING or _RESOURCE; the next
+ * call tries again, and marks what is missing.
+ */
+int timeline_append(struct timeline *timeline, const struct timebase_lines *lines,
+                    uint64_t published_ticks);
+
+/* Returns as timeline_append(), or TIMEBASE_E_INVALID. A mark that fails comes with the next. */
+int timeline_mark(struct timeline *timeline, enum timeline_reason reason);
+
+/* Bytes on disk. */
+uint64_t timeline_size(const struct timeline *timeline);
+
+/* Marks nothing. */
+void timeline_close(struct timeline *timeline);
+
+/* As timeline_open(), of a boot that need not be this one: for tests. */
+int timeline_open_boot(struct timeline *timeline, const char *folder, uint64_t size_max,
+                       int counter_id, const uint8_t boot[RECORD_BOOT_SIZE]);
+
+#endif

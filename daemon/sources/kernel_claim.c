@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: what adjtimex says of CLOCK_REALTIME. An ESTIMATE: the daemon that sets maxerror leaves
+ * out the offset that it still knows of (chronyd's maxerror is root_delay / 2 + dispersion, without
+ * |system time|), and the kernel cannot know it. Only the phase that the kernel's own loop is
+ * correcting is in it.
+ */
+#include <timebase/error.h>
+
+#include "clock/counter/readable.h"
+#include "drivers.h"
+#include "clock/reference/reference.h"
+
+/* The kernel adds 500 us a second (MAXFREQ) to maxerror until somebody sets it again. */
+#define KERNEL_GROWTH_PPB 500000
+
+struct kernel_context {
+    const char *reason;
+};
+
+static int open_kernel(void *context, const char *argument)
+{
+    struct kernel_context *kernel = (struct kernel_context *)context;
+    kernel->reason = argument != NULL ? "the kernel takes no argument" : NULL;
+    return argument != NULL ? TIMEBASE_E_INVALID : TIMEBASE_OK;
+}
+
+static int claim_kernel(void *context, struct reference_claim *claim)
+{
+    struct kernel_context *kernel = (struct kernel_context *)context;
+    struct reference_kernel said;
+    int64_t mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    reference_ask_kernel(&said);
+    kernel->reason = mono_ns == INT64_MIN ? "CLOCK_MONOTONIC cannot be read" : NULL;
+    if (mono_ns == INT64_MIN)
+        return TIMEBASE_E_REFERENCE;
+    *claim = (struct reference_claim){
+        .mono_ns = mono_ns,
+        .error_ns = (uint64_t)said.maxerror_ns,
+        .growth_ppb = KERNEL_GROWTH_PPB,
+        .flags = said.flags,
+        .is_synchronized = said.is_synchronized != 0,
+    };
+    return TIMEBASE_OK;
+}
+
+static void close_kernel(void *context)
+{
+    (void)context;
+}
+
+const struct reference_source reference_source_kernel = {
+    .name = "kernel",
+    .context_size = sizeof(struct kernel_context),
+    .is_estimate = true,
+    .open = open_kernel,
+    .claim = claim_kernel,
+    .close = close_kernel,
+};

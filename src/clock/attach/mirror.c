@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include "mirror.h"
+
+#include <errno.h>
+
+#include "clock/page/publish.h"
+#include "plausible.h"
+#include "view.h"
+
+#include <timebase/error.h>
+
+/* A number that has not changed for so long: has the file been replaced? */
+#define QUIET_NS 500000000
+/* And so often is that looked up. */
+#define LOOK_UP_NS 100000000
+/* Joining lines begins so much ahead, if they are being followed: time enough to publish. */
+#define LEAD_NS 20000
+/* Lines are joined again if somebody has followed the old ones in the meantime. */
+#define JOIN_ATTEMPTS 3
+/* Roughly 20 µs for who is renewing. */
+#define PATIENCE 400
+/* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
+#define READ_ATTEMPTS 2
+#define FOLLOW_ATTEMPTS 1000
+
+enum look { LOOK_SAME, LOOK_ANOTHER };
+
+struct mirror *mirror_of(struct clock_cell *cell)
+{
+    return (struct mirror *)((char *)cell - offsetof(struct mirror, cell));
+}
+
+static bool has_passed(uint64_t ticks, uint64_t now_ticks)
+{
+    return (int64_t)(now_ticks - ticks) >= 0;
+}
+
+/* ---- the file */
+
+/* Look at the path: is another file there than the one we have, and a page? */
+static int look_up(struct mirror *mirror, struct timebase_page *copy)
+{
+    struct shared_file file;
+    int64_t mono_offset_ns = 0;
+    int error = shared_file_open(&file, mirror->path, TIMEBASE_PAGE_FOLDER);
+    if (error != TIMEBASE_OK)
+        return error;
+    bool is_same = shared_file_is_same(&file, &mirror->file) && shared_file_is_open(&mirror->file);
+    if (is_same && mirror->seq != 0) {
+        shared_file_close(&file);
+        return LOOK_SAME;
+    }
+    error = shared_file_copy(&file, copy);
+    if (error == TIMEBASE_OK)
+        error = plausible_page(copy, &mono_offset_ns);
+    if (error != TIMEBASE_OK) {
+        shared_file_close(&file);
+        return error;
+    }
+    shared_file_close(&mirror->file);
+    mirror->file = file;
+    mirror->attachment.openings++;
+    mirror->attachment.mono_offset_ns = mono_offset_ns;
+    return LOOK_ANOTHER;
+}
+
+/* The same, as often as is fit. */
+static int look_up_again(struct mirror *mirror, uint64_t now_ticks, struct timebase_page *copy)
+{
+    if (!has_passed(mirror->look_up_ticks, now_ticks))
+        return mirror->attachment.error;
+    if (mirror->seq != 0)
+        mirror->look_up_ticks = now_ticks + view_ticks(&mirror->lines, LOOK_UP_NS);
+    return look_up(mirror, copy);
+}
+
+static bool is_quiet(const struct mirror *mirror, uint64_t now_ticks)
+{
+    uint64_t quiet_ticks = view_ticks(&mirror->lines, QUIET_NS);
+    return has_passed(mirror->changed_ticks + quiet_ticks, now_ticks);
+}
+
+/* A number that fell is another writer's: its lines are held against the clocks once more. */
+static int copy_another(struct mirror *mirror, uint64_t seq, struct timebase_page *copy)
+{
+    int error = shared_file_copy(&mirror->file, copy);
+    if (error == TIMEBASE_OK)
+        error = seq > mirror->seq ? plausible_lines(copy)
+                                  : plausible_page(copy, &mirror->attachment.mono_offset_ns);
+    return error == TIMEBASE_OK ? LOOK_ANOTHER : error;
+}
+
+/* One system call while nothing has changed. Returns an enum look, or an error. */
+static int look(struct mirror *mirror, uint64_t now_ticks, struct timebase_page *copy)
+{
+    uint64_t seq;
+    if (mirror->seq == 0)
+        return look_up(mirror, copy);
+    int result = shared_file_seq(&mirror->file, &seq);
+    if (result == TIMEBASE_OK && seq == mirror->seq)
+        return is_quiet(mirror, now_ticks) ? look_up_again(mirror, now_ticks, copy) : LOOK_SAME;
+    if (result == TIMEBASE_OK)
+        result = copy_another(mirror, seq, copy);
+    if (result < 0 && look_up_again(mirror, now_ticks, copy) == LOOK_ANOTHER)
+        result = LOOK_ANOTHER;
+    return result;
+}
+
+/* ---- what is shown of it */
+
+static void publish(struct mirror *mirror, const struct timebase_lines *lines,
+                    const struct view *view)
+{
+    publish_lines(&mirror->whole, lines, 0);
+    publish_lines_until(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
+}
+
+static bool get_shown(struct mirror *mirror, struct view *shown)
+{
+    const struct timebase_page *page = cell_lines_page(&mirror->cell);
+    shown->refresh_ticks = timebase_page_word(&page->refresh_ticks);
+    return publish_read_back(page, &shown->lines);
+}
+
+/* Before the lease has ended readers follow what is shown, so what comes must not lie below it. */
+static bool is_below(const struct timebase_lines *lines, const struct timebase_lines *old,
+                     uint64_t ticks)
+{
+    return view_mono_ns(lines, ticks) < view_mono_ns(old, ticks);
+}
+
+/* Where the lines that are to come must begin no lower; and by whose word. */
+struct floor {
+    uint64_t start_ticks;
+    int64_t mono_ns;
+    struct timebase_line line; /* up to there */
+};
+
+static void raise_floor(struct floor *floor, const struct timebase_lines *lines, uint64_t ticks)
+{
+    int64_t mono_ns = view_mono_ns(lines, ticks);
+    if (mono_ns <= floor->mono_ns)
+        return;
+    floor->mono_ns = mono_ns;
+    floor->line = *view_line(lines, ticks);
+}
+
+/*
+ * What is shown has come to its end. Nobody has been told a later time than that at the end;
+ * unless somebody found the lock taken, and went on by these lines up to now. They are looked
+ * for again after each publication: then by the old lines, or by those just published.
+ */
+static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
+                      const struct timebase_lines *old, uint64_t end_ticks, uint64_t now_ticks)
+{
+    struct floor floor = {end_ticks + 1, INT64_MIN, {0}};
+    struct timebase_lines published = *old;
+    bool is_joined = false;
+    if (has_passed(floor.start_ticks, now_ticks))
+        floor.start_ticks = now_ticks;
+    raise_floor(&floor, old, end_ticks);
+    for (int attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
+        if (__atomic_exchange_n(&mirror->is_followed, 0, __ATOMIC_SEQ_CST)) {
+            floor.start_ticks = timebase_ticks_ordered() + view_ticks(lines, LEAD_NS);
+            raise_floor(&floor, old, floor.start_ticks);
+            raise_floor(&floor, &published, floor.start_ticks);
+        }
+        struct view view = view_at(lines, now_ticks);
+        published = *lines;
+        if (view_mono_ns(lines, floor.start_ticks) < floor.mono_ns) {
+            view = view_join(lines, &floor.line, floor.start_ticks, floor.mono_ns);
+            published = view.lines;
+            is_joined = true;
+        }
+        publish(mirror, &published, &view);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one in follow() */
+        if (!__atomic_load_n(&mirror->is_followed, __ATOMIC_RELAXED))
+            break;
+    }
+    mirror->attachment.joins += is_joined;
+}
+
+/* Returns 0; BUSY if the lines have to wait until what is shown has come to its end. */
+static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t refresh_ticks,
+                uint64_t now_ticks)
+{
+    struct timebase_lines old;
+    struct view shown;
+    mirror->attachment.state = view_silence(&lines, refresh_ticks, now_ticks);
+    struct view view = view_at(&lines, now_ticks);
+    if (!get_shown(mirror, &shown) || !publish_read_back(&mirror->whole, &old)) {
+        publish(mirror, &lines, &view);
+        return TIMEBASE_OK;
+    }
+    uint64_t end = view_end(&shown);
+    /* By now, not by now_ticks: the look may have lasted beyond it, and readers have gone on. */
+    if (!has_passed(end + 1, timebase_ticks_ordered())) {
+        if (is_below(&lines, &old, now_ticks) || is_below(&lines, &old, end))
+            return TIMEBASE_E_BUSY;
+        publish(mirror, &lines, &view);
+        return TIMEBASE_OK;
+    }
+    show_next(mirror, &lines, &old, end, now_ticks);
+    return TIMEBASE_OK;
+}
+
+/* ---- the life of a look */
+
+static void note_utc_step(struct mirror *mirror, const struct timebase_lines *lines)
+{
+    int64_t step_ns = (int64_t)(lines->after.utc_offset_ns - mirror->lines.after.utc_offset_ns);
+    if (mirror->seq != 0 && step_ns != 0)
+        mirror->last_utc_step_ns = step_ns;
+}
+
+static void keep(struct mirror *mirror, const struct timebase_page *page, uint64_t now_ticks)
+{
+    const struct timebase_lines *lines = &page->copy[page->seq & 1];
+    note_utc_step(mirror, lines);
+    mirror->lines = *lines;
+    mirror->refresh_ticks = page->refresh_ticks;
+    mirror->seq = page->seq;
+    mirror->changed_ticks = now_ticks;
+    mirror->utc_step_count = page->utc_step_count;
+    mirror->late_count = page->late_count;
+    mirror->disruption_marker = page->disruption_marker;
+    mirror->attachment.publications++;
+}
+
+/*
+ * The lease runs from before the look: what was published later begins no sooner than a lease
+ * after that. If there is nothing to be copied, the lines that there are hold on.
+ */
+static int renew(struct mirror *mirror)
+{
+    struct timebase_page copy;
+    uint64_t now_ticks = timebase_ticks_ordered();
+    int result = look(mirror, now_ticks, &copy);
+    mirror->attachment.renewals++;
+    mirror->attachment.refusals += result < 0;
+    mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
+    if (result == LOOK_ANOTHER) {
+        result = show(mirror, copy.copy[copy.seq & 1], copy.refresh_ticks, now_ticks);
+        if (result == TIMEBASE_OK)
+            keep(mirror, &copy, now_ticks);
+        else
+            mirror->seq = ~copy.seq; /* to be copied again */
+        return result;
+    }
+    if (mirror->seq == 0)
+        return result;
+    int shown = show(mirror, mirror->lines, mirror->refresh_ticks, now_ticks);
+    return result < 0 ? result : shown;
+}
+
+static int maintain(struct clock_cell *cell)
+{
+    struct mirror *mirror = mirror_of(cell);
+    int saved_errno = errno;
+    uint64_t now_ticks = timebase_ticks_ordered();
+    int error = renew(mirror);
+    if (mirror->seq != 0)
+        mirror->lease_ticks = now_ticks + view_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
+    errno = saved_errno;
+    return error;
+}
+
+/* ---- readers */
+
+/* A line that ended within the lease is looked past by readers, and nobody was late. */
+static void count_rescue(struct clock_cell *cell)
+{
+    int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
+    if (maintenance == TIMEBASE_MAINTENANCE_MANUAL &&
+        has_passed(mirror_of(cell)->lease_ticks, timebase_ticks_ordered()))
+        cell->statistics.rescues++;
+}
+
+static void help_renew(struct clock_cell *cell)
+{
+    if (cell_try_lock(cell)) {
+        count_rescue(cell);
+        maintain(cell);
+        cell_unlock(cell);
+        return;
+    }
+    for (int i = 0; i < PATIENCE && __atomic_load_n(&cell->owner_pid, __ATOMIC_RELAXED) != 0; i++)
+        timebase_arch_relax();
+}
+
+/*
+ * The lease has ended and somebody else is at the renewal, perhaps the thread that this signal
+ * handler interrupts: the lines hold on. Either who renews them sees the note, and begins above
+ * what is given here; or the number has changed, and there are new lines.
+ */
+static void follow(struct clock_cell *cell, struct timebase_instant *out)
+{
+    struct mirror *mirror = mirror_of(cell);
+    const struct timebase_page *shown = cell_lines_page(cell);
+    for (int attempt = 0; attempt < FOLLOW_ATTEMPTS; attempt++) {
+        uint64_t seq = timebase_page_seq(shown, __ATOMIC_ACQUIRE);
+        __atomic_store_n(&mirror->is_followed, 1, __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one in show_next() */
+        uint64_t ticks = timebase_ticks_ordered();
+        if (!timebase_page_convert(&mirror->whole, ticks, out))
+            cell_unknown(ticks, out);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (timebase_page_seq(shown, __ATOMIC_RELAXED) == seq)
+            return;
+    }
+}
+
+static void read_attached(struct clock_cell *cell, struct timebase_instant *out)
+{
+    for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+        if (cell_read_current(cell, out))
+            return;
+        help_renew(cell);
+    }
+    if (!cell_read_current(cell, out))
+        follow(cell, out);
+}
+
+/* Lines copied within the last lease are right for every tick up to now. */
+static struct timebase_page *lines_attached(struct clock_cell *cell)
+{
+    struct timebase_instant now;
+    read_attached(cell, &now);
+    return &mirror_of(cell)->whole;
+}
+
+/* ---- the rest of the kind */
+
+/*
+ * The pages are whole by their protocol; what is kept beside them may be half of two copies. A
+ * number that is hardly the file's has it copied anew.
+ */
+static void mend(struct clock_cell *cell)
+{
+    struct mirror *mirror = mirror_of(cell);
+    bool has_lines = publish_read_back(&mirror->whole, &mirror->lines);
+    mirror->seq = has_lines ? 1 : 0;
+    mirror->changed_ticks = mirror->look_up_ticks = timebase_ticks_ordered();
+}
+
+static void restart(struct clock_cell *cell)
+{
+    struct mirror *mirror = mirror_of(cell);
+    publish_clear(&mirror->whole);
+    mirror->seq = 0;
+}
+
+static void describe(struct clock_cell *cell, struct timebase_statistics *out)
+{
+    const struct mirror *mirror = mirror_of(cell);
+    struct timebase_lines lines;
+    out->samples = mirror->attachment.renewals;
+    out->publications = mirror->attachment.publications;
+    out->reference_failures = mirror->attachment.refusals;
+    out->late_publications = mirror->late_count;
+    out->utc_steps = mirror->utc_step_count;
+    out->last_utc_step_ns = mirror->last_utc_step_ns;
+    out->counter_jumps = mirror->disruption_marker;
+    if (!publish_read_back(&mirror->whole, &lines))
+        return;
+    struct fixed period = {(int64_t)lines.after.period_ns, lines.after.period_frac};
+    struct fixed error = {0, (uint64_t)lines.after.drift_rate << 32};
+    out->frequency_hz = cell_frequency_hz(period);
+    out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
+    out->status = (int32_t)(lines.after.flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+const struct clock_kind clock_attached = {
+    .read = read_attached,
+    .lines = lines_attached,
+    .maintain = maintain,
+    .mend = mend,
+    .restart = restart,
+    .describe = describe,
+};
+
+void mirror_begin(struct mirror *mirror, const char *path)
+{
+    publish_begin(&mirror->whole, timebase_counter_id());
+    publish_begin(&mirror->cell.page, (int)TIMEBASE_ARCH_COUNTER);
+    publish_begin(&mirror->cell.shadow, TIMEBASE_COUNTER_OS);
+    mirror->cell.kind = &clock_attached;
+    mirror->file.fd = -1;
+    mirror->path = path;
+    mirror->look_up_ticks = timebase_ticks_ordered();
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "plausible.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock/reference/reference.h"
+
+#include <timebase/error.h>
+
+/*
+ * Beyond the page's own bound: the writer has not seen a step of the system clock yet, or this
+ * thread was held up between two looks.
+ */
+#define TOLERANCE_NS 100000000
+#define NS_PER_SEC 1000000000
+
+/* No counter ticks faster than 1 THz; and quotients by a period stay small. */
+static bool is_possible(const struct timebase_line *line)
+{
+    return line->period_ns > 0 || line->period_frac >> 54 != 0;
+}
+
+int plausible_lines(const struct timebase_page *page)
+{
+    const struct timebase_lines *lines = &page->copy[page->seq & 1];
+    if (!is_possible(&lines->before) || !is_possible(&lines->slew) || !is_possible(&lines->after))
+        return TIMEBASE_E_FORMAT;
+    if (page->counter_id != (uint32_t)timebase_counter_id())
+        return TIMEBASE_E_UNSUPPORTED;
+    int64_t begun = (int64_t)(timebase_ticks_ordered() - lines->before.start_ticks);
+    return begun >= 0 ? TIMEBASE_OK : TIMEBASE_E_STALE;
+}
+
+/* One of the kernel's small files, as text. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
+/* timens_offsets tells of the children's namespace; ours is the same, or we do not know it. */
+static bool are_children_with_us(void)
+{
+    char own[64] = {0}, children[64] = {0};
+    return readlink("/proc/self/ns/time", own, sizeof(own) - 1) > 0 &&
+        readlink("/proc/self/ns/time_for_children", children, sizeof(children) - 1) > 0 &&
+        strcmp(own, children) == 0;
+}
+
+/* "monotonic <s> <ns>": CLOCK_MONOTONIC here - that of the first namespace. */
+static bool namespace_offset(int64_t *offset_ns)
+{
+    static const char name[] = "monotonic";
+    char text[256];
+    char *end;
+    if (!are_children_with_us() || !read_text("/proc/self/timens_offsets", text, sizeof(text)) ||
+        strncmp(text, name, sizeof(name) - 1) != 0)
+        return false;
+    long long sec = strtoll(text + sizeof(name) - 1, &end, 10);
+    long long ns = strtoll(end, &end, 10);
+    *offset_ns = (int64_t)sec * NS_PER_SEC + ns;
+    return *end == '\n' || *end == ' ' || *end == '\0';
+}
+
+static uint64_t size_of(int64_t difference_ns)
+{
+    return difference_ns < 0 ? -(uint64_t)difference_ns : (uint64_t)difference_ns;
+}
+
+static bool is_within(int64_t difference_ns, uint64_t error_ns)
+{
+    return size_of(difference_ns) <= error_ns + TOLERANCE_NS;
+}
+
+/*
+ * A difference of monotonic time is a namespace's if that says so; and where nothing is said (no
+ * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same. What is
+ * said is exact, what is seen has the page's error in it, and any delay between the two looks.
+ */
+static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
+{
+    *offset_ns = 0;
+    if (size_of(difference_ns) <= error_ns)
+        return true;
+    if (!namespace_offset(offset_ns)) {
+        *offset_ns = is_within(difference_ns, error_ns) ? 0 : difference_ns;
+        return true;
+    }
+    int64_t rest_ns = (int64_t)((uint64_t)difference_ns - (uint64_t)*offset_ns);
+    if (size_of(rest_ns) < size_of(difference_ns))
+        return is_within(rest_ns, error_ns);
+    *offset_ns = 0; /* the writer is in the same one */
+    return is_within(difference_ns, error_ns);
+}
+
+int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
+{
+    struct reference_moment moment;
+    struct timebase_instant now;
+    int error = plausible_lines(page);
+    if (error != TIMEBASE_OK)
+        return error;
+    if (reference_kernel.moment(NULL, &moment) != TIMEBASE_OK)
+        return TIMEBASE_E_REFERENCE;
+    if (!timebase_page_convert(page, timebase_ticks_ordered(), &now))
+        return TIMEBASE_E_STALE;
+    int64_t utc_ns = (int64_t)((uint64_t)moment.mono_ns + (uint64_t)moment.utc_offset_ns);
+    int64_t utc_off_ns = (int64_t)((uint64_t)utc_ns - (uint64_t)now.utc_ns);
+    int64_t mono_off_ns = (int64_t)((uint64_t)moment.mono_ns - (uint64_t)now.mono_ns);
+    int64_t offset_ns;
+    if (!is_within(utc_off_ns, now.maxerror_ns) ||
+        !is_explained(mono_off_ns, now.maxerror_ns, &offset_ns))
+        return TIMEBASE_E_STALE;
+    *mono_offset_ns = offset_ns;
+    return TIMEBASE_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared_file: somebody else's page, read and never mapped. A file may be cut short, replaced,
+ * or made hostile at any moment; a read then says so, where memory would raise SIGBUS, and what
+ * has been copied cannot be changed between the check and the use.
+ *
+ * All functions leave errno as it was only if their caller sees to it; all are async-signal-safe.
+ */
+#ifndef CLOCK_SHARED_FILE_H
+#define CLOCK_SHARED_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <timebase/page.h>
+
+struct shared_file {
+    int fd; /* below 0: none */
+    dev_t device;
+    ino_t inode;
+    uid_t owner; /* beside root and this user: who may own the file */
+};
+
+/*
+ * Open an absolute path under the conditions that clock.h states. In service_folder, a folder that
+ * root or this user made, the folder's owner may own the file too. Returns 0, TIMEBASE_E_NOT_FOUND,
+ * _PERMISSION, _UNTRUSTED, or _FORMAT if it is shorter than a page; and then no file is open.
+ */
+int shared_file_open(struct shared_file *file, const char *path, const char *service_folder);
+
+/* The descriptor may have been closed behind our back, and its number be somebody else's. */
+bool shared_file_is_open(const struct shared_file *file);
+void shared_file_close(struct shared_file *file);
+
+static inline bool shared_file_is_same(const struct shared_file *a, const struct shared_file *b)
+{
+    return a->fd >= 0 && b->fd >= 0 && a->device == b->device && a->inode == b->inode;
+}
+
+/*
+ * The number of the present publication. Returns 0, TIMEBASE_E_STALE if it is 0, TIMEBASE_E_FORMAT
+ * if the file has been cut short, TIMEBASE_E_PERMISSION if it cannot be read.
+ */
+int shared_file_seq(const struct shared_file *file, uint64_t *seq);
+
+/*
+ * A consistent, valid copy. Looks again at who may write the file. Returns 0; as shared_file_open()
+ * and shared_file_seq(); as timebase_page_validate(); or TIMEBASE_E_NOT_FOUND if the file has been
+ * deleted.
+ */
+int shared_file_copy(const struct shared_file *file, struct timebase_page *copy);
+
+#endif

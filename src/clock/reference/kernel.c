@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's clocks as reference: CLOCK_MONOTONIC bracketed by the counter, CLOCK_REALTIME by its
+ * exact distance from it, adjtimex for what the kernel knows of its own error.
+ */
+#include <errno.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "clock/counter/readable.h"
+#include "reference.h"
+#include <timebase/counter.h>
+#include <timebase/error.h>
+
+/* The narrowest of so many brackets is the sample. */
+#define BRACKETS 5
+/* So many steps of the counter are looked at, in at most so many reads. */
+#define STEPS 9
+#define STEP_READS 5000
+/* Readings of the kernel's clock that show its step. */
+#define REFERENCE_READS 24
+/* The coarsest kernel clock that is taken for a reference. */
+#define STEP_MAX_NS 1000
+/* Ticks of the kernel between two coarse reads: a few attempts always suffice. */
+#define COARSE_ATTEMPTS 100
+/* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
+#define ASK_INTERVAL_NS 1000000000
+#define KERNEL_STEP_NS 500000
+#define KERNEL_GROWTH_PPB 500000
+/* What the kernel itself says of a clock nobody disciplines (NTP_PHASE_LIMIT). */
+#define UNSYNCHRONIZED_NS 16000000000
+
+/*
+ * UTC - monotonic, exactly: both coarse clocks show the last kernel tick, so if none came
+ * between the reads, their difference is the kernel's own constant. Nothing is averaged, and
+ * a step of a single nanosecond is seen.
+ */
+int reference_utc_offset(int64_t *offset_ns)
+{
+    for (int attempt = 0; attempt < COARSE_ATTEMPTS; attempt++) {
+        int64_t mono = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
+        int64_t utc = counter_clock_ns(CLOCK_REALTIME_COARSE);
+        int64_t again = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
+        if (mono == INT64_MIN || utc == INT64_MIN)
+            return TIMEBASE_E_REFERENCE;
+        if (mono == again) {
+            *offset_ns = utc - mono;
+            return TIMEBASE_OK;
+        }
+    }
+    return TIMEBASE_E_REFERENCE;
+}
+
+/*
+ * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes
+ * longer than a step this is the read, and no harm is done. A median, lest an interruption decide.
+ */
+static uint64_t measure_step(void)
+{
+    uint64_t steps[STEPS];
+    int count = 0;
+    uint64_t last = timebase_ticks_ordered();
+    for (int i = 0; i < STEP_READS && count < STEPS; i++) {
+        uint64_t now = timebase_ticks_ordered();
+        uint64_t step = now - last;
+        last = now;
+        if ((int64_t)step <= 0)
+            continue;
+        int place = count++;
+        for (; place > 0 && steps[place - 1] > step; place--)
+            steps[place] = steps[place - 1];
+        steps[place] = step;
+    }
+    return count > 0 ? steps[count / 2] : 1;
+}
+
+/*
+ * What the kernel's clock can tell apart. Its readings are a call apart, so their distances say
+ * nothing; but distances of a clock with steps are multiples of the step, and differ by it at
+ * least. A nanosecond is the rounding. Where calls take all the same time this is too much, by a
+ * call at most.
+ */
+static uint64_t measure_reference_step(void)
+{
+    int64_t distances[REFERENCE_READS];
+    uint64_t step = UINT64_MAX;
+    int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < REFERENCE_READS; i++) {
+        int64_t now = counter_clock_ns(CLOCK_MONOTONIC);
+        distances[i] = now - last;
+        last = now;
+        for (int j = 0; j < i; j++) {
+            int64_t apart = distances[i] - distances[j];
+            uint64_t size = (uint64_t)(apart < 0 ? -apart : apart);
+            if (size > 1 && size < step)
+                step = size;
+        }
+    }
+    return step == UINT64_MAX ? 1 : step;
+}
+
+/* Also corrects a step that was measured while reads were slow, as cold code is: none is longer
+ * than a distance that was seen. */
+static int read_brackets(struct discipline_sample *sample, uint64_t *step_ticks)
+{
+    uint64_t narrowest = UINT64_MAX;
+    for (int i = 0; i < BRACKETS; i++) {
+        uint64_t before = timebase_ticks_ordered();
+        int64_t mono = counter_clock_ns(CLOCK_MONOTONIC);
+        uint64_t after = timebase_ticks_ordered();
+        if (mono == INT64_MIN)
+            return TIMEBASE_E_REFERENCE;
+        if (after != before && after - before < *step_ticks)
+            *step_ticks = after - before;
+        if (after - before < narrowest) {
+            narrowest = after - before;
+            sample->ticks_before = before;
+            sample->ticks_after = after;
+            sample->mono_ns = mono;
+        }
+    }
+    return TIMEBASE_OK;
+}
+
+/* Time asleep: two reads a moment apart, so good to a microsecond or an interruption. */
+static int64_t read_suspended(int64_t mono_ns)
+{
+    int64_t boot = counter_clock_ns(CLOCK_BOOTTIME);
+    int64_t mono = counter_clock_ns(CLOCK_MONOTONIC);
+    return boot == INT64_MIN || mono == INT64_MIN ? 0 : boot - (mono < mono_ns ? mono_ns : mono);
+}
+
+static uint32_t leap_flags(int state)
+{
+    if (state == TIME_INS)
+        return TIMEBASE_LINE_LEAP_INSERT;
+    return state == TIME_DEL ? TIMEBASE_LINE_LEAP_DELETE : 0;
+}
+
+/*
+ * maxerror is the kernel's claim (its unit is the microsecond, and it ages in steps of a second);
+ * the phase that the kernel's own loop has still to correct is known to be wrong and comes on
+ * top. An estimate (kernel_claim.c). Refused by a sandbox: nothing is known.
+ */
+void reference_ask_kernel(struct reference_kernel *kernel)
+{
+    struct timex timex = {0};
+    int state = adjtimex(&timex);
+    kernel->flags = TIMEBASE_LINE_ESTIMATE;
+    kernel->is_synchronized = 0;
+    kernel->maxerror_ns = UNSYNCHRONIZED_NS;
+    if (state < 0)
+        return;
+    int64_t offset_ns = (int64_t)timex.offset * (timex.status & STA_NANO ? 1 : 1000);
+    kernel->is_synchronized = !(timex.status & STA_UNSYNC) && state != TIME_ERROR;
+    kernel->maxerror_ns = (int64_t)timex.maxerror * 1000 + KERNEL_STEP_NS + 1000 +
+        (offset_ns < 0 ? -offset_ns : offset_ns);
+    kernel->flags |= leap_flags(state) | (uint32_t)timex.tai << TIMEBASE_LINE_TAI_SHIFT;
+    if (timex.tai != 0)
+        kernel->flags |= TIMEBASE_LINE_TAI_VALID;
+}
+
+static void refresh_state(struct reference_kernel *kernel, const struct discipline_sample *sample)
+{
+    int64_t age_ns = sample->mono_ns - kernel->asked_ns;
+    if (kernel->asked_ns != 0 && age_ns >= 0 && age_ns < ASK_INTERVAL_NS &&
+        sample->utc_offset_ns == kernel->utc_offset_ns)
+        return;
+    reference_ask_kernel(kernel);
+    kernel->asked_ns = sample->mono_ns;
+    kernel->utc_offset_ns = sample->utc_offset_ns;
+}
+
+/*
+ * A clock that moves in steps (the jiffies clocksource) is no reference: its steps are not in any
+ * bracket. Readers then get the kernel's own time, which is as good as it is.
+ */
+static int is_fine(struct reference_kernel *kernel)
+{
+    struct timespec step;
+    if (kernel->is_fine == 0)
+        kernel->is_fine = clock_getres(CLOCK_MONOTONIC, &step) == 0 && step.tv_sec == 0 &&
+                step.tv_nsec <= STEP_MAX_NS
+            ? 1
+            : -1;
+    return kernel->is_fine > 0;
+}
+
+static int sample_kernel(void *context, struct discipline_sample *sample)
+{
+    struct reference_kernel *kernel = (struct reference_kernel *)context;
+    int saved_errno = errno;
+    int error =
+        is_fine(kernel) ? reference_utc_offset(&sample->utc_offset_ns) : TIMEBASE_E_REFERENCE;
+    if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
+        kernel->counter_id = timebase_counter_id();
+        kernel->step_ticks = measure_step();
+    }
+    if (error == TIMEBASE_OK && kernel->reference_step_ns == 0)
+        kernel->reference_step_ns = measure_reference_step();
+    if (error == TIMEBASE_OK)
+        error = read_brackets(sample, &kernel->step_ticks);
+    if (error == TIMEBASE_OK) {
+        sample->suspended_ns = read_suspended(sample->mono_ns);
+        refresh_state(kernel, sample);
+        sample->maxerror_ns = kernel->maxerror_ns;
+        sample->maxerror_ppb = KERNEL_GROWTH_PPB;
+        sample->flags = kernel->flags;
+        sample->is_synchronized = kernel->is_synchronized;
+    }
+    sample->step_ticks = kernel->step_ticks;
+    sample->spread_ticks = kernel->spread_ticks;
+    sample->reference_step_ns = kernel->reference_step_ns;
+    errno = saved_errno;
+    return error;
+}
+
+static int moment_kernel(void *context, struct reference_moment *moment)
+{
+    /* Not the context: the thread that owns it may be at work, or be the one interrupted. */
+    struct reference_kernel kernel;
+    (void)context;
+    int saved_errno = errno;
+    int error = reference_utc_offset(&moment->utc_offset_ns);
+    reference_ask_kernel(&kernel);
+    moment->maxerror_ns = kernel.maxerror_ns;
+    moment->flags = kernel.flags;
+    int64_t first = counter_clock_ns(CLOCK_MONOTONIC);
+    int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
+    moment->mono_ns = first;
+    moment->error_ns = (uint64_t)(last - first) + 1;
+    errno = saved_errno;
+    return first == INT64_MIN || last == INT64_MIN ? TIMEBASE_E_REFERENCE : error;
+}
+
+static void close_kernel(void *context)
+{
+    (void)context;
+}
+
+const struct reference reference_kernel = {
+    .name = "kernel",
+    .sample = sample_kernel,
+    .moment = moment_kernel,
+    .close = close_kernel,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "sleep.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include <timebase/clock.h>
+
+#include "clock/counter/readable.h"
+
+#define NS_PER_SEC 1000000000
+
+void sleeper_init(struct sleeper *sleeper, const struct sleep_ops *ops, void *context)
+{
+    sleeper->ops = ops;
+    sleeper->context = context;
+    margin_init(&sleeper->margin);
+}
+
+static int64_t now_ns(const struct sleeper *sleeper)
+{
+    return sleeper->ops->now_ns(sleeper->context);
+}
+
+static bool sleep_until(const struct sleeper *sleeper, int64_t until_ns)
+{
+    return sleeper->ops->sleep_until(sleeper->context, until_ns) == 0;
+}
+
+/* A part of a long sleep. Never so much of it that what remains is too short to be a sample. */
+static enum sleep_outcome sleep_slice(struct sleeper *sleeper, int64_t begin_ns, int64_t nap_ns)
+{
+    int64_t slice_ns = nap_ns < 2 * SLEEP_SLICE_NS ? nap_ns / 2 : SLEEP_SLICE_NS;
+    return sleep_until(sleeper, begin_ns + slice_ns) ? SLEEP_AGAIN : SLEEP_POLL;
+}
+
+static enum sleep_outcome sleep_to_margin(struct sleep_wait *wait, struct sleeper *sleeper,
+                                          int64_t until_ns, int64_t margin_ns)
+{
+    if (!sleep_until(sleeper, until_ns))
+        return SLEEP_POLL;
+    int64_t latency_ns = now_ns(sleeper) - until_ns;
+    if (latency_ns < -MARGIN_NAP_MIN_NS) /* woken early: no sample */
+        return SLEEP_AGAIN;
+    wait->margin_ns = margin_ns;
+    wait->wake_ns = latency_ns;
+    margin_observe(&sleeper->margin, latency_ns, margin_ns);
+    return SLEEP_AGAIN;
+}
+
+/* After its sleep a wait has less left than lead and margin, unless the target has moved. */
+static bool is_near(const struct sleep_wait *wait, int64_t left_ns, int64_t lead_ns)
+{
+    return wait->margin_ns > 0 && left_ns < lead_ns + wait->margin_ns + MARGIN_NAP_MIN_NS;
+}
+
+enum sleep_outcome sleep_towards(struct sleep_wait *wait, struct sleeper *sleeper,
+                                 int64_t target_ns, int64_t lead_ns)
+{
+    if (wait->calls++ == 0)
+        margin_begin(&sleeper->margin, target_ns);
+    int64_t begin_ns = now_ns(sleeper), left_ns = target_ns - begin_ns;
+    if (is_near(wait, left_ns, lead_ns))
+        return SLEEP_POLL;
+    int64_t margin_ns = margin_choose(&sleeper->margin, left_ns, lead_ns);
+    if (margin_ns < 0)
+        return SLEEP_POLL;
+    int64_t nap_ns = left_ns - lead_ns - margin_ns;
+    if (nap_ns > SLEEP_SLICE_NS)
+        return sleep_slice(sleeper, begin_ns, nap_ns);
+    return sleep_to_margin(wait, sleeper, begin_ns + nap_ns, margin_ns);
+}
+
+static int64_t now_of_clock(void *context)
+{
+    return timebase_mono_ns((const timebase_clock *)context);
+}
+
+/*
+ * The kernel's clock is read first: a thread that is held up between the two readings wakes up too
+ * early, and sleeps again, rather than too late.
+ */
+static int sleep_on_monotonic(void *context, int64_t until_ns)
+{
+    struct timespec until;
+    int saved_errno = errno;
+    int error = counter_clock_gettime(CLOCK_MONOTONIC, &until) == 0 ? 0 : errno;
+    errno = saved_errno;
+    if (error != 0)
+        return error;
+    int64_t ns = until.tv_nsec + until_ns - now_of_clock(context);
+    if (ns < 0)
+        return 0;
+    until.tv_sec += (time_t)(ns / NS_PER_SEC);
+    until.tv_nsec = (long)(ns % NS_PER_SEC);
+    do {
+        error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    } while (error == EINTR);
+    return error;
+}
+
+const struct sleep_ops sleep_in_kernel = {
+    .now_ns = now_of_clock,
+    .sleep_until = sleep_on_monotonic,
+};
