@@ -20,7 +20,7 @@ static int64_t now_ns(void)
     return counter_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* ---- what the keeper stands on ------------------------------------------------------------- */
+/* ---- what the shared stands on ------------------------------------------------------------- */
 
 static uint64_t read_ticks(void *context)
 {
@@ -53,9 +53,9 @@ static void record(void *context, const struct timebase_lines *lines, uint64_t p
     history_append(lines, published_ticks, is_disrupted);
 }
 
-static void start_keeper(struct daemon *daemon)
+static void start_clock(struct daemon *daemon)
 {
-    const struct keeper_outside outside = {
+    const struct shared_clock_outside outside = {
         .ticks = read_ticks,
         .reference = &reference_kernel,
         .reference_context = &daemon->kernel,
@@ -67,10 +67,10 @@ static void start_keeper(struct daemon *daemon)
     };
     struct timebase_page page;
     struct problem problem = {"of another boot or time namespace"};
-    keeper_start(&daemon->keeper, &outside, daemon->settings.interval_ns,
+    shared_clock_start(&daemon->shared, &outside, daemon->settings.interval_ns,
                  daemon->settings.drift_ppb);
     if (page_file_adopt(&daemon->file, &page, &problem) == 0) {
-        if (keeper_adopt(&daemon->keeper, &page)) {
+        if (shared_clock_adopt(&daemon->shared, &page)) {
             log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
             return;
         }
@@ -88,7 +88,7 @@ static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
         claims_forget(&daemon->claims, mono_ns);
     if (!machine_clocksource_changed(&daemon->machine, mono_ns))
         return;
-    keeper_disrupt(&daemon->keeper);
+    servo_disrupt(&daemon->shared.servo);
     /* The system clock may move in other steps now. */
     daemon->kernel.is_fine = 0;
     daemon->kernel.reference_step_ns = 0;
@@ -99,12 +99,12 @@ static void step(struct daemon *daemon)
     int64_t mono_ns = now_ns();
     look_at_machine(daemon, mono_ns);
     claims_ask_for_sample(&daemon->claims, mono_ns);
-    enum keeper_result result = keeper_step(&daemon->keeper);
-    daemon->due_ns = mono_ns + (int64_t)keeper_wait_ns(&daemon->keeper, result);
-    bool is_status_new = report_step(&daemon->report, &daemon->keeper, result);
+    enum servo_result result = shared_clock_step(&daemon->shared);
+    daemon->due_ns = mono_ns + (int64_t)shared_clock_wait_ns(&daemon->shared, result);
+    bool is_status_new = report_step(&daemon->report, &daemon->shared, result);
     report_claims(&daemon->report, &daemon->claims);
     daemon_tell_status(daemon, is_status_new);
-    if (result == KEEPER_PUBLISHED && cpus_measure_again(&daemon->cpus, mono_ns))
+    if (result == SERVO_PUBLISHED && cpus_measure_again(&daemon->cpus, mono_ns))
         daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
 }
 
@@ -172,7 +172,7 @@ static int start(struct daemon *daemon, struct problem *problem)
     history_open(settings->timeline, settings->timeline_bytes);
     cpus_measure(&daemon->cpus, now_ns());
     daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
-    start_keeper(daemon);
+    start_clock(daemon);
     return 0;
 }
 
@@ -180,7 +180,7 @@ static void end(struct daemon *daemon)
 {
     notify_send("STOPPING=1\nSTATUS=the page stays, in holdover\n");
     log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
-             daemon->keeper.counts.publications, daemon->settings.page);
+             daemon->shared.servo.counts.publications, daemon->settings.page);
     daemon_write_metrics(daemon, false);
     history_close();
     claims_close(&daemon->claims);

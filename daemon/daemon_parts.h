@@ -5,7 +5,7 @@
 
 #include "clock/reference/reference.h"
 #include "daemon.h"
-#include "keeper.h"
+#include "shared_clock.h"
 #include "disturbance.h"
 #include "page_file.h"
 #include "report.h"
@@ -16,7 +16,7 @@ struct daemon {
     const struct options *options;
     struct settings settings;
     struct page_file file;
-    struct keeper keeper;
+    struct shared_clock shared;
     struct claims claims;
     struct reference_kernel kernel;
     struct machine machine;

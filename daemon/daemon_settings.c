@@ -39,7 +39,7 @@ static void take_references(struct daemon *daemon, const struct settings *settin
     claims_close(&daemon->claims);
     claims_set_up(&daemon->claims, settings);
     memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
-    daemon->keeper.claims_told = 0;
+    daemon->shared.claims_told = 0;
 }
 
 void daemon_reload(struct daemon *daemon)
@@ -69,7 +69,7 @@ void daemon_reload(struct daemon *daemon)
     }
     log_set_level(settings.log_level);
     take_references(daemon, &settings);
-    keeper_set(&daemon->keeper, settings.interval_ns, settings.drift_ppb);
+    shared_clock_set(&daemon->shared, settings.interval_ns, settings.drift_ppb);
     daemon->settings = settings;
     log_line(LOG_INFO, "configuration read again");
 }

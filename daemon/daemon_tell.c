@@ -21,7 +21,7 @@ void daemon_write_metrics(struct daemon *daemon, bool is_up)
         .is_up = is_up,
         .version = TIMEBASE_VERSION,
         .page = daemon->settings.page,
-        .keeper = &daemon->keeper,
+        .shared = &daemon->shared,
         .claims = &daemon->claims,
         .stalls = daemon->machine.stalls,
         .clocksource_changes = daemon->machine.clocksource_changes,
@@ -45,7 +45,7 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
 {
     struct timebase_instant now;
     char text[160];
-    if (!is_status_new || !keeper_now(&daemon->keeper, &now))
+    if (!is_status_new || !shared_clock_now(&daemon->shared, &now))
         return;
     snprintf(text, sizeof(text), "%sSTATUS=%s, within %" PRIu64 " ns of the system clock\n",
              daemon->is_ready_told ? "" : "READY=1\n",

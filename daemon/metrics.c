@@ -109,7 +109,7 @@ static int64_t offset_of(const struct metrics *metrics, const struct claims_sour
 
 static int64_t error_of(const struct metrics *metrics, const struct claims_source *source)
 {
-    int64_t now_ns = metrics->keeper->discipline.sample.mono_ns;
+    int64_t now_ns = metrics->shared->servo.discipline.sample.mono_ns;
     return (int64_t)claims_error_ns(metrics->claims, &source->claim, now_ns);
 }
 
@@ -141,14 +141,14 @@ static void add_references(struct page_of_text *to, const struct metrics *metric
 static void add_reading(struct page_of_text *to, const struct metrics *metrics)
 {
     struct timebase_instant now = {0};
-    if (!keeper_now(metrics->keeper, &now))
+    if (!shared_clock_now(metrics->shared, &now))
         return;
     bool is_insert = now.flags & TIMEBASE_LINE_LEAP_INSERT;
     bool is_delete = now.flags & TIMEBASE_LINE_LEAP_DELETE;
     gauge(to, "status", "0 unknown, 1 initializing, 2 synchronized, 3 freerunning, 4 unreliable.",
           now.flags & TIMEBASE_LINE_STATUS_MASK);
     gauge(to, "offset_ns", "Page minus system clock at the newest sample.",
-          metrics->keeper->offset_ns);
+          metrics->shared->servo.offset_ns);
     gauge(to, "maxerror_ns", "Bound of page minus system clock, now.", (int64_t)now.maxerror_ns);
     gauge(to, "utc_maxerror_ns", "Bound of page minus true UTC, now.",
           (int64_t)now.utc_maxerror_ns);
@@ -160,12 +160,12 @@ static void add_reading(struct page_of_text *to, const struct metrics *metrics)
         gauge(to, "tai_offset_seconds", "TAI minus UTC.",
               (int16_t)(now.flags >> TIMEBASE_LINE_TAI_SHIFT));
     seconds(to, "page_age_seconds", "Since the page was last renewed.",
-            now.mono_ns - metrics->keeper->published_ns);
+            now.mono_ns - metrics->shared->servo.published_ns);
 }
 
-static void add_frequency(struct page_of_text *to, const struct keeper *keeper)
+static void add_frequency(struct page_of_text *to, const struct shared_clock *shared)
 {
-    const struct estimator *estimator = &keeper->discipline.estimator;
+    const struct estimator *estimator = &shared->servo.discipline.estimator;
     if (!estimator->ready)
         return;
     uint64_t length = ((uint64_t)estimator->period.ns << 32) | (estimator->period.frac >> 32);
@@ -177,7 +177,7 @@ static void add_frequency(struct page_of_text *to, const struct keeper *keeper)
 
 static void add_counts(struct page_of_text *to, const struct metrics *metrics)
 {
-    const struct keeper_counts *counts = &metrics->keeper->counts;
+    const struct servo_counts *counts = &metrics->shared->servo.counts;
     counter(to, "publications_total", "Publications since the daemon began.", counts->publications);
     counter(to, "late_publications_total",
             "Publications that came less than a lease before their first tick.",
@@ -209,7 +209,7 @@ size_t metrics_format(const struct metrics *metrics, char *text, size_t size)
     gauge(&to, "up", "1 while the daemon keeps the page.", metrics->is_up);
     add_info(&to, metrics);
     add_reading(&to, metrics);
-    add_frequency(&to, metrics->keeper);
+    add_frequency(&to, metrics->shared);
     add_references(&to, metrics);
     add_counts(&to, metrics);
     gauge(&to, "timeline_bytes", "Size of the timeline on disk.", (int64_t)metrics->timeline_bytes);

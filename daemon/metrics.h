@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "keeper.h"
+#include "shared_clock.h"
 
 /* Enough for 16 references with the longest names, all characters escaped. */
 enum { METRICS_BYTES = 1 << 16 };
@@ -17,7 +17,7 @@ struct metrics {
     bool is_up; /* false in the last file of all */
     const char *version;
     const char *page;
-    const struct keeper *keeper;
+    const struct shared_clock *shared;
     const struct claims *claims;
     uint64_t stalls;
     uint64_t clocksource_changes;

@@ -9,9 +9,9 @@
 
 #include "log.h"
 
-static void report_counts(const struct report *report, const struct keeper *keeper)
+static void report_counts(const struct report *report, const struct shared_clock *shared)
 {
-    const struct keeper_counts *was = &report->counts, *now = &keeper->counts;
+    const struct servo_counts *was = &report->counts, *now = &shared->servo.counts;
     if (now->utc_steps != was->utc_steps)
         log_line(LOG_WARNING, "the system clock was stepped by %" PRId64 " ns (%" PRIu64 " so far)",
                  now->last_utc_step_ns, now->utc_steps);
@@ -21,7 +21,7 @@ static void report_counts(const struct report *report, const struct keeper *keep
         log_line(LOG_WARNING,
                  "counter and system clock have parted by %" PRId64
                  " ns: lines begin afresh (%" PRIu64 " so far)",
-                 keeper->offset_ns, now->jumps);
+                 shared->servo.offset_ns, now->jumps);
     if (now->backwards != was->backwards)
         log_line(LOG_WARNING, "the counter went back: lines begin afresh (%" PRIu64 " so far)",
                  now->backwards);
@@ -38,9 +38,9 @@ static void report_counts(const struct report *report, const struct keeper *keep
                  now->late_publications);
 }
 
-static void report_leap(struct report *report, const struct keeper *keeper)
+static void report_leap(struct report *report, const struct shared_clock *shared)
 {
-    int64_t step_ns = keeper->discipline.leap.step_ns;
+    int64_t step_ns = shared->servo.discipline.leap.step_ns;
     if (report->leap_step_ns == step_ns)
         return;
     if (step_ns != 0)
@@ -51,16 +51,16 @@ static void report_leap(struct report *report, const struct keeper *keeper)
             step_ns < 0 ? "inserted" : "left out");
     else
         log_line(LOG_WARNING,
-                 keeper->discipline.leap.has_stepped
+                 shared->servo.discipline.leap.has_stepped
                      ? "the leap second is over"
                      : "the leap second did not come, or is no longer announced");
     report->leap_step_ns = step_ns;
 }
 
-static bool report_status(struct report *report, const struct keeper *keeper)
+static bool report_status(struct report *report, const struct shared_clock *shared)
 {
     struct timebase_instant now;
-    if (!keeper_now(keeper, &now))
+    if (!shared_clock_now(shared, &now))
         return false;
     uint32_t status = now.flags & TIMEBASE_LINE_STATUS_MASK;
     if (status == report->status)
@@ -86,14 +86,14 @@ static void report_reference(struct report *report, bool is_failing)
         log_line(LOG_INFO, "the kernel's clocks are read again");
 }
 
-bool report_step(struct report *report, const struct keeper *keeper, enum keeper_result result)
+bool report_step(struct report *report, const struct shared_clock *shared, enum servo_result result)
 {
-    report_counts(report, keeper);
-    report_leap(report, keeper);
-    if (result == KEEPER_NO_REFERENCE || result == KEEPER_PUBLISHED)
-        report_reference(report, result == KEEPER_NO_REFERENCE);
-    report->counts = keeper->counts;
-    return report_status(report, keeper);
+    report_counts(report, shared);
+    report_leap(report, shared);
+    if (result == SERVO_NO_REFERENCE || result == SERVO_PUBLISHED)
+        report_reference(report, result == SERVO_NO_REFERENCE);
+    report->counts = shared->servo.counts;
+    return report_status(report, shared);
 }
 
 void report_store(struct report *report, const struct page_file *file, enum page_file_event event,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* report: what a step of the keeper showed, as log lines; each event once, with its numbers. */
+/* report: what a step of the shared showed, as log lines; each event once, with its numbers. */
 #ifndef DAEMON_REPORT_H
 #define DAEMON_REPORT_H
 
-#include "keeper.h"
+#include "shared_clock.h"
 #include "page_file.h"
 
 /* What was told before, so that only changes are. */
 struct report {
-    struct keeper_counts counts;
+    struct servo_counts counts;
     uint32_t status;      /* as readers are told; 0 before there are lines */
     int64_t leap_step_ns; /* announced; 0: none */
     bool is_store_failing;
@@ -20,7 +20,7 @@ struct report {
 };
 
 /* True if the status has changed. */
-bool report_step(struct report *report, const struct keeper *keeper, enum keeper_result result);
+bool report_step(struct report *report, const struct shared_clock *shared, enum servo_result result);
 
 /* The page's file: harmed and repaired, or not to be written. NULL: it was. */
 void report_store(struct report *report, const struct page_file *file, enum page_file_event event,

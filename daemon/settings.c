@@ -11,7 +11,7 @@
 #define METRICS_NAME "metrics.prom"
 
 /*
- * Shorter than the lower end, and lead and slew (keeper.c) find no room between two publications;
+ * Shorter than the lower end, and lead and slew (servo/cadence.c) find no room between two publications;
  * longer than the upper one, and the discipline's schedule ends.
  */
 static const struct quantity interval = {"a time", "100ms to 2s, such as 250ms", UNITS_OF_TIME,

@@ -14,8 +14,8 @@
 
 #include <timebase/clock.h>
 
-#include "clock/discipline/discipline.h"
 #include "clock/reference/reference.h"
+#include "clock/servo/servo.h"
 
 struct clock_cell;
 
@@ -44,9 +44,7 @@ struct clock_cell {
     /* Of one's own clock; NULL and 0 in others. */
     const struct reference *reference;
     void *reference_context;
-    struct discipline discipline;
-    uint64_t interval_ns;  /* until the next lines; grows from 1 ms to 100 ms */
-    int64_t maintained_ns; /* monotonic time of the last sample */
+    struct servo servo;
     /* Of all. */
     struct timebase_statistics statistics;
     struct timebase_page shadow;
@@ -99,12 +97,6 @@ struct timebase_page *cell_own_lines(struct clock_cell *cell);
 
 /* Now, by the lines that inline readers follow. False if these want renewal, or there are none. */
 bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out);
-
-/*
- * How far readers may follow the lines beyond their refresh: the last tick for which anybody
- * may have been given a time by them.
- */
-uint64_t cell_followed_ticks(struct clock_cell *cell);
 
 /* Ticks in a second of this period, rounded down. */
 uint64_t cell_frequency_hz(struct fixed period);

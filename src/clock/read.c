@@ -7,7 +7,7 @@
  *
  * Monotonic in every mixture of these: lines join without a gap; the first line begins
  * above any time the reference itself can have given (discipline.c); and a disrupted clock's new
- * line begins above all that its old lines can have given (cell_followed_ticks).
+ * line begins above all that its old lines can have given (servo_followed_ticks).
  */
 #include "cell.h"
 
@@ -31,7 +31,7 @@ static enum outcome read_lines(struct clock_cell *cell, bool follow, struct time
         return READ_NO_LINES;
     const struct timebase_lines *lines = &page->copy[seq & 1];
     uint64_t refresh = timebase_page_word(&page->refresh_ticks);
-    uint64_t followed = cell_followed_ticks(cell);
+    uint64_t followed = servo_followed_ticks(page);
     uint64_t d;
     bool is_current = timebase_page_line_now(lines, ticks, refresh, &d) != NULL;
     bool is_after = (int64_t)(ticks - timebase_page_word(&lines->after.start_ticks)) >= 0;
@@ -52,7 +52,7 @@ static void renew(struct clock_cell *cell)
     if (!cell_try_lock(cell))
         return;
     if (__atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED) == TIMEBASE_MAINTENANCE_MANUAL &&
-        cell->discipline.has_plan)
+        cell->servo.discipline.has_plan)
         cell->statistics.rescues++;
     cell_maintain(cell);
     cell_unlock(cell);
@@ -124,7 +124,7 @@ static bool read_overdue(struct clock_cell *cell, const struct look *look,
     struct timebase_page *page = cell_lines_page(cell);
     struct timebase_instant followed;
     if (!timebase_page_convert(page, timebase_ticks_ordered(), out) ||
-        !timebase_page_convert(page, cell_followed_ticks(cell), &followed))
+        !timebase_page_convert(page, servo_followed_ticks(page), &followed))
         return false;
     if (!is_disrupted(page, look, &followed))
         return true;

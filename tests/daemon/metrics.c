@@ -5,10 +5,10 @@
 #include "daemon/metrics.h"
 #include "daemon/replace.h"
 #include "folder.h"
-#include "keeper_world.h"
+#include "shared_world.h"
 #include "told_source.h"
 
-static struct keeper keeper;
+static struct shared_clock shared;
 static struct claims claims;
 static char text[METRICS_BYTES];
 
@@ -21,18 +21,18 @@ static struct metrics running(void)
     assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0\"\\", 8, &problem), 0);
     claims_set_up(&claims, &settings);
     begin_world();
-    struct keeper_outside outside = outside_of_world(&claims);
-    keeper_start(&keeper, &outside, 250 * MS, 50000);
+    struct shared_clock_outside outside = outside_of_world(&claims);
+    shared_clock_start(&shared, &outside, 250 * MS, 50000);
     told_sources[0].claim.mono_ns = world.mono_at;
     told_sources[0].claim.offset_ns = -123;
     told_sources[0].claim.error_ns = 4567;
     told_sources[0].claim.is_synchronized = true;
     claims_ask(&claims, world.mono_at);
-    keep(&keeper, 3 * SECOND);
+    keep(&shared, 3 * SECOND);
     struct metrics metrics = {.is_up = true,
                               .version = "1.2.3",
                               .page = "/a\\b\"c\nd",
-                              .keeper = &keeper,
+                              .shared = &shared,
                               .claims = &claims,
                               .start_utc_ns = -1500000000};
     return metrics;
@@ -57,7 +57,7 @@ static void what_is_known_is_told(void **state)
     struct metrics metrics = running();
     (void)state;
     world.flags = TIMEBASE_LINE_LEAP_DELETE | TIMEBASE_LINE_TAI_VALID | 37u << 16;
-    keep(&keeper, SECOND);
+    keep(&shared, SECOND);
     size_t length = metrics_format(&metrics, text, sizeof(text));
     assert_int_equal(length, strlen(text));
     has("timebase_up 1\n");
@@ -77,9 +77,9 @@ static void what_is_known_is_told(void **state)
 static void before_there_are_lines_nothing_is_made_up(void **state)
 {
     struct metrics metrics = running();
-    struct keeper_outside outside = outside_of_world(&claims);
+    struct shared_clock_outside outside = outside_of_world(&claims);
     (void)state;
-    keeper_start(&keeper, &outside, 250 * MS, 50000);
+    shared_clock_start(&shared, &outside, 250 * MS, 50000);
     metrics.is_up = false;
     metrics_format(&metrics, text, sizeof(text));
     has("timebase_up 0\n");

@@ -24,7 +24,7 @@ static struct watch watch;
 
 static uint64_t samples(const struct life *life)
 {
-    return (uint64_t)life->world.sampled_ns;
+    return (uint64_t)life->world.servo.sampled_ns;
 }
 
 /* A reading after a sample is one that could know. */

@@ -32,7 +32,7 @@ static void step(int64_t step_ns)
                   watch_percentile(&watch, 1));
     watch_expect_sound(&watch, world.seed);
     assert_true(watch_percentile(&watch, 1) <= 50);
-    assert_true(world.discipline.utc_step_ns == step_ns);
+    assert_true(world.servo.discipline.utc_step_ns == step_ns);
     assert_int_equal(world.events, DISCIPLINE_UTC_STEPPED);
     assert_int_equal(world.event_count[1], 1);
 }

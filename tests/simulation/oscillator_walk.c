@@ -33,7 +33,7 @@ static void stray(double allowed_ppm, double ppm, bool holds)
     struct world world = begin(44);
     world.claim_error_ns = 0;
     if (allowed_ppm != 50)
-        discipline_allow_drift(&world.discipline, (uint32_t)allowed_ppm);
+        discipline_allow_drift(&world.servo.discipline, (uint32_t)allowed_ppm);
     watch_run(&watch, &world, 5 * SECOND, MILLISECOND);
     world.counter_hz *= 1 + ppm * 1e-6;
     world.lost_share = 1;

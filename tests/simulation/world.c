@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "clock/page/publish.h"
+#include <timebase/error.h>
+
 
 /* What the slow path itself takes, from the sample to the publication. */
 #define WORK_NS 800
@@ -126,52 +127,33 @@ static void count_events(struct world *world, unsigned events)
         world->event_count[bit] += events >> bit & 1;
 }
 
-static uint64_t followed_ticks(const struct world *world, const struct schedule *schedule)
+static uint64_t ticks(void *context)
 {
-    const struct timebase_lines *lines = &world->page.copy[world->page.seq & 1];
-    uint64_t followed = lines->after.start_ticks + 2 * world->page.refresh_ticks;
-    uint64_t soon = schedule->now_ticks +
-        estimator_ticks(world->discipline.estimator.period, schedule->lead_ns);
-    return (int64_t)(soon - followed) < 0 ? soon : followed;
+    return world_ticks(context);
 }
 
-static void publish(struct world *world)
+/* The work between the sample and the publication begins here, too. */
+static int sample(void *context, struct discipline_sample *out)
 {
-    unsigned urgent = DISCIPLINE_UTC_STEPPED | DISCIPLINE_DISRUPTED;
-    struct schedule schedule =
-        cadence_schedule(&world->cadence, world_ticks(world), world->discipline.events & urgent, 0);
-    struct discipline_output output =
-        discipline_plan(&world->discipline, &schedule, followed_ticks(world, &schedule));
-    publish_lines(&world->page, &output.lines, output.refresh_ticks);
-    discipline_commit(&world->discipline, &output);
+    struct world *world = context;
+    bool is_taken = take_sample(world, out);
+    world_advance(world, WORK_NS);
+    return is_taken ? TIMEBASE_OK : TIMEBASE_E_REFERENCE;
 }
 
-/* As cell_maintain() does where the reference does not answer. */
-static bool hold(struct world *world)
-{
-    discipline_hold(&world->discipline, world_ticks(world));
-    if (world->discipline.has_plan)
-        publish(world);
-    return false;
-}
-
-/* False if there was no sample. */
+/* As the library's slow path does. False if there was no sample. */
 static bool maintain(struct world *world)
 {
-    struct discipline_sample sample;
-    if (!take_sample(world, &sample))
-        return hold(world);
-    count_events(world, discipline_observe(&world->discipline, &sample));
-    if (world->discipline.events & DISCIPLINE_DISRUPTED)
-        world->cadence.interval_ns = 0;
-    world_advance(world, WORK_NS);
-    if (discipline_is_ready(&world->discipline)) {
-        world->cadence.interval_ns =
-            cadence_next_ns(&world->cadence, (uint64_t)(sample.mono_ns - world->sampled_ns));
-        publish(world);
-    }
-    world->sampled_ns = sample.mono_ns;
-    return true;
+    const struct servo_outside outside = {
+        .context = world,
+        .ticks = ticks,
+        .sample = sample,
+        .page = &world->page,
+        .cadence = cadence_own(false),
+    };
+    enum servo_result result = servo_step(&world->servo, &outside);
+    count_events(world, world->servo.events);
+    return result != SERVO_NO_REFERENCE;
 }
 
 static bool has_current_line(const struct world *world)

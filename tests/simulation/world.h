@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * world: an oscillator, a reference clock and a reader in virtual time, and the truth about them.
+ * The clock under test is the servo that the library and the daemon run.
  *
  * Positions are long doubles of nanoseconds and ticks: where they have 64 bits, their resolution is
  * a hundredth of either after 1,000 days; where they have 53, a thousandth after an hour.
@@ -11,8 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock/discipline/cadence.h"
-#include "clock/discipline/discipline.h"
+#include "clock/servo/servo.h"
 
 struct world {
     /* what is true */
@@ -43,10 +43,8 @@ struct world {
     double wander_ppm;      /* random walk of the oscillator per square root of a second */
     uint64_t seed;
     /* the clock under test */
-    struct discipline discipline;
-    struct cadence cadence;
+    struct servo servo;
     struct timebase_page page;
-    int64_t sampled_ns;       /* reference time of the latest sample */
     unsigned events;          /* all seen so far */
     unsigned event_count[32]; /* by bit number */
 };

@@ -123,7 +123,7 @@ static void every_function_works_on_an_attached_clock(void **state)
     assert_int_equal(attachment().state, TIMEBASE_ATTACHMENT_CURRENT);
     assert_true(attachment().publications > 1);
     assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
-    assert_int_equal(mirror_of(cell_of(shared))->cell.discipline.has_sample, 0);
+    assert_int_equal(mirror_of(cell_of(shared))->cell.servo.discipline.has_sample, 0);
 }
 
 static struct timebase_page saved;

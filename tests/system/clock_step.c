@@ -249,7 +249,7 @@ static void a_reading_held_above_a_reference_that_fell_back_says_how_far(void **
     static struct scene scene;
     (void)state;
     begin(&scene);
-    uint64_t followed = cell_followed_ticks(&scene.cell);
+    uint64_t followed = servo_followed_ticks(cell_lines_page(&scene.cell));
     __atomic_store_n(&scene.cell.owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
     while ((int64_t)(timebase_ticks_ordered() - followed) <= 0)
         ;

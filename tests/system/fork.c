@@ -54,7 +54,7 @@ static void use_inherited_cell(void)
     EXPECT(timebase_mono_ns(clock) >= told_before_fork_ns);
     whole_clock_check(clock);
     EXPECT(cell.owner_pid == 0);
-    EXPECT(cell.discipline.has_sample);
+    EXPECT(cell.servo.discipline.has_sample);
 }
 
 static void *maintain_once(void *argument)
@@ -148,7 +148,7 @@ static void spoil(struct clock_cell *spoilt)
 {
     struct timebase_page *page = cell_lines_page(spoilt);
     memset(&page->copy[!(page->seq & 1)], 0xa5, sizeof(page->copy[0]));
-    memset(&spoilt->discipline, 0x5a, sizeof(spoilt->discipline));
+    memset(&spoilt->servo.discipline, 0x5a, sizeof(spoilt->servo.discipline));
     __atomic_store_n(&spoilt->owner_pid, (int32_t)getppid(), __ATOMIC_RELAXED);
 }
 

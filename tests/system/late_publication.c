@@ -75,7 +75,7 @@ static void maintain(void)
 /* The lines that are in force have begun, so that the next maintenance does publish. */
 static void wait_for_lines(void)
 {
-    while (cell->statistics.publications < 3)
+    while (cell->servo.counts.publications < 3)
         maintain();
     while (cell_maintain(cell) == TIMEBASE_E_BUSY)
         ;
@@ -91,8 +91,8 @@ static void a_late_publication_is_counted_and_hardly_sets_readers_back(void **st
     if (timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER)
         skip_because("the processor's counter is not used here, and so not the page either");
     wait_for_lines();
-    uint64_t late = cell->statistics.late_publications;
-    uint64_t publications = cell->statistics.publications;
+    uint64_t late = cell->servo.counts.late_publications;
+    uint64_t publications = cell->servo.counts.publications;
     uint64_t late_on_page = cell->page.late_count;
 
     sigaction(SIGSEGV, &action, &old);
@@ -101,8 +101,8 @@ static void a_late_publication_is_counted_and_hardly_sets_readers_back(void **st
     sigaction(SIGSEGV, &old, NULL);
 
     assert_int_equal(held_up, 1);
-    assert_int_equal(cell->statistics.publications, publications + 1);
-    assert_int_equal(cell->statistics.late_publications, late + 1);
+    assert_int_equal(cell->servo.counts.publications, publications + 1);
+    assert_int_equal(cell->servo.counts.late_publications, late + 1);
     assert_int_equal(cell->page.late_count, late_on_page + 1);
     /* Lines 1,000 ppm apart, for as long as it was late. */
     uint64_t begins = cell->page.copy[cell->page.seq & 1].slew.start_ticks;

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "clock/discipline/cadence.h"
+#include "clock/servo/cadence.h"
 #include "simulated_line.h"
 
 #define MS 1000000
@@ -25,8 +25,9 @@ static unsigned observe(struct scene *scene)
 
 static struct discipline_output plan(struct scene *scene)
 {
-    struct cadence cadence = {100 * MS, false};
-    struct schedule schedule = cadence_schedule(&cadence, scene->line.now_ticks, true, 0);
+    struct cadence cadence = cadence_own(false);
+    struct schedule schedule =
+        cadence_schedule(&cadence, 100 * MS, scene->line.now_ticks, true, 0);
     struct discipline_output output =
         discipline_plan(&scene->discipline, &schedule, scene->followed);
     discipline_commit(&scene->discipline, &output);

@@ -22,7 +22,7 @@
 static int64_t followed_ns(struct clock_cell *cell)
 {
     struct timebase_instant followed;
-    timebase_page_convert(cell_lines_page(cell), cell_followed_ticks(cell), &followed);
+    timebase_page_convert(cell_lines_page(cell), servo_followed_ticks(cell_lines_page(cell)), &followed);
     return followed.mono_ns;
 }
 

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "clock/discipline/cadence.h"
+#include "clock/servo/cadence.h"
 #include "simulated_line.h"
 
 #define MS 1000000
@@ -24,8 +24,9 @@ static struct discipline_output publish(struct scene *scene, uint64_t bracket)
 {
     struct discipline_sample sample = simulated_sample(&scene->line, bracket, bracket / 2);
     discipline_observe(&scene->discipline, &sample);
-    struct cadence cadence = {10 * MS, false};
-    struct schedule schedule = cadence_schedule(&cadence, scene->line.now_ticks, false, 0);
+    struct cadence cadence = cadence_own(false);
+    struct schedule schedule =
+        cadence_schedule(&cadence, 10 * MS, scene->line.now_ticks, false, 0);
     struct discipline_output output =
         discipline_plan(&scene->discipline, &schedule, scene->line.now_ticks);
     discipline_commit(&scene->discipline, &output);

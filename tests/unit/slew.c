@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "clock/discipline/cadence.h"
+#include "clock/servo/cadence.h"
 #include "clock/discipline/plan.h"
 
 #define START 1000000000
@@ -27,8 +27,9 @@ static struct estimator estimator_of_2_ns(void)
 static struct plan plan_with_error(int64_t ahead_ns)
 {
     struct estimator estimator = estimator_of_2_ns();
-    struct cadence cadence = {100 * MS, false};
-    struct schedule schedule = cadence_schedule(&cadence, START, false, 0);
+    struct cadence cadence = cadence_own(false);
+    struct schedule schedule =
+        cadence_schedule(&cadence, 100 * MS, START, false, 0);
     struct fixed value = fixed_from_ns(estimator.value.ns + ahead_ns);
     struct plan plan = plan_begin(&estimator, START, value, 0);
     return plan_next(&plan, &estimator, &schedule);

@@ -7,6 +7,8 @@
 
 /* Samples after a disruption during which readers are told UNRELIABLE. */
 #define UNRELIABLE_SAMPLES 3
+/* The pace that the counter had is trusted to one part in so many: 500 ppm. */
+#define DISTRUSTED_PACE_PARTS 2000
 /* A slope worse than one part in a million: still initialising, unless it can get no better. */
 #define INITIALIZING_PPM 1
 /* So many samples in a row must say that UTC's growth has become smaller, before it is believed. */
@@ -35,16 +37,14 @@ static struct estimator_point point_of(struct discipline *discipline,
     return point;
 }
 
-static unsigned compare(struct discipline *discipline, const struct discipline_sample *sample)
+unsigned discipline_compare(const struct discipline *discipline,
+                            const struct discipline_sample *sample)
 {
     unsigned events = 0;
     if (!discipline->has_sample)
         return 0;
-    int64_t step_ns = sample->utc_offset_ns - discipline->sample.utc_offset_ns;
-    if (step_ns != 0) {
+    if (sample->utc_offset_ns != discipline->sample.utc_offset_ns)
         events |= DISCIPLINE_UTC_STEPPED;
-        discipline->utc_step_ns = step_ns;
-    }
     if (sample->suspended_ns - discipline->sample.suspended_ns > SUSPEND_MIN_NS)
         events |= DISCIPLINE_SUSPENDED;
     return events;
@@ -112,7 +112,9 @@ static void note_leap(struct discipline *discipline, const struct discipline_sam
 unsigned discipline_observe(struct discipline *discipline, const struct discipline_sample *sample)
 {
     struct estimator_point point = point_of(discipline, sample);
-    unsigned events = compare(discipline, sample);
+    unsigned events = discipline_compare(discipline, sample);
+    if (events & DISCIPLINE_UTC_STEPPED)
+        discipline->utc_step_ns = sample->utc_offset_ns - discipline->sample.utc_offset_ns;
     discipline->estimator.has_slept = events & DISCIPLINE_SUSPENDED;
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
@@ -327,6 +329,17 @@ void discipline_reset(struct discipline *discipline)
     *discipline = fresh;
 }
 
+void discipline_distrust(struct discipline *discipline)
+{
+    struct estimator *estimator = &discipline->estimator;
+    if (!estimator->ready)
+        return;
+    estimator->count = 0;
+    estimator->period_error_frac = fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1;
+    /* The next observation takes one off. */
+    discipline->unreliable = UNRELIABLE_SAMPLES + 1;
+}
+
 void discipline_allow_drift(struct discipline *discipline, uint32_t drift_ppm)
 {
     discipline->estimator.drift_ppm = drift_ppm;
@@ -353,8 +366,7 @@ static struct segment adopted(const struct timebase_line *line)
 
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines)
 {
-    struct discipline fresh = {0};
-    *discipline = fresh;
+    discipline_reset(discipline);
     discipline->plan.before = adopted(&lines->before);
     discipline->plan.slew = adopted(&lines->slew);
     discipline->plan.after = adopted(&lines->after);

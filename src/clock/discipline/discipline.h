@@ -26,23 +26,8 @@
 #include "estimator.h"
 #include "leap.h"
 #include "plan.h"
+#include "sample.h"
 #include "status.h"
-
-/* One look at the reference. ns since boot or the epoch; ticks of the page's counter. */
-struct discipline_sample {
-    uint64_t ticks_before;      /* read before the reference */
-    uint64_t ticks_after;       /* read after it */
-    uint64_t step_ticks;        /* the counter shows no finer differences; 0 counts as 1 */
-    uint64_t spread_ticks;      /* any two CPUs' counters differ by no more; 0: by nothing */
-    int64_t mono_ns;            /* the reference's monotonic time, between the two */
-    uint64_t reference_step_ns; /* it shows no finer differences; 0 counts as 1 */
-    int64_t utc_offset_ns;      /* UTC - monotonic, exact */
-    int64_t suspended_ns;       /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
-    int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself: all its terms in it */
-    uint32_t maxerror_ppb; /* growth of that with time: so far its pace may be from UTC's */
-    uint32_t flags;        /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
-    bool is_synchronized;  /* the reference follows true UTC */
-};
 
 /* What a sample told; several may hold at once. */
 enum discipline_event {
@@ -100,6 +85,21 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
 
 /*
+ * Before a sample is observed: does it show a step of UTC (DISCIPLINE_UTC_STEPPED) or a sleep
+ * (DISCIPLINE_SUSPENDED) since the newest one?
+ */
+unsigned discipline_compare(const struct discipline *discipline,
+                            const struct discipline_sample *sample);
+
+/*
+ * Somebody outside knows that the machine was disrupted (vmclock's marker has changed, the kernel
+ * has given up the counter), though counter and reference have not parted so far that a sample
+ * shows it. What was learnt about the counter's pace is forgotten, but for 500 ppm; readers are
+ * told UNRELIABLE for as long as after a jump. To be called before the next sample is observed.
+ */
+void discipline_distrust(struct discipline *discipline);
+
+/*
  * How far the oscillator may stray from its measured pace, parts in a million; 0: as assumed,
  * ASSUME_DRIFT_PPM. For all lines planned from now on, until changed.
  */
@@ -112,8 +112,8 @@ void discipline_reset(struct discipline *discipline);
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output);
 
 /*
- * Take up published lines whose exact state was lost (after fork, or a restart). Nothing that
- * *discipline held counts any more: what is allowed is to be allowed again.
+ * Take up published lines whose exact state was lost (after fork, or a restart). Nothing else that
+ * *discipline held counts any more, but for what is allowed.
  */
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
 

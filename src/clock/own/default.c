@@ -21,26 +21,31 @@ TIMEBASE_API const timebase_clock *timebase_clock_default(void)
  */
 static void mend(struct clock_cell *cell)
 {
-    struct timebase_lines lines;
-    struct discipline fresh = {0};
-    if (publish_read_back(cell_lines_page(cell), &lines))
-        discipline_adopt(&cell->discipline, &lines);
-    else
-        cell->discipline = fresh;
-    cell->interval_ns = 0;
+    servo_mend(&cell->servo, cell_lines_page(cell));
 }
 
 static void restart(struct clock_cell *cell)
 {
-    discipline_reset(&cell->discipline);
-    cell->interval_ns = 0;
+    servo_reset(&cell->servo);
 }
 
 static void describe(struct clock_cell *cell, struct timebase_statistics *out)
 {
-    const struct estimator *estimator = &cell->discipline.estimator;
+    const struct servo_counts *counts = &cell->servo.counts;
+    const struct estimator *estimator = &cell->servo.discipline.estimator;
+    out->samples = counts->samples;
+    out->publications = counts->publications;
+    out->late_publications = counts->late_publications;
+    out->utc_steps = counts->utc_steps;
+    out->last_utc_step_ns = counts->last_utc_step_ns;
+    out->suspends = counts->suspends;
+    out->counter_jumps = counts->jumps;
+    out->counter_backwards = counts->backwards;
+    out->rate_changes = counts->rate_changes;
+    out->reference_failures = counts->reference_failures;
+    out->last_offset_ns = cell->servo.offset_ns;
     out->bracket_ns = estimator->newest.width_ns;
-    out->status = (int32_t)discipline_status(&cell->discipline);
+    out->status = (int32_t)discipline_status(&cell->servo.discipline);
     if (estimator->ready) {
         struct fixed error = {0, estimator->period_error_frac};
         out->frequency_hz = cell_frequency_hz(estimator->period);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "clock/discipline/discipline.h"
+#include "clock/discipline/sample.h"
 
 /* A moment of the reference without ticks, for readers who cannot wait for lines. */
 struct reference_moment {

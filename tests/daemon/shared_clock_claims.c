@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper and the references together, in virtual time: what of their word reaches the page. */
+/* The shared and the references together, in virtual time: what of their word reaches the page. */
 #include "cmocka_first.h"
 
-#include "keeper_world.h"
+#include "shared_world.h"
 #include "told_source.h"
 
 #define INTERVAL (250 * MS)
 
-static struct keeper keeper;
+static struct shared_clock shared;
 static struct claims claims;
 
 static int start(void **state)
@@ -22,8 +22,8 @@ static int start(void **state)
     begin_world();
     world.maxerror_ns = 16 * SECOND;
     world.is_synchronized = false;
-    struct keeper_outside outside = outside_of_world(&claims);
-    keeper_start(&keeper, &outside, INTERVAL, 50000);
+    struct shared_clock_outside outside = outside_of_world(&claims);
+    shared_clock_start(&shared, &outside, INTERVAL, 50000);
     return 0;
 }
 
@@ -40,8 +40,8 @@ static void keep_asking(int64_t ns)
     for (int64_t until = world.now_ns + ns; world.now_ns < until;) {
         told_sources[0].claim.mono_ns = mono_now();
         claims_ask(&claims, mono_now());
-        enum keeper_result result = keeper_step(&keeper);
-        pass((int64_t)keeper_wait_ns(&keeper, result));
+        enum servo_result result = shared_clock_step(&shared);
+        pass((int64_t)shared_clock_wait_ns(&shared, result));
     }
 }
 
@@ -89,7 +89,7 @@ static void a_step_voids_what_was_said_before(void **state)
     told_sources[0].claim_error = TIMEBASE_E_BUSY; /* the answer to come takes its time */
     for (int i = 0; i < 3; i++) {
         claims_ask(&claims, mono_now());
-        pass((int64_t)keeper_wait_ns(&keeper, keeper_step(&keeper)));
+        pass((int64_t)shared_clock_wait_ns(&shared, shared_clock_step(&shared)));
     }
     assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
     assert_true(now().utc_maxerror_ns >= (uint64_t)(16 * SECOND));
@@ -105,11 +105,11 @@ static void a_disruption_that_a_reference_tells_is_on_the_page(void **state)
     say(0, 1000);
     told_sources[0].claim.disruption_marker = 5;
     keep_asking(3 * SECOND);
-    assert_true(keeper.page.disruption_marker == 0);
+    assert_true(shared.page.disruption_marker == 0);
     told_sources[0].claim.disruption_marker = 6;
     keep_asking(1300 * MS);
-    assert_true(keeper.page.disruption_marker == 1);
-    assert_true(keeper.counts.disruptions == 1);
+    assert_true(shared.page.disruption_marker == 1);
+    assert_true(shared.servo.counts.disruptions == 1);
 }
 
 /* What was learnt of UTC before the machine was copied is about another machine. */
@@ -119,10 +119,10 @@ static void a_disruption_voids_what_was_said_before_it(void **state)
     say(0, 1000);
     told_sources[0].claim.disruption_marker = 5;
     keep_asking(3 * SECOND);
-    keeper_disrupt(&keeper);
-    keeper_step(&keeper);
+    servo_disrupt(&shared.servo);
+    shared_clock_step(&shared);
     assert_false(claims.sources[0].has_claim);
-    assert_true(keeper.discipline.sample.maxerror_ns >= 16 * SECOND);
+    assert_true(shared.servo.discipline.sample.maxerror_ns >= 16 * SECOND);
     keep_asking(3 * SECOND);
     assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
@@ -138,7 +138,7 @@ static void a_leap_second_is_in_the_bound_on_the_page(void **state)
     keep_asking(5 * SECOND);
     assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
     assert_true(now().utc_maxerror_ns < (uint64_t)MS);
-    assert_true(keeper.discipline.leap.step_ns == -SECOND);
+    assert_true(shared.servo.discipline.leap.step_ns == -SECOND);
     keep_asking(4900 * MS);
     assert_true(now().utc_maxerror_ns >= (uint64_t)SECOND);
     keep_asking(200 * MS);
@@ -146,7 +146,7 @@ static void a_leap_second_is_in_the_bound_on_the_page(void **state)
     world.flags = 0;
     keep_asking(4 * SECOND);
     assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
-    assert_true(keeper.counts.leaps == 1);
+    assert_true(shared.servo.counts.leaps == 1);
     assert_true(now().utc_maxerror_ns < (uint64_t)MS);
 }
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The keeper in virtual time: what readers of the page are told, whatever happens. */
+/* The shared in virtual time: what readers of the page are told, whatever happens. */
 #include "cmocka_first.h"
 
-#include "keeper_world.h"
+#include "shared_world.h"
 #include "unit/dice.h"
 
 #define INTERVAL (250 * MS)
 
-static struct keeper keeper;
+static struct shared_clock shared;
 
 static void start(void)
 {
     begin_world();
-    struct keeper_outside outside = outside_of_world(NULL);
-    keeper_start(&keeper, &outside, INTERVAL, 50000);
+    struct shared_clock_outside outside = outside_of_world(NULL);
+    shared_clock_start(&shared, &outside, INTERVAL, 50000);
 }
 
 static uint32_t status_told(void)
@@ -25,9 +25,9 @@ static void the_first_page_is_there_in_milliseconds_and_synchronized_soon(void *
 {
     (void)state;
     start();
-    keep(&keeper, 3 * MS);
+    keep(&shared, 3 * MS);
     assert_true(world.page.seq > 0);
-    keep(&keeper, 200 * MS);
+    keep(&shared, 200 * MS);
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
     assert_true(world.now_ns < 500 * MS);
 }
@@ -36,12 +36,12 @@ static void publications_come_at_the_interval(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 2 * SECOND);
-    uint64_t before = keeper.counts.publications;
-    keep(&keeper, 10 * SECOND);
-    assert_in_range(keeper.counts.publications - before, 39, 41);
-    assert_true(keeper.counts.publications == world.records);
-    assert_true(world.page.seq == keeper.counts.publications);
+    keep(&shared, 2 * SECOND);
+    uint64_t before = shared.servo.counts.publications;
+    keep(&shared, 10 * SECOND);
+    assert_in_range(shared.servo.counts.publications - before, 39, 41);
+    assert_true(shared.servo.counts.publications == world.records);
+    assert_true(world.page.seq == shared.servo.counts.publications);
 }
 
 /* The central claim: a tick means the same to all who have looked within a lease. */
@@ -49,15 +49,15 @@ static void a_tick_means_the_same_in_all_copies(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 10 * SECOND);
+    keep(&shared, 10 * SECOND);
     for (int i = 0; i < 40; i++) {
         double change = (i % 5 - 2) * 100e-6;
         world.mono_at -= (int64_t)((double)world.now_ns * change);
         world.mono_rate += change;
-        keep(&keeper, 300 * MS);
+        keep(&shared, 300 * MS);
     }
-    assert_true(keeper.counts.slews > 0);
-    assert_true(keeper.counts.late_publications == 0);
+    assert_true(shared.servo.counts.slews > 0);
+    assert_true(shared.servo.counts.late_publications == 0);
 }
 
 /* Woken at any time, by clocks being set. */
@@ -67,43 +67,43 @@ static void a_step_that_comes_early_waits_for_its_moment(void **state)
     struct dice dice = dice_new();
     (void)state;
     start();
-    keep(&keeper, SECOND);
+    keep(&shared, SECOND);
     for (int i = 0; i < 2000; i++) {
-        enum keeper_result result = keeper_step(&keeper);
-        early += result == KEEPER_TOO_EARLY;
+        enum servo_result result = shared_clock_step(&shared);
+        early += result == SERVO_TOO_EARLY;
         pass((int64_t)dice_below(&dice, 90 * MS));
     }
     assert_true(early > 100);
-    assert_true(keeper.counts.late_publications == 0);
+    assert_true(shared.servo.counts.late_publications == 0);
 }
 
 static void after_too_early_the_wait_is_to_the_moment(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, SECOND);
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    enum keeper_result result = keeper_step(&keeper);
-    assert_int_equal(result, KEEPER_TOO_EARLY);
-    uint64_t wait = keeper_wait_ns(&keeper, result);
-    assert_in_range(wait, KEEPER_LEAD_NS - MS, KEEPER_LEAD_NS + MS);
+    keep(&shared, SECOND);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    enum servo_result result = shared_clock_step(&shared);
+    assert_int_equal(result, SERVO_TOO_EARLY);
+    uint64_t wait = shared_clock_wait_ns(&shared, result);
+    assert_in_range(wait, LEAD_NS - MS, LEAD_NS + MS);
     pass((int64_t)wait);
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
 }
 
 static void a_late_publication_is_counted_and_told_on_the_page(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
-    world.delay_ns = KEEPER_LEAD_NS - TIMEBASE_PAGE_LEASE_NS - 2 * MS;
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    assert_true(keeper.counts.late_publications == 0);
+    keep(&shared, 5 * SECOND);
+    world.delay_ns = LEAD_NS - TIMEBASE_PAGE_LEASE_NS - 2 * MS;
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_true(shared.servo.counts.late_publications == 0);
     pass(INTERVAL);
-    world.delay_ns = KEEPER_LEAD_NS - TIMEBASE_PAGE_LEASE_NS + 2 * MS;
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    assert_true(keeper.counts.late_publications == 1);
-    assert_true(keeper.page.late_count == 1);
+    world.delay_ns = LEAD_NS - TIMEBASE_PAGE_LEASE_NS + 2 * MS;
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_true(shared.servo.counts.late_publications == 1);
+    assert_true(shared.page.late_count == 1);
     assert_true(world.recounts == 1);
 }
 
@@ -111,15 +111,15 @@ static void a_step_of_the_clock_is_in_utc_a_lead_later_and_counted(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     world.utc_offset_ns -= 3 * SECOND;
-    enum keeper_result result;
-    while ((result = keeper_step(&keeper)) == KEEPER_TOO_EARLY)
-        pass((int64_t)keeper_wait_ns(&keeper, result));
-    assert_true(keeper.counts.utc_steps == 1);
-    assert_true(keeper.counts.last_utc_step_ns == -3 * SECOND);
-    assert_true(keeper.page.utc_step_count == 1);
-    pass(KEEPER_LEAD_NS - MS);
+    enum servo_result result;
+    while ((result = shared_clock_step(&shared)) == SERVO_TOO_EARLY)
+        pass((int64_t)shared_clock_wait_ns(&shared, result));
+    assert_true(shared.servo.counts.utc_steps == 1);
+    assert_true(shared.servo.counts.last_utc_step_ns == -3 * SECOND);
+    assert_true(shared.page.utc_step_count == 1);
+    pass(LEAD_NS - MS);
     assert_true(told(&world.page, ticks_now()).utc_ns - told(&world.page, ticks_now()).mono_ns ==
                 1700000000 * SECOND);
     pass(2 * MS);
@@ -131,18 +131,18 @@ static void a_jump_of_the_counter_is_marked_and_recorded(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     int64_t last = told(&world.page, ticks_now()).mono_ns;
     world.ticks_at -= (uint64_t)1 << 35;
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    assert_true(keeper.counts.backwards == 1);
-    assert_true(keeper.counts.disruptions == 1);
-    assert_true(keeper.page.disruption_marker == 1);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_true(shared.servo.counts.backwards == 1);
+    assert_true(shared.servo.counts.disruptions == 1);
+    assert_true(shared.page.disruption_marker == 1);
     assert_true(world.disrupted_records == 1);
     assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
     assert_true(told(&world.page, ticks_now()).mono_ns >= last);
     world.previous.seq = 0; /* readers' copies are of another counter */
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
@@ -150,17 +150,17 @@ static void sleep_is_counted_and_is_no_disruption_of_the_counter(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     world.now_ns += 100 * SECOND;
     world.mono_at -= 100 * SECOND;
     world.suspended_ns += 100 * SECOND;
     world.previous.seq = 0;
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    assert_true(keeper.counts.suspends == 1);
-    assert_true(keeper.counts.jumps == 0);
-    assert_true(keeper.page.disruption_marker == 1);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_true(shared.servo.counts.suspends == 1);
+    assert_true(shared.servo.counts.jumps == 0);
+    assert_true(shared.page.disruption_marker == 1);
     world.previous.seq = 0;
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
 }
 
 /* vmclock, or the clocksource: the counter looks as always. */
@@ -168,16 +168,16 @@ static void a_disruption_that_others_tell_makes_the_page_unreliable(void **state
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     uint32_t rate = world.page.copy[world.page.seq & 1].after.drift_rate;
-    keeper_disrupt(&keeper);
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
-    assert_true(keeper.counts.disruptions == 1);
-    assert_true(keeper.page.disruption_marker == 1);
-    pass(KEEPER_LEAD_NS + MS);
+    servo_disrupt(&shared.servo);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_true(shared.servo.counts.disruptions == 1);
+    assert_true(shared.page.disruption_marker == 1);
+    pass(LEAD_NS + MS);
     assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
     assert_true(world.page.copy[world.page.seq & 1].after.drift_rate > 5 * rate);
-    keep(&keeper, 3 * SECOND);
+    keep(&shared, 3 * SECOND);
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
@@ -186,22 +186,22 @@ static void a_lost_reference_is_counted_and_the_lines_are_held(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     uint64_t seq = world.page.seq;
     struct timebase_line present = world.page.copy[seq & 1].after;
     world.is_reference_lost = true;
-    keep(&keeper, 2 * SECOND);
+    keep(&shared, 2 * SECOND);
     assert_true(world.page.seq > seq + 10);
     struct timebase_line held = world.page.copy[world.page.seq & 1].after;
     assert_true(held.start_ticks == present.start_ticks && held.mono_ns == present.mono_ns);
-    assert_in_range(keeper.counts.reference_failures, 15, 25);
+    assert_in_range(shared.servo.counts.reference_failures, 15, 25);
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
-    keep(&keeper, 4 * SECOND);
+    keep(&shared, 4 * SECOND);
     assert_int_equal(status_told(), TIMEBASE_STATUS_FREERUNNING);
-    assert_true(mono_now() - keeper.published_ns < 200 * MS);
-    assert_true(keeper.counts.late_publications == 0);
+    assert_true(mono_now() - shared.servo.published_ns < 200 * MS);
+    assert_true(shared.servo.counts.late_publications == 0);
     world.is_reference_lost = false;
-    keep(&keeper, 2 * SECOND);
+    keep(&shared, 2 * SECOND);
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
@@ -210,16 +210,16 @@ static void lines_that_are_held_do_not_take_the_mark_of_a_disruption(void **stat
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     world.is_store_lost = true;
-    keeper_disrupt(&keeper);
-    keep(&keeper, 300 * MS);
+    servo_disrupt(&shared.servo);
+    keep(&shared, 300 * MS);
     world.is_store_lost = false;
     world.is_reference_lost = true;
-    keep(&keeper, SECOND);
+    keep(&shared, SECOND);
     assert_true(world.disrupted_records == 0);
     world.is_reference_lost = false;
-    keep(&keeper, SECOND);
+    keep(&shared, SECOND);
     assert_true(world.disrupted_records == 1);
 }
 
@@ -228,18 +228,18 @@ static void a_page_that_could_not_be_stored_is_as_if_it_had_not_been_planned(voi
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     struct timebase_page before = world.page;
     world.is_store_lost = true;
     for (int i = 0; i < 20; i++) {
-        enum keeper_result result = keeper_step(&keeper);
-        assert_int_not_equal(result, KEEPER_PUBLISHED);
-        pass((int64_t)keeper_wait_ns(&keeper, result));
+        enum servo_result result = shared_clock_step(&shared);
+        assert_int_not_equal(result, SERVO_PUBLISHED);
+        pass((int64_t)shared_clock_wait_ns(&shared, result));
     }
-    assert_true(keeper.counts.store_failures > 10);
-    assert_true(keeper.page.seq == before.seq);
+    assert_true(shared.servo.counts.store_failures > 10);
+    assert_true(shared.page.seq == before.seq);
     world.is_store_lost = false;
-    keep(&keeper, 2 * SECOND);
+    keep(&shared, 2 * SECOND);
     assert_true(world.page.seq > before.seq);
 }
 
@@ -247,14 +247,14 @@ static void a_jump_that_could_not_be_published_is_published_later(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     world.is_store_lost = true;
     world.ticks_at += (uint64_t)10 * 2600000000;
     world.previous.seq = 0;
-    assert_int_equal(keeper_step(&keeper), KEEPER_NOT_STORED);
+    assert_int_equal(shared_clock_step(&shared), SERVO_NOT_STORED);
     world.is_store_lost = false;
     world.now_ns += 100 * MS;
-    assert_int_equal(keeper_step(&keeper), KEEPER_PUBLISHED);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
     assert_true(world.disrupted_records == 1);
     world.previous.seq = 0;
     world.now_ns += 100 * MS;
@@ -266,10 +266,10 @@ static void a_jump_that_could_not_be_published_is_published_later(void **state)
 
 static bool restart_after(int64_t ns)
 {
-    struct keeper_outside outside = outside_of_world(NULL);
+    struct shared_clock_outside outside = outside_of_world(NULL);
     pass(ns);
-    keeper_start(&keeper, &outside, INTERVAL, 50000);
-    return keeper_adopt(&keeper, &world.page);
+    shared_clock_start(&shared, &outside, INTERVAL, 50000);
+    return shared_clock_adopt(&shared, &world.page);
 }
 
 static void a_daemon_that_comes_back_goes_on_without_a_gap(void **state)
@@ -278,15 +278,15 @@ static void a_daemon_that_comes_back_goes_on_without_a_gap(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(gaps_ns) / sizeof(gaps_ns[0]); i++) {
         start();
-        keep(&keeper, 5 * SECOND);
-        keeper_step(&keeper);
+        keep(&shared, 5 * SECOND);
+        shared_clock_step(&shared);
         uint64_t seq = world.page.seq;
         int64_t last = told(&world.page, ticks_now()).mono_ns;
         assert_true(restart_after(gaps_ns[i]));
-        assert_true(told(&keeper.page, ticks_now()).mono_ns >= last);
-        keep(&keeper, SECOND); /* readers agree, and the bound holds */
+        assert_true(told(&shared.page, ticks_now()).mono_ns >= last);
+        keep(&shared, SECOND); /* readers agree, and the bound holds */
         assert_true(world.page.seq > seq);
-        assert_true(keeper.counts.utc_steps == 0);
+        assert_true(shared.servo.counts.utc_steps == 0);
     }
 }
 
@@ -294,33 +294,33 @@ static void a_step_while_there_was_no_daemon_is_counted(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     world.utc_offset_ns += 7;
     assert_true(restart_after(SECOND));
-    keep(&keeper, SECOND);
-    assert_true(keeper.counts.utc_steps == 1);
-    assert_true(keeper.counts.last_utc_step_ns == 7);
-    assert_true(keeper.page.utc_step_count == 1);
+    keep(&shared, SECOND);
+    assert_true(shared.servo.counts.utc_steps == 1);
+    assert_true(shared.servo.counts.last_utc_step_ns == 7);
+    assert_true(shared.page.utc_step_count == 1);
 }
 
 static void a_page_of_another_time_is_not_taken_up(void **state)
 {
     (void)state;
     start();
-    keep(&keeper, 5 * SECOND);
+    keep(&shared, 5 * SECOND);
     struct world good = world;
     world.mono_at -= 100 * SECOND; /* another time namespace */
-    struct keeper_outside outside = outside_of_world(NULL);
-    keeper_start(&keeper, &outside, INTERVAL, 50000);
-    assert_false(keeper_adopt(&keeper, &world.page));
+    struct shared_clock_outside outside = outside_of_world(NULL);
+    shared_clock_start(&shared, &outside, INTERVAL, 50000);
+    assert_false(shared_clock_adopt(&shared, &world.page));
     world = good;
     world.mono_at += 100 * SECOND;
-    assert_false(keeper_adopt(&keeper, &world.page));
+    assert_false(shared_clock_adopt(&shared, &world.page));
     world = good;
     world.ticks_at -= (uint64_t)100 * 2600000000; /* the counter began again */
-    assert_false(keeper_adopt(&keeper, &world.page));
+    assert_false(shared_clock_adopt(&shared, &world.page));
     world = good;
-    assert_true(keeper_adopt(&keeper, &world.page));
+    assert_true(shared_clock_adopt(&shared, &world.page));
 }
 
 /* ---- drift --------------------------------------------------------------------------------- */
@@ -328,8 +328,8 @@ static void a_page_of_another_time_is_not_taken_up(void **state)
 static uint32_t drift_told(uint32_t drift_ppb)
 {
     start();
-    keeper_set(&keeper, INTERVAL, drift_ppb);
-    keep(&keeper, 5 * SECOND);
+    shared_clock_set(&shared, INTERVAL, drift_ppb);
+    keep(&shared, 5 * SECOND);
     return world.page.copy[world.page.seq & 1].after.drift_rate;
 }
 
@@ -338,10 +338,10 @@ static void the_allowance_outlives_a_restart(void **state)
 {
     (void)state;
     uint32_t large = drift_told(250000);
-    struct keeper_outside outside = outside_of_world(NULL);
-    keeper_start(&keeper, &outside, INTERVAL, 250000);
-    assert_true(keeper_adopt(&keeper, &world.page));
-    keep(&keeper, 5 * SECOND);
+    struct shared_clock_outside outside = outside_of_world(NULL);
+    shared_clock_start(&shared, &outside, INTERVAL, 250000);
+    assert_true(shared_clock_adopt(&shared, &world.page));
+    keep(&shared, 5 * SECOND);
     uint32_t again = world.page.copy[world.page.seq & 1].after.drift_rate;
     assert_true(again > large * 0.9);
 }

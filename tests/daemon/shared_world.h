@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keeper_world: a counter, the kernel's clocks and the readers of a shared page in virtual time.
+ * shared_world: a counter, the kernel's clocks and the readers of a shared page in virtual time.
  * Readers have a copy of the page that may be a lease old; whatever they are told is held against
  * what those are told who have looked at the page just now.
  */
-#ifndef TEST_KEEPER_WORLD_H
-#define TEST_KEEPER_WORLD_H
+#ifndef TEST_SHARED_WORLD_H
+#define TEST_SHARED_WORLD_H
 
 #include <string.h>
 
 #include <timebase/error.h>
 
-#include "daemon/keeper.h"
+#include "daemon/shared_clock.h"
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
+#define LEAD_NS ((int64_t)cadence_shared(0).lead_ns)
 
 struct world {
     int64_t now_ns;    /* true time since the world began */
@@ -106,9 +107,9 @@ static inline void record_world(void *context, const struct timebase_lines *line
     world.disrupted_records += is_disrupted;
 }
 
-static inline struct keeper_outside outside_of_world(struct claims *claims)
+static inline struct shared_clock_outside outside_of_world(struct claims *claims)
 {
-    struct keeper_outside outside = {.ticks = world_ticks,
+    struct shared_clock_outside outside = {.ticks = world_ticks,
                                      .reference = &world_reference,
                                      .store = store_world,
                                      .store_counts = recount_world,
@@ -182,12 +183,12 @@ static inline void pass(int64_t ns)
 }
 
 /* Step after step, as the daemon does, for so long. */
-static inline void keep(struct keeper *keeper, int64_t ns)
+static inline void keep(struct shared_clock *shared, int64_t ns)
 {
     int64_t until = world.now_ns + ns;
     while (world.now_ns < until) {
-        enum keeper_result result = keeper_step(keeper);
-        pass((int64_t)keeper_wait_ns(keeper, result));
+        enum servo_result result = shared_clock_step(shared);
+        pass((int64_t)shared_clock_wait_ns(shared, result));
     }
 }
 

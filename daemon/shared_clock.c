@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "shared_clock.h"
+
+#include "clock/page/publish.h"
+
+/* ---- what the servo stands on, from what this stands on ------------------------------------- */
+
+static uint64_t ticks(void *context)
+{
+    const struct shared_clock *clock = context;
+    return clock->outside.ticks(clock->outside.context);
+}
+
+static int sample(void *context, struct discipline_sample *out)
+{
+    const struct shared_clock *clock = context;
+    return clock->outside.reference->sample(clock->outside.reference_context, out);
+}
+
+/* A reference may have seen a disruption that counter and system clock do not show. */
+static void hear_of_disruption(struct shared_clock *clock)
+{
+    const struct claims *claims = clock->outside.claims;
+    if (claims->disruptions == clock->claims_told)
+        return;
+    clock->claims_told = claims->disruptions;
+    servo_disrupt(&clock->servo);
+}
+
+/*
+ * What the sources agree on replaces the kernel's word about itself. What they said before a step
+ * of the system clock, a sleep or a disruption is about another clock.
+ */
+static void amend(void *context, struct discipline_sample *out)
+{
+    struct shared_clock *clock = context;
+    struct claims *claims = clock->outside.claims;
+    if (claims == NULL)
+        return;
+    hear_of_disruption(clock);
+    if (clock->servo.is_told_disrupted || discipline_compare(&clock->servo.discipline, out) != 0)
+        claims_forget(claims, out->mono_ns);
+    claims_apply(claims, out);
+}
+
+static int store(void *context, const struct timebase_page *page)
+{
+    const struct shared_clock *clock = context;
+    return clock->outside.store(clock->outside.context, page);
+}
+
+static void store_counts(void *context, const struct timebase_page *page)
+{
+    const struct shared_clock *clock = context;
+    clock->outside.store_counts(clock->outside.context, page);
+}
+
+static void record(void *context, const struct timebase_lines *lines, uint64_t published_ticks,
+                   bool is_disrupted)
+{
+    const struct shared_clock *clock = context;
+    clock->outside.record(clock->outside.context, lines, published_ticks, is_disrupted);
+}
+
+static struct servo_outside outside_of(struct shared_clock *clock)
+{
+    struct servo_outside outside = {
+        .context = clock,
+        .ticks = ticks,
+        .sample = sample,
+        .amend = amend,
+        .store = store,
+        .store_counts = store_counts,
+        .record = record,
+        .page = &clock->page,
+        .cadence = cadence_shared(clock->interval_ns),
+    };
+    return outside;
+}
+
+/* ---- the clock ------------------------------------------------------------------------------ */
+
+void shared_clock_set(struct shared_clock *clock, uint64_t interval_ns, uint32_t drift_ppb)
+{
+    clock->interval_ns = interval_ns;
+    discipline_allow_drift(&clock->servo.discipline, (drift_ppb + 999) / 1000);
+    if (clock->servo.interval_ns > interval_ns)
+        clock->servo.interval_ns = interval_ns;
+}
+
+void shared_clock_start(struct shared_clock *clock, const struct shared_clock_outside *outside,
+                        uint64_t interval_ns, uint32_t drift_ppb)
+{
+    static const struct shared_clock none;
+    *clock = none;
+    clock->outside = *outside;
+    publish_begin(&clock->page, timebase_counter_id());
+    shared_clock_set(clock, interval_ns, drift_ppb);
+}
+
+bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *page)
+{
+    struct timebase_page own = clock->page;
+    struct servo_outside outside = outside_of(clock);
+    clock->page = *page;
+    if (servo_adopt(&clock->servo, &outside))
+        return true;
+    clock->page = own;
+    return false;
+}
+
+enum servo_result shared_clock_step(struct shared_clock *clock)
+{
+    struct servo_outside outside = outside_of(clock);
+    return servo_step(&clock->servo, &outside);
+}
+
+uint64_t shared_clock_wait_ns(struct shared_clock *clock, enum servo_result result)
+{
+    struct servo_outside outside = outside_of(clock);
+    return servo_wait_ns(&clock->servo, &outside, result);
+}
+
+bool shared_clock_now(const struct shared_clock *clock, struct timebase_instant *instant)
+{
+    return timebase_page_convert(&clock->page, clock->outside.ticks(clock->outside.context),
+                                 instant);
+}

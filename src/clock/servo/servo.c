@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* One turn of the loop, and how it begins: afresh, with the page of another servo, or mended. */
+#include "servo.h"
+
+#include <timebase/error.h>
+
+#include "clock/page/publish.h"
+#include "steps.h"
+
+/* From sample to sample before there are lines. */
+#define LEARNING_NS 1000000
+/* The reference or the store failed: look again after this. */
+#define FAILED_NS 100000000
+
+/* No sample: readers are told for how long the lines go on, and at last that they are held over. */
+static void hold(struct servo *servo, const struct servo_outside *outside)
+{
+    servo->counts.reference_failures++;
+    discipline_hold(&servo->discipline, servo_ticks(outside));
+    if (servo->discipline.has_plan)
+        servo_publish(servo, outside);
+}
+
+enum servo_result servo_step(struct servo *servo, const struct servo_outside *outside)
+{
+    struct discipline_sample sample = {0};
+    servo->events = 0;
+    if (servo_hold_ticks(servo, outside) > 0)
+        return SERVO_TOO_EARLY;
+    if (outside->sample(outside->context, &sample) != TIMEBASE_OK) {
+        hold(servo, outside);
+        return SERVO_NO_REFERENCE;
+    }
+    uint64_t gap_ns = (uint64_t)(sample.mono_ns - servo->sampled_ns);
+    servo_observe(servo, outside, &sample);
+    servo->sampled_ns = sample.mono_ns;
+    if (!discipline_is_ready(&servo->discipline))
+        return SERVO_LEARNING;
+    servo->interval_ns = cadence_next_ns(&outside->cadence, servo->interval_ns, gap_ns,
+                                         servo->unpublished != 0);
+    return servo_publish(servo, outside);
+}
+
+/* ns of ticks, rounded up; the period is known, for there are lines. */
+static uint64_t ns_of(const struct servo *servo, uint64_t ticks)
+{
+    return (uint64_t)fixed_times(servo->discipline.plan.after.period, ticks).ns + 1;
+}
+
+uint64_t servo_wait_ns(const struct servo *servo, const struct servo_outside *outside,
+                       enum servo_result result)
+{
+    switch (result) {
+    case SERVO_PUBLISHED:
+        return servo->interval_ns;
+    case SERVO_TOO_EARLY:
+        return ns_of(servo, servo_hold_ticks(servo, outside));
+    case SERVO_LEARNING:
+        return LEARNING_NS;
+    default:
+        return FAILED_NS;
+    }
+}
+
+/*
+ * Do the lines tell the reference's time as those of this boot do? Kept by nobody for a while, they
+ * may be off by as much as is no jump.
+ */
+static bool fits(const struct timebase_page *page, const struct timebase_lines *lines,
+                 const struct discipline_sample *sample)
+{
+    struct timebase_instant instant;
+    int64_t off_ns, age_ns = sample->mono_ns - (int64_t)lines->before.mono_ns;
+    if ((int64_t)(sample->ticks_before - lines->before.start_ticks) < 0 || age_ns < 0 ||
+        !timebase_page_convert(page, sample->ticks_before, &instant) ||
+        __builtin_sub_overflow(instant.mono_ns, sample->mono_ns, &off_ns))
+        return false;
+    return !estimator_is_jump(off_ns, age_ns);
+}
+
+bool servo_adopt(struct servo *servo, const struct servo_outside *outside)
+{
+    struct discipline_sample sample = {0};
+    struct timebase_lines lines;
+    if (outside->sample(outside->context, &sample) != TIMEBASE_OK ||
+        !publish_read_back(outside->page, &lines) || !fits(outside->page, &lines, &sample))
+        return false;
+    discipline_adopt(&servo->discipline, &lines);
+    servo->is_adopted = true;
+    return true;
+}
+
+void servo_mend(struct servo *servo, const struct timebase_page *page)
+{
+    struct timebase_lines lines;
+    struct servo fresh = {.counts = servo->counts};
+    *servo = fresh;
+    if (publish_read_back(page, &lines))
+        discipline_adopt(&servo->discipline, &lines);
+}
+
+void servo_reset(struct servo *servo)
+{
+    discipline_reset(&servo->discipline);
+    servo->interval_ns = 0;
+}
+
+void servo_disrupt(struct servo *servo)
+{
+    servo->is_told_disrupted = true;
+}

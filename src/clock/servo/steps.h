@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* steps: what servo_step() calls, in this order. Not for others. */
+#ifndef SERVO_STEPS_H
+#define SERVO_STEPS_H
+
+#include "servo.h"
+
+/* Ticks until lines may be published again; 0: now. */
+uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside *outside);
+
+/* The sample, and what others have told meanwhile, into the discipline; events and counts. */
+void servo_observe(struct servo *servo, const struct servo_outside *outside,
+                   struct discipline_sample *sample);
+
+/* The next lines: planned ahead, published, looked at afterwards, committed. */
+enum servo_result servo_publish(struct servo *servo, const struct servo_outside *outside);
+
+/* The counter, as the servo sees it. */
+static inline uint64_t servo_ticks(const struct servo_outside *outside)
+{
+    return outside->ticks(outside->context);
+}
+
+/* Ticks of a time below 4 s; the pace is known. */
+static inline uint64_t servo_ticks_of(const struct servo *servo, uint64_t ns)
+{
+    return estimator_ticks(servo->discipline.estimator.period, ns);
+}
+
+#endif
