@@ -10,6 +10,7 @@
 
 #include "stepped.h"
 #include "timing/wait/table.h"
+#include "timing/wait/track.h"
 #include "timing/wait/waiter.h"
 
 #define SHORTEST 400.0  /* ticks, what the waiter believes at first */

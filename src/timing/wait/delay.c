@@ -1,16 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * delay: so long from the call to the return; the `mdelay` that the report of 1997 planned for
- * Maruti. A short one is a run of instructions, timed by the core clock alone: the counter may
- * step by 10 ns, and reading it finely takes 200. A long one is a fine reading and an exact wait.
- *
- * The core clock drifts against the counter, so the length of an instruction is followed: from the
- * delays whose results are asked for, and from some of the others. A reading is good to a step, the
- * mean of many to far less.
- */
-#include <stddef.h>
-
-#include "waiter.h"
+#include "delay.h"
 
 /* A longer one leaves an exact wait the time for its fine reading, its polls and its sample. */
 enum { SHORT_DELAY_NS = 1600 };
@@ -92,19 +81,37 @@ static enum delay_kind next_kind(struct waiter *waiter, uint64_t delay_ns)
     return DELAY_FOLLOWED;
 }
 
-TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
-                                   unsigned flags, struct timebase_wait_result *result)
+int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    struct waiter *waiter = public != NULL ? waiter_within(public) : NULL;
-    if (waiter == NULL || waiter->magic != WAITER_MAGIC)
-        return TIMEBASE_E_INVALID;
+    return waiter->ways.run != NULL && waiter->learnt.run_ticks > 0 && delay_ns < SHORT_DELAY_NS &&
+        !(flags & ~(unsigned)TIMEBASE_WAIT_PREPARE);
+}
+
+int delay_by_instructions(struct waiter *waiter, uint64_t delay_ns,
+                          struct timebase_wait_result *result)
+{
     double ticks = (double)delay_ns / waiter->learnt.period_ns;
-    if (waiter->ways.run != NULL && waiter->learnt.run_ticks > 0 && delay_ns < SHORT_DELAY_NS &&
-        !(flags & ~(unsigned)TIMEBASE_WAIT_PREPARE)) {
-        if (result != NULL)
-            return run_measured_delay(waiter, ticks, result);
-        return next_kind(waiter, delay_ns) == DELAY_FOLLOWED ? run_followed_delay(waiter, ticks)
-                                                             : run_delay(waiter, ticks);
-    }
-    return waiter_delay(public, ticks, flags, result);
+    if (result != NULL)
+        return run_measured_delay(waiter, ticks, result);
+    return next_kind(waiter, delay_ns) == DELAY_FOLLOWED ? run_followed_delay(waiter, ticks)
+                                                         : run_delay(waiter, ticks);
+}
+
+/* Rounded up where it must not end early. */
+struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,
+                          struct timebase_wait_result *result)
+{
+    struct wait wait = {.waiter = waiter, .flags = flags, .result = result};
+    struct timebase_fine_reading start;
+    uint64_t base = timebase_ticks();
+    waiter_read_fine(waiter, base, &start);
+    int exact = waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
+    double bias = flags & TIMEBASE_WAIT_NEVER_EARLY
+        ? 0
+        : waiter->learnt.delay_bias_ticks[exact][result != NULL];
+    double end = start.ticks + ticks - bias;
+    int64_t whole = end > 0 ? (int64_t)end : 0;
+    wait.fraction = end - (double)whole;
+    wait.ticks = base + (uint64_t)whole + (flags & TIMEBASE_WAIT_NEVER_EARLY ? 1 : 0);
+    return wait;
 }

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "prepare.h"
+#include "track.h"
 
 enum { DRY_RUNS = 4, DRY_RUN_NS = 1200, CODE_LINES = 4, CACHE_LINE = 64 };
 

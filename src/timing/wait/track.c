@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * track: the waiter's numbers follow the core clock. The sample and the table predict when the
- * stamp is taken; the stamp says between which ticks it was. Only a prediction outside of these
- * moves the numbers: on a stepped counter most waits say nothing, which costs time but does not
- * pull to one side. They move by little, and least by large differences: what comes between makes
- * stamps later, never earlier, and mostly by more. A core clock that changed makes differences of
- * all sizes, small ones among them.
- */
+#include "track.h"
+
 #include <math.h>
 
 #include "table.h"
-#include "waiter.h"
 
 /* On a stepped counter; a fine one shows the whole of a change at once. */
 #define BELIEVED_TICKS 4

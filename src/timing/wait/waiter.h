@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is inside a struct timebase_waiter, on a boundary of 128 bytes in its storage.
+ * waiter: what is inside a struct timebase_waiter, on a boundary of 128 bytes in its storage.
+ *
+ * The files of this folder form layers. A file calls those of the layers below its own; x.c and x.h
+ * count as one file.
+ *
+ *     wait  lifecycle  describe   the public functions
+ *     calibration                 what a calibration learns, step by step
+ *     calibration_call            ... from whole waits and delays
+ *     calibration_event           ... from approaches
+ *     calibration_readings        ... from the counter
+ *     delay                       instructions, or a fine reading and a wait
+ *     stages                      one wait: sleep, poll, prepare, approach, settle
+ *     prepare  outcome            warming the caches; what became of a wait
+ *     track                       what a wait teaches
+ *     waiter  calibration_trial   this structure; random targets
+ *     approach*  evidence  margin  quantile  relax*  sleep  steady  table  vernier  wait_names
+ *                                 know no waiter
+ *
+ * docs/architecture.md ("The life of a wait") has the way of a wait through them.
  *
  * Instants within a wait are doubles in ticks relative to its target, so they are small
  * and exact to a fraction of a tick. A "step" is what the counter jumps by.
  */
 #ifndef WAIT_WAITER_H
 #define WAIT_WAITER_H
+
+#include <stddef.h>
 
 #include <timebase/wait.h>
 
@@ -104,8 +124,19 @@ static inline struct waiter *waiter_within(struct timebase_waiter *waiter)
 
 _Static_assert(sizeof(struct waiter) + 127 <= sizeof(struct timebase_waiter), "storage too small");
 
-/* calibrate.c: learn all of it. */
-void waiter_calibrate(struct timebase_waiter *waiter);
+/* Null if it is none that was initialised. */
+static inline struct waiter *waiter_checked(const struct timebase_waiter *public)
+{
+    if (public == NULL)
+        return NULL;
+    struct waiter *waiter = waiter_within((struct timebase_waiter *)(uintptr_t) public);
+    return waiter->magic == WAITER_MAGIC ? waiter : NULL;
+}
+
+static inline int64_t waiter_ticks_of_ns(const struct waiter *waiter, double ns)
+{
+    return (int64_t)(ns / waiter->learnt.period_ns);
+}
 
 /* The instant that a reading stands for: the middle of its step. */
 static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, uint64_t base)
@@ -120,26 +151,16 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
 /* Set the approach up for an event at target + lead: exact, or by polling. */
 void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double lead_ticks, int exact);
 
-/* track.c: when the event took place, relative to the target, as far as all evidence says. */
-double waiter_event(const struct waiter *waiter, int exact);
+/* The target in ticks, as the clock sees it now. */
+static inline void wait_convert(struct wait *wait)
+{
+    if (wait->ticks_at != NULL)
+        wait->ticks = wait->ticks_at(wait->waiter->clock, wait->ns);
+}
 
-/* wait.c: judge the last wait, if that has not been done. */
-void waiter_settle(struct waiter *waiter);
-
-/* How often the last approach waited for APPROACH_LONGER instructions before its run. */
-int waiter_turns(const struct waiter *waiter);
-
-/* Did the polls of the last approach take longer than lately? */
-int waiter_shares_core(struct waiter *waiter);
-
-/* Learn from the last approach, if it was exact and undisturbed. */
-void waiter_track(struct waiter *waiter);
-
-/* A delay of so many ticks by a wait, from now. */
-int waiter_delay(struct timebase_waiter *waiter, double ticks, unsigned flags,
-                 struct timebase_wait_result *result);
-
-/* The CPU this thread is on, or -1. */
-int waiter_current_cpu(const struct waiter *waiter);
+static inline int64_t wait_left_ticks(const struct wait *wait)
+{
+    return (int64_t)(wait->ticks - timebase_ticks());
+}
 
 #endif

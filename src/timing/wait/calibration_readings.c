@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* calibrate, readings: what the counter can tell, and how the vernier tells more. */
+#include "calibration_readings.h"
+
 #include <string.h>
 
 #include "clock/counter/probe.h"
-#include "calibrate.h"
-#include "quantile.h"
+#include "calibration_trial.h"
 
 enum {
     SERIES = 768, /* for the vernier's distances */
@@ -27,7 +27,7 @@ static void find_offsets(struct waiter *waiter)
     uint32_t readings[APPROACH_FINE], shortest = UINT32_MAX, seed = 1;
     memset(&sums, 0, sizeof(sums));
     for (int i = 0; i < SERIES; i++) {
-        for (uint32_t left = calibrate_random(&seed, 32); left > 0; left--)
+        for (uint32_t left = calibration_random(&seed, 32); left > 0; left--)
             __asm__ __volatile__("");
         waiter->ways.read_fine(readings);
         uint32_t length = readings[APPROACH_FINE - 1] - readings[0];

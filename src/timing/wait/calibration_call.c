@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* calibrate, calls: from the event to the return of the public functions, and what delays take. */
+#include "calibration_call.h"
+
 #include <stddef.h>
 
-#include "calibrate.h"
+#include "delay.h"
+#include "outcome.h"
 #include "quantile.h"
+#include "stages.h"
+#include "calibration_trial.h"
 
 enum {
     DELAY_TRIALS = 64,
@@ -18,76 +22,91 @@ static uint64_t ahead_ticks(const struct waiter_learnt *learnt)
     return (uint64_t)(learnt->lead_ticks + learnt->coarse_ticks + learnt->plain_bias_ticks);
 }
 
-static double one_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
-                         int measured)
+/* As timebase_wait_until_ticks() of a checked target on the waiter's CPU: the same way back. */
+static __attribute__((noinline)) int until_ticks(struct waiter *waiter, uint64_t target_ticks,
+                                                 unsigned flags,
+                                                 struct timebase_wait_result *result)
+{
+    struct wait wait = {.waiter = waiter, .ticks = target_ticks, .flags = flags, .result = result};
+    return stages_run(&wait);
+}
+
+static double one_return(struct waiter *waiter, int exact, int measured)
 {
     struct timebase_fine_reading after;
     struct timebase_wait_result result;
     uint32_t seed = 3;
     uint64_t target =
-        timebase_ticks() + ahead_ticks(&waiter->learnt) + calibrate_some_ticks(waiter, &seed);
-    timebase_wait_until_ticks(public, target, exact ? 0 : TIMEBASE_WAIT_PLAIN,
-                              measured ? &result : NULL);
+        timebase_ticks() + ahead_ticks(&waiter->learnt) + calibration_some_ticks(waiter, &seed);
+    until_ticks(waiter, target, exact ? 0 : TIMEBASE_WAIT_PLAIN, measured ? &result : NULL);
     waiter_read_fine(waiter, target, &after);
     return after.ticks;
 }
 
-static double mean_return(struct timebase_waiter *public, struct waiter *waiter, int exact,
-                          int measured)
+static double mean_return(struct waiter *waiter, int exact, int measured)
 {
     double errors[DELAY_TRIALS];
     for (int i = 0; i < DELAY_TRIALS; i++)
-        errors[i] = one_return(public, waiter, exact, measured);
+        errors[i] = one_return(waiter, exact, measured);
     return quantile_trimmed_mean(errors, DELAY_TRIALS);
 }
 
-static void find_exit(struct timebase_waiter *public, struct waiter *waiter)
+static void find_exit(struct waiter *waiter)
 {
     for (int exact = 0; exact <= waiter->learnt.exact; exact++)
         for (int measured = 0; measured < 2; measured++)
-            waiter->learnt.exit_ticks[exact][measured] =
-                mean_return(public, waiter, exact, measured);
+            waiter->learnt.exit_ticks[exact][measured] = mean_return(waiter, exact, measured);
 }
 
-static int late_calls(struct timebase_waiter *public, const struct waiter_learnt *learnt)
+static int late_calls(struct waiter *waiter)
 {
+    struct wait wait = {
+        .waiter = waiter, .flags = TIMEBASE_WAIT_PLAIN, .function = approach_event_none};
     int late = 0;
     for (int i = 0; i < LEAD_TRIALS; i++) {
-        uint64_t target = timebase_ticks() + 4 * ahead_ticks(learnt);
-        late += timebase_wait_call_ticks(public, target, TIMEBASE_WAIT_PLAIN, approach_event_none,
-                                         NULL, NULL);
+        wait.ticks = timebase_ticks() + 4 * ahead_ticks(&waiter->learnt);
+        late += stages_run(&wait);
     }
     return late;
 }
 
 /* What lies between polling in C and the approach takes a tenth of this, but on slow machines. */
-static void find_lead(struct timebase_waiter *public, struct waiter_learnt *learnt)
+static void find_lead(struct waiter *waiter)
 {
+    struct waiter_learnt *learnt = &waiter->learnt;
     learnt->lead_ticks = LEAD_NS / learnt->period_ns;
-    for (int doubled = 0; doubled < LEAD_DOUBLED && late_calls(public, learnt) > LEAD_TRIALS / 4;
-         doubled++)
+    for (int doubled = 0; doubled < LEAD_DOUBLED && late_calls(waiter) > LEAD_TRIALS / 4; doubled++)
         learnt->lead_ticks *= 2;
 }
 
 /* Ticks from a fine reading to the next with a call of this between: or with nothing. */
 struct delay {
-    struct timebase_waiter *public;
+    struct waiter *waiter;
     uint64_t ns; /* 0: nothing */
     unsigned flags;
     enum delay_kind kind; /* a result makes it DELAY_MEASURED */
 };
 
+/* As timebase_delay_ns(), on the waiter's CPU. */
+static __attribute__((noinline)) int delay_for(struct waiter *waiter, uint64_t ns, unsigned flags,
+                                               struct timebase_wait_result *result)
+{
+    if (delay_is_short(waiter, ns, flags))
+        return delay_by_instructions(waiter, ns, result);
+    struct wait wait = delay_as_wait(waiter, (double)ns / waiter->learnt.period_ns, flags, result);
+    return stages_run(&wait);
+}
+
 static double one_delay(const struct delay *delay)
 {
-    struct waiter *waiter = waiter_within(delay->public);
+    struct waiter *waiter = delay->waiter;
     struct timebase_fine_reading before, after;
     struct timebase_wait_result result;
     uint64_t base = timebase_ticks();
     waiter->calibrated_kind = delay->kind;
     waiter_read_fine(waiter, base, &before);
     if (delay->ns > 0)
-        timebase_delay_ns(delay->public, delay->ns, delay->flags,
-                          delay->kind == DELAY_MEASURED ? &result : NULL);
+        delay_for(waiter, delay->ns, delay->flags, delay->kind == DELAY_MEASURED ? &result : NULL);
     waiter_read_fine(waiter, base, &after);
     return after.ticks - before.ticks;
 }
@@ -95,18 +114,17 @@ static double one_delay(const struct delay *delay)
 /* How much longer than asked for. */
 static double mean_excess(struct delay delay, double nothing_ticks)
 {
-    const struct waiter *waiter = waiter_within(delay.public);
     double values[DELAY_TRIALS];
     for (int i = 0; i < DELAY_TRIALS; i++)
         values[i] = one_delay(&delay);
     return quantile_trimmed_mean(values, DELAY_TRIALS) - nothing_ticks -
-        (double)delay.ns / waiter->learnt.period_ns;
+        (double)delay.ns / delay.waiter->learnt.period_ns;
 }
 
 /* By how much the readings of such a delay differ more than its instructions take. */
 static double mean_reading(struct delay delay)
 {
-    const struct waiter *waiter = waiter_within(delay.public);
+    const struct waiter *waiter = delay.waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
     double values[DELAY_TRIALS];
     double run = (double)delay.ns / learnt->period_ns - learnt->delay_fixed_ticks[delay.kind];
@@ -126,19 +144,19 @@ static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
 }
 
 /* First with the instruction of the approaches; the difference of two delays then corrects it. */
-static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
+static void find_delay(struct waiter *waiter)
 {
     enum { SHORT_NS = 150, LONG_NS = 650 };
     struct waiter_learnt *learnt = &waiter->learnt;
-    double nothing = mean_excess((struct delay){public, 0, 0, DELAY_BARE}, 0);
+    double nothing = mean_excess((struct delay){waiter, 0, 0, DELAY_BARE}, 0);
     if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
         learnt->run_ticks = learnt->instruction_ticks;
-        double shorter = mean_excess((struct delay){public, SHORT_NS, 0, DELAY_BARE}, nothing);
-        double longer = mean_excess((struct delay){public, LONG_NS, 0, DELAY_BARE}, nothing);
+        double shorter = mean_excess((struct delay){waiter, SHORT_NS, 0, DELAY_BARE}, nothing);
+        double longer = mean_excess((struct delay){waiter, LONG_NS, 0, DELAY_BARE}, nothing);
         double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
         learnt->run_ticks *= (asked + longer - shorter) / asked;
         for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
-            struct delay delay = {public, SHORT_NS, 0, (enum delay_kind)kind};
+            struct delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
             learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
             delay.ns = LONG_NS;
             if (kind != DELAY_BARE)
@@ -150,18 +168,17 @@ static void find_delay(struct timebase_waiter *public, struct waiter *waiter)
         int exact = way / 2, measured = way % 2;
         unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
         learnt->delay_bias_ticks[exact][measured] = mean_excess(
-            (struct delay){public, wait_ns, flags, measured ? DELAY_MEASURED : DELAY_BARE},
+            (struct delay){waiter, wait_ns, flags, measured ? DELAY_MEASURED : DELAY_BARE},
             nothing);
     }
 }
 
-void calibrate_calls(struct timebase_waiter *public)
+void calibrate_calls(struct waiter *waiter)
 {
-    struct waiter *waiter = waiter_within(public);
     waiter->wait_is_open = waiter->can_track = 0;
-    find_lead(public, &waiter->learnt);
-    find_exit(public, waiter);
-    find_delay(public, waiter);
-    waiter_settle(waiter);
+    find_lead(waiter);
+    find_exit(waiter);
+    find_delay(waiter);
+    outcome_settle_open(waiter);
     waiter->can_track = 0;
 }

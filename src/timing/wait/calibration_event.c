@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * calibrate, events: from the sample to the event by the length of the run, which gives the table;
- * then waits at random targets. Events are measured by a fine reading as their first act.
- */
+#include "calibration_event.h"
+
 #include <string.h>
 
-#include "calibrate.h"
 #include "quantile.h"
 #include "table.h"
+#include "track.h"
+#include "calibration_trial.h"
 
 #define SLOW_TICK_NS 30 /* a run is some 80 ns: too short to fill such ticks */
 
@@ -56,7 +55,7 @@ static double one_latency(struct waiter *waiter, uint32_t *seed, double *entry)
 {
     struct trial trial = {waiter, {0, 0}};
     struct approach *a = &waiter->approach;
-    a->target_ticks = timebase_ticks() + LOOSE_COARSE + 100 + calibrate_random(seed, 256);
+    a->target_ticks = timebase_ticks() + LOOSE_COARSE + 100 + calibration_random(seed, 256);
     a->leave_ticks = a->target_ticks - LOOSE_COARSE;
     a->base_256 = NO_TIME_LEFT; /* entry 0, whatever the time */
     run_trial(&trial, waiter->best);
@@ -86,7 +85,7 @@ static int one_longer(struct waiter *waiter, uint32_t *seed, double *quarters)
     struct approach *a = &waiter->approach;
     double table_ends = waiter->learnt.shortest_ticks + APPROACH_TABLE_ENTRIES / 4.0;
     uint64_t before = (uint64_t)(table_ends + TOO_EARLY);
-    waiter_aim(waiter, timebase_ticks() + before + 200 + calibrate_random(seed, 256), 0, 1);
+    waiter_aim(waiter, timebase_ticks() + before + 200 + calibration_random(seed, 256), 0, 1);
     a->leave_ticks = a->target_ticks - before;
     run_trial(&trial, waiter->best);
     int turns = waiter_turns(waiter);
@@ -136,7 +135,7 @@ static void one_event(struct waiter *waiter, int exact, uint32_t *seed, double *
                       double *after_stamp)
 {
     struct trial trial = {waiter, {0, 0}};
-    uint64_t room = (uint64_t)waiter->learnt.coarse_ticks + calibrate_some_ticks(waiter, seed);
+    uint64_t room = (uint64_t)waiter->learnt.coarse_ticks + calibration_some_ticks(waiter, seed);
     waiter_aim(waiter, timebase_ticks() + room, 0, exact);
     run_trial(&trial, exact ? waiter->best : approach_poll);
     *error = trial.event.ticks;

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * calibrate: the machine as waits see it. In order, since each step needs the one before:
- *
- *   warm up     until the core clock stands still, or 3 ms
- *   readings    step and phase of the counter, distances of the vernier's readings
- *   run         ticks from the clean sample to the event, by the length of the run: the table
- *   exact       waits at random targets: bias, spread, earliest; return after the event
- *   plain       the same with the polling loop
- *   delay       ticks of a run alone, by its length
- *
- * Events are measured by a fine reading as their first act. Some 3 ms after the warm-up. Means are
- * trimmed: an interrupt spoils the trials it hits, not the result.
- */
+#define _GNU_SOURCE
+#include "calibration.h"
+
+#include <sched.h>
 #include <string.h>
 
-#include "calibrate.h"
+#include "calibration_call.h"
+#include "calibration_event.h"
+#include "calibration_readings.h"
+#include "outcome.h"
 
 static uint64_t time_of_work(void)
 {
@@ -52,18 +46,17 @@ static double find_period_ns(const timebase_clock *clock)
     return ticks > 0 ? 1e9 / (double)ticks : 1;
 }
 
-void waiter_calibrate(struct timebase_waiter *public)
+void calibrate(struct waiter *waiter)
 {
-    struct waiter *waiter = waiter_within(public);
     uint64_t start = timebase_ticks();
-    waiter_settle(waiter);
+    outcome_settle_open(waiter);
     uint64_t waits = waiter->waits, late = waiter->late, disturbed = waiter->disturbed;
     memset(&waiter->learnt, 0, sizeof(waiter->learnt));
     waiter->is_calibrating = 1;
     waiter->learnt.period_ns = find_period_ns(waiter->clock);
     waiter->ways = ways_here();
     warm_up(waiter);
-    waiter->cpu = waiter_current_cpu(waiter);
+    waiter->cpu = sched_getcpu();
     calibrate_readings(waiter);
     calibrate_run(waiter);
     if (waiter->learnt.exact)
@@ -72,7 +65,7 @@ void waiter_calibrate(struct timebase_waiter *public)
     /* Emulated or disturbed: the table may be worse than none. */
     if (waiter->learnt.exact_spread_ticks > 2 * waiter->learnt.plain_spread_ticks)
         waiter->learnt.exact = 0;
-    calibrate_calls(public);
+    calibrate_calls(waiter);
     waiter->waits = waits;
     waiter->late = late;
     waiter->disturbed = disturbed;

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* calibration, calls: from the event to the return of a wait, and what delays take. */
+#ifndef WAIT_CALIBRATION_CALL_H
+#define WAIT_CALIBRATION_CALL_H
+
+#include "waiter.h"
+
+void calibrate_calls(struct waiter *waiter);
+
+#endif

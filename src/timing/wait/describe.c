@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What a waiter tells of itself. */
+#include <stddef.h>
+#include <string.h>
+
+#include "outcome.h"
+#include "relax.h"
+
+TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
+                                         struct timebase_fine_reading *out)
+{
+    struct waiter *waiter = waiter_checked(public);
+    if (waiter == NULL || out == NULL)
+        return TIMEBASE_E_INVALID;
+    return waiter_read_fine(waiter, base_ticks, out);
+}
+
+TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
+                                          struct timebase_waiter_description *out)
+{
+    struct waiter *waiter = waiter_checked(public);
+    if (waiter == NULL || out == NULL)
+        return TIMEBASE_E_INVALID;
+    outcome_settle_open(waiter);
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double period_ns = learnt->period_ns;
+    memset(out, 0, sizeof(*out));
+    out->mechanism = learnt->exact ? waiter->ways.mechanism : TIMEBASE_MECHANISM_LOOP;
+    out->readings = learnt->exact && waiter->vernier.readings > 1 ? APPROACH_VERNIER : 1;
+    out->power_hint = relax_means() != RELAX_PAUSE;
+    out->cpu = waiter->cpu;
+    out->evidence = waiter->evidence.noticed;
+    out->calibrations = waiter->calibrations;
+    out->calibration_ns = waiter->calibration_ns;
+    out->instruction_ns = learnt->instruction_ticks * period_ns;
+    out->quantum_ns = waiter->vernier.step_ticks * period_ns;
+    out->sample_ns = learnt->sample_width_ticks * period_ns;
+    out->exact_spread_ns = learnt->exact_spread_ticks * period_ns;
+    out->plain_spread_ns = learnt->plain_spread_ticks * period_ns;
+    out->plain_bias_ns = learnt->plain_bias_ticks * period_ns;
+    out->least_ns = learnt->coarse_ticks * period_ns;
+    out->margin_ns =
+        (double)margin_ns(&waiter->sleeper.margin, (int64_t)(learnt->coarse_ticks * period_ns));
+    out->waits = waiter->waits;
+    out->late = waiter->late;
+    out->disturbed = waiter->disturbed;
+    return TIMEBASE_OK;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * outcome: what became of the waiter's last wait. It is settled at once if a result was asked for,
+ * else at leisure: before the next wait, a calibration or a description.
+ */
+#ifndef WAIT_OUTCOME_H
+#define WAIT_OUTCOME_H
+
+#include "waiter.h"
+
+/* Told from when the approach began, not from when the event took place. */
+int outcome_is_late(const struct wait *wait);
+
+/* Judge the last wait and count it. result may be null. */
+void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result);
+
+/* The same without a result, if it has not been done. */
+void outcome_settle_open(struct waiter *waiter);
+
+#endif
