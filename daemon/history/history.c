@@ -7,14 +7,14 @@
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
-#include "write.h"
+#include "writer.h"
 #include "log.h"
 #include "settings.h"
 
 /* Publications from one attempt to open it to the next: a minute at the usual pace. */
 enum { RETRY = 240 };
 
-static struct timeline timeline;
+static struct history_writer writer;
 static char folder[SETTINGS_PATH];
 static uint64_t bytes_max;
 static bool is_open;
@@ -37,7 +37,7 @@ static void tell(int error)
 
 static void try_to_open(void)
 {
-    int error = timeline_open(&timeline, folder, bytes_max, timebase_counter_id());
+    int error = history_writer_open(&writer, folder, bytes_max, timebase_counter_id());
     is_open = error == TIMEBASE_OK;
     retry = RETRY;
     tell(error);
@@ -57,7 +57,7 @@ void history_open(const char *path, uint64_t bytes)
 /* The folder was taken away, and what is open has no name: the next publication makes it anew. */
 static void leave_folder(void)
 {
-    timeline_close(&timeline);
+    history_writer_close(&writer);
     is_open = false;
     retry = 1;
 }
@@ -70,8 +70,8 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
         try_to_open();
     if (!is_open)
         return;
-    int error = is_disrupted ? timeline_mark(&timeline, TIMELINE_DISRUPTION) : TIMEBASE_OK;
-    int appended = timeline_append(&timeline, lines, published_ticks);
+    int error = is_disrupted ? history_writer_mark(&writer, HISTORY_DISRUPTION) : TIMEBASE_OK;
+    int appended = history_writer_append(&writer, lines, published_ticks);
     tell(error != TIMEBASE_OK ? error : appended);
     if (appended == TIMEBASE_E_NOT_FOUND)
         leave_folder();
@@ -79,7 +79,7 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
 
 uint64_t history_bytes(void)
 {
-    return is_open ? timeline_size(&timeline) : 0;
+    return is_open ? history_writer_size(&writer) : 0;
 }
 
 uint64_t history_failures(void)
@@ -90,8 +90,8 @@ uint64_t history_failures(void)
 void history_close(void)
 {
     if (is_open) {
-        timeline_mark(&timeline, TIMELINE_END);
-        timeline_close(&timeline);
+        history_writer_mark(&writer, HISTORY_END);
+        history_writer_close(&writer);
     }
     is_open = false;
     folder[0] = '\0';

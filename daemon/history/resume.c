@@ -7,37 +7,38 @@
 
 #include "timeline/folder.h"
 #include "timeline/segment.h"
-#include "write.h"
+#include "writer.h"
 
 /* So many writers in a row may have been killed before their first record. */
 #define TORN_MAX 16
 
 /* The newest segment that has a beginning. */
-static int open_newest(const struct timeline *timeline, uint32_t oldest, struct segment *segment)
+static int open_newest(const struct history_writer *writer, uint32_t oldest,
+                       struct timeline_segment *segment)
 {
-    for (uint32_t back = 0; back < TORN_MAX && timeline->number - back >= oldest; back++) {
-        int error = segment_open(segment, timeline->folder, timeline->number - back, O_RDWR);
+    for (uint32_t back = 0; back < TORN_MAX && writer->number - back >= oldest; back++) {
+        int error = segment_open(segment, writer->folder, writer->number - back, O_RDWR);
         if (error != SEGMENT_TORN && error != TIMEBASE_E_NOT_FOUND)
             return error == SEGMENT_FOREIGN ? TIMEBASE_E_FORMAT : error;
-        if (timeline->number == back)
+        if (writer->number == back)
             break;
     }
     return SEGMENT_TORN;
 }
 
-int resume(struct timeline *timeline, uint32_t oldest, uint32_t used_max)
+int resume(struct history_writer *writer, uint32_t oldest, uint32_t used_max)
 {
-    struct segment segment;
-    int error = open_newest(timeline, oldest, &segment);
+    struct timeline_segment segment;
+    int error = open_newest(writer, oldest, &segment);
     if (error != TIMEBASE_OK)
         return error == SEGMENT_TORN ? TIMEBASE_OK : error;
     uint32_t end = segment_end(&segment);
-    timeline->sequence = segment.sequence + end;
-    if (segment.number != timeline->number || end > used_max) {
+    writer->sequence = segment.sequence + end;
+    if (segment.number != writer->number || end > used_max) {
         segment_close(&segment);
         return TIMEBASE_OK;
     }
-    timeline->used = end; /* a file that is longer is torn, and left by the first record */
-    timeline->segment = segment.fd; /* the writer's from now on */
+    writer->used = end;           /* a file that is longer is torn, and left by the first record */
+    writer->segment = segment.fd; /* the writer's from now on */
     return TIMEBASE_OK;
 }

@@ -7,27 +7,22 @@
 #include "lookup.h"
 
 /* What an unreadable end would otherwise show. */
-static int64_t utc_of(timebase_timeline *timeline, const struct span *span, uint64_t ticks)
+static int64_t utc_of(timebase_timeline *timeline, const struct timeline_span *span, uint64_t ticks)
 {
     struct timebase_instant instant;
     return lookup_convert(timeline, span, ticks, &instant) == TIMEBASE_OK ? instant.utc_ns : 0;
 }
 
-static uint64_t last_of(const struct span *span)
+static uint64_t last_of(const struct timeline_span *span)
 {
     return span->begin + span->length - 1;
 }
 
-static const struct piece *piece_of(const timebase_timeline *timeline, const struct span *span)
+static bool is_followed_by(const timebase_timeline *timeline, const struct timeline_span *span,
+                           const struct timeline_span *next)
 {
-    return &timeline->index.pieces[span->first];
-}
-
-static bool is_followed_by(const timebase_timeline *timeline, const struct span *span,
-                           const struct span *next)
-{
-    const struct piece *a = piece_of(timeline, span), *b = piece_of(timeline, next);
-    return a->counter_id == b->counter_id && memcmp(a->boot, b->boot, sizeof(a->boot)) == 0;
+    const struct index *index = &timeline->index;
+    return piece_is_of_same_counter(index_piece_of(index, span), index_piece_of(index, next));
 }
 
 static void look_again(timebase_timeline *timeline)
@@ -39,11 +34,11 @@ static void look_again(timebase_timeline *timeline)
 }
 
 static struct timebase_timeline_boot describe_boot(timebase_timeline *timeline,
-                                                   const struct span *first,
-                                                   const struct span *last)
+                                                   const struct timeline_span *first,
+                                                   const struct timeline_span *last)
 {
     struct timebase_timeline_boot boot;
-    const struct piece *piece = piece_of(timeline, first);
+    const struct piece *piece = index_piece_of(&timeline->index, first);
     memcpy(boot.id, piece->boot, sizeof(boot.id));
     boot.counter_id = piece->counter_id;
     boot.gap_count = (uint32_t)(last - first);
@@ -60,7 +55,7 @@ TIMEBASE_API int64_t timebase_timeline_boots(timebase_timeline *timeline,
     if (timeline == NULL || (boots == NULL && room > 0))
         return TIMEBASE_E_INVALID;
     look_again(timeline);
-    const struct span *spans = timeline->index.spans;
+    const struct timeline_span *spans = timeline->index.spans;
     size_t count = 0, first = 0;
     for (size_t i = 0; i < timeline->index.span_count; i++) {
         bool is_last = i + 1 == timeline->index.span_count ||
@@ -88,10 +83,11 @@ static int reason_of(unsigned reasons)
 }
 
 static struct timebase_timeline_gap describe_gap(timebase_timeline *timeline,
-                                                 const struct span *span, const struct span *next)
+                                                 const struct timeline_span *span,
+                                                 const struct timeline_span *next)
 {
     struct timebase_timeline_gap gap;
-    const struct piece *piece = piece_of(timeline, span);
+    const struct piece *piece = index_piece_of(&timeline->index, span);
     memcpy(gap.boot, piece->boot, sizeof(gap.boot));
     gap.counter_id = piece->counter_id;
     gap.reason = reason_of(span->after.reasons);
@@ -108,7 +104,7 @@ TIMEBASE_API int64_t timebase_timeline_gaps(timebase_timeline *timeline,
     if (timeline == NULL || (gaps == NULL && room > 0))
         return TIMEBASE_E_INVALID;
     look_again(timeline);
-    const struct span *spans = timeline->index.spans;
+    const struct timeline_span *spans = timeline->index.spans;
     size_t count = 0;
     for (size_t i = 0; i + 1 < timeline->index.span_count; i++) {
         if (!is_followed_by(timeline, &spans[i], &spans[i + 1]))

@@ -13,11 +13,6 @@
 
 #define BIT(reason) (1u << (reason))
 
-static bool is_of_one_boot(const struct piece *a, const struct piece *b)
-{
-    return a->counter_id == b->counter_id && memcmp(a->boot, b->boot, sizeof(a->boot)) == 0;
-}
-
 /*
  * How many ticks from its last publication on a span holds. A line that is missing was
  * published later, and began a lease after that at the earliest; if it is known when the first one
@@ -34,12 +29,12 @@ static uint64_t hold_ticks(const struct piece *last, const struct between *after
 }
 
 /* A span ends where the next one of its boot begins, at the latest; unless that lies before it. */
-static void end_span(struct index *index, struct span *span, const struct piece *next)
+static void end_span(struct index *index, struct timeline_span *span, const struct piece *next)
 {
     const struct piece *last = &index->pieces[span->last];
     span->after = next != NULL ? next->before : index->state.trailing;
     uint64_t hold = hold_ticks(last, &span->after);
-    if (next != NULL && is_of_one_boot(last, next)) {
+    if (next != NULL && piece_is_of_same_counter(last, next)) {
         uint64_t left = next->first_published - last->last_published;
         if ((int64_t)left >= 0 && left < hold)
             hold = left;
@@ -48,10 +43,10 @@ static void end_span(struct index *index, struct span *span, const struct piece 
     span->length = last->last_published - span->begin + hold;
 }
 
-static struct span *add_span(struct index *index, size_t first)
+static struct timeline_span *add_span(struct index *index, size_t first)
 {
-    struct span span = {.first = first};
-    struct span *spans =
+    struct timeline_span span = {.first = first};
+    struct timeline_span *spans =
         piece_with_room(index->spans, index->span_count, &index->span_room, sizeof(span));
     if (spans == NULL)
         return NULL;
@@ -62,7 +57,7 @@ static struct span *add_span(struct index *index, size_t first)
 
 static int make_spans(struct index *index)
 {
-    struct span *span = NULL;
+    struct timeline_span *span = NULL;
     index->span_count = 0;
     for (size_t i = 0; i < index->piece_count; i++) {
         const struct piece *next = i + 1 < index->piece_count ? &index->pieces[i + 1] : NULL;
@@ -118,7 +113,7 @@ static void forget_all(struct index *index)
 /* Returns 1 if it is a segment, whole or torn, 0 if it is none or gone, or an error. */
 static int add_segment(struct index *index, int folder, uint32_t number)
 {
-    struct segment segment;
+    struct timeline_segment segment;
     int error = segment_open(&segment, folder, number, O_RDONLY);
     if (error == TIMEBASE_E_NOT_FOUND)
         return 0; /* the writer has just dropped it */

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <timebase/timeline.h>
 
@@ -41,7 +42,7 @@ struct piece {
     bool is_joined; /* to the piece before it */
 };
 
-struct span {
+struct timeline_span {
     size_t first, last;     /* pieces */
     uint64_t begin, length; /* ticks */
     struct between after;
@@ -53,7 +54,7 @@ struct span {
 struct index_state {
     struct between trailing; /* marks after the last piece */
     bool has_tail;           /* there was a piece, and its last publication is known: */
-    struct publication tail;
+    struct timeline_publication tail;
     bool has_sequence;
     uint32_t sequence; /* of the record that is to come next */
 };
@@ -61,7 +62,7 @@ struct index_state {
 struct index {
     struct piece *pieces;
     size_t piece_count, piece_room;
-    struct span *spans;
+    struct timeline_span *spans;
     size_t span_count, span_room;
     struct timebase_timeline_damage *damages;
     size_t damage_count, damage_room;
@@ -78,5 +79,23 @@ int index_update(struct index *index, int folder);
 bool index_is_outdated(const struct index *index, int folder);
 
 void index_free(struct index *index);
+
+/* The first piece of a span; boot and counter are the same in all of them. */
+static inline const struct piece *index_piece_of(const struct index *index,
+                                                 const struct timeline_span *span)
+{
+    return &index->pieces[span->first];
+}
+
+static inline bool piece_is_of_boot(const struct piece *piece, const uint8_t *boot)
+{
+    return memcmp(piece->boot, boot, sizeof(piece->boot)) == 0;
+}
+
+/* Do their ticks count the same thing? */
+static inline bool piece_is_of_same_counter(const struct piece *a, const struct piece *b)
+{
+    return a->counter_id == b->counter_id && piece_is_of_boot(a, b->boot);
+}
 
 #endif

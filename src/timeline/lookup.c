@@ -27,7 +27,8 @@ static int open_segment(struct timebase_timeline *timeline, uint32_t number)
 }
 
 /* The piece of the span whose publications the tick comes after. */
-static size_t find_piece(const struct index *index, const struct span *span, uint64_t offset)
+static size_t find_piece(const struct index *index, const struct timeline_span *span,
+                         uint64_t offset)
 {
     size_t low = span->first, high = span->last;
     while (low < high) {
@@ -41,7 +42,8 @@ static size_t find_piece(const struct index *index, const struct span *span, uin
 }
 
 /* Ticks from the span's begin to a publication. False if the record is no whole line. */
-static bool get_offset(struct segment *segment, uint32_t at, uint64_t begin, uint64_t *offset)
+static bool get_offset(struct timeline_segment *segment, uint32_t at, uint64_t begin,
+                       uint64_t *offset)
 {
     const uint8_t *record = segment_record(segment, at);
     if (record == NULL)
@@ -52,13 +54,13 @@ static bool get_offset(struct segment *segment, uint32_t at, uint64_t begin, uin
 }
 
 /* Records among which the one looked for is. */
-struct range {
+struct record_range {
     uint32_t low, high;
 };
 
 /* Halve the range, or less, at a record; damaged ones there are passed over. */
-static void narrow(struct segment *segment, struct range *range, uint32_t at, uint64_t begin,
-                   uint64_t offset)
+static void narrow(struct timeline_segment *segment, struct record_range *range, uint32_t at,
+                   uint64_t begin, uint64_t offset)
 {
     uint32_t middle = at;
     uint64_t found;
@@ -73,8 +75,8 @@ static void narrow(struct segment *segment, struct range *range, uint32_t at, ui
 
 /* Publications come at a steady pace: the record is near where it would be if all were as far
  * apart. */
-static void narrow_by_pace(struct segment *segment, struct range *range, const struct piece *piece,
-                           uint64_t begin, uint64_t offset)
+static void narrow_by_pace(struct timeline_segment *segment, struct record_range *range,
+                           const struct piece *piece, uint64_t begin, uint64_t offset)
 {
     uint64_t first = piece->first_published - begin, last = piece->last_published - begin;
     if (offset < first || offset > last || first == last)
@@ -88,10 +90,10 @@ static void narrow_by_pace(struct segment *segment, struct range *range, const s
 }
 
 /* The last record of the piece that was published at `offset` or before; damaged ones are none. */
-static uint32_t find_record(struct segment *segment, const struct piece *piece, uint64_t begin,
-                            uint64_t offset)
+static uint32_t find_record(struct timeline_segment *segment, const struct piece *piece,
+                            uint64_t begin, uint64_t offset)
 {
-    struct range range = {piece->first, piece->last};
+    struct record_range range = {piece->first, piece->last};
     narrow_by_pace(segment, &range, piece, begin, offset);
     while (range.low < range.high)
         narrow(segment, &range, range.high - (range.high - range.low) / 2, begin, offset);
@@ -101,7 +103,7 @@ static uint32_t find_record(struct segment *segment, const struct piece *piece, 
 }
 
 /* How long the page that was loaded from record `at` was the newest one, in ticks. */
-static uint64_t find_length(struct timebase_timeline *timeline, const struct span *span,
+static uint64_t find_length(struct timebase_timeline *timeline, const struct timeline_span *span,
                             size_t piece, uint32_t at)
 {
     const struct piece *in = &timeline->index.pieces[piece];
@@ -126,17 +128,22 @@ static bool set_page(struct timebase_timeline *timeline, const struct timebase_l
 }
 
 /* The page as it was when the publication that record `at` belongs to was the newest. */
-static int load_page(struct timebase_timeline *timeline, const struct span *span, uint32_t at)
+static int load_page(struct timebase_timeline *timeline, const struct timeline_span *span,
+                     uint32_t at)
 {
-    struct publication publication;
-    timeline->has_page = segment_publication(&timeline->segment, at, &publication) &&
-        set_page(timeline, &publication.lines);
+    struct timeline_publication publication;
+    timeline->has_page = false;
+    if (!segment_publication(&timeline->segment, at, &publication) ||
+        !set_page(timeline, &publication.lines))
+        return TIMEBASE_E_GAP;
+    timeline->has_page = true;
     timeline->page_span = span;
     timeline->page_from = publication.published_ticks;
-    return timeline->has_page ? TIMEBASE_OK : TIMEBASE_E_GAP;
+    return TIMEBASE_OK;
 }
 
-static int find_page(struct timebase_timeline *timeline, const struct span *span, uint64_t ticks)
+static int find_page(struct timebase_timeline *timeline, const struct timeline_span *span,
+                     uint64_t ticks)
 {
     uint64_t offset = ticks - span->begin;
     size_t piece = find_piece(&timeline->index, span, offset);
@@ -154,15 +161,15 @@ static int find_page(struct timebase_timeline *timeline, const struct span *span
     return is_within ? TIMEBASE_OK : TIMEBASE_E_GAP;
 }
 
-static bool has_page_for(const struct timebase_timeline *timeline, const struct span *span,
+static bool has_page_for(const struct timebase_timeline *timeline, const struct timeline_span *span,
                          uint64_t ticks)
 {
     return timeline->has_page && timeline->page_span == span &&
         ticks - timeline->page_from < timeline->page_length;
 }
 
-int lookup_convert(struct timebase_timeline *timeline, const struct span *span, uint64_t ticks,
-                   struct timebase_instant *out)
+int lookup_convert(struct timebase_timeline *timeline, const struct timeline_span *span,
+                   uint64_t ticks, struct timebase_instant *out)
 {
     if (!has_page_for(timeline, span, ticks)) {
         int error = find_page(timeline, span, ticks);
@@ -172,7 +179,7 @@ int lookup_convert(struct timebase_timeline *timeline, const struct span *span, 
     return timebase_page_convert(&timeline->page, ticks, out) ? TIMEBASE_OK : TIMEBASE_E_GAP;
 }
 
-int lookup_convert_beyond(struct timebase_timeline *timeline, const struct span *span,
+int lookup_convert_beyond(struct timebase_timeline *timeline, const struct timeline_span *span,
                           uint64_t ticks, struct timebase_instant *out)
 {
     const struct piece *last = &timeline->index.pieces[span->last];

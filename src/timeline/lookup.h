@@ -13,20 +13,20 @@ struct timebase_timeline {
     bool is_drawing_on;
     struct index index;
     bool has_segment; /* the segment read last stays open */
-    struct segment segment;
+    struct timeline_segment segment;
     /* The publication used last, as a page, and for which ticks it was the newest. */
     bool has_page;
-    const struct span *page_span;
+    const struct timeline_span *page_span;
     uint64_t page_from, page_length;
     struct timebase_page page;
 };
 
-/* A tick of the span. Returns 0, TIMEBASE_E_GAP (damaged there), _MISSING (dropped meanwhile). */
-int lookup_convert(struct timebase_timeline *timeline, const struct span *span, uint64_t ticks,
-                   struct timebase_instant *out);
+/* A tick of the span. Returns 0, TIMEBASE_E_GAP (damaged there), _NOT_FOUND (dropped meanwhile). */
+int lookup_convert(struct timebase_timeline *timeline, const struct timeline_span *span,
+                   uint64_t ticks, struct timebase_instant *out);
 
 /* Any tick, by the span's last publication. */
-int lookup_convert_beyond(struct timebase_timeline *timeline, const struct span *span,
+int lookup_convert_beyond(struct timebase_timeline *timeline, const struct timeline_span *span,
                           uint64_t ticks, struct timebase_instant *out);
 
 /* Forget what is kept of files: after the index has changed. */

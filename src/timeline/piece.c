@@ -6,6 +6,8 @@
 
 #include <timebase/error.h>
 
+#include "join.h"
+
 #define BIT(reason) (1u << (reason))
 
 void *piece_with_room(void *items, size_t count, size_t *room, size_t size)
@@ -34,7 +36,7 @@ int piece_add_damage(struct index *index, uint32_t segment, uint64_t offset, uin
 /* A walk through a segment from its end to its beginning. */
 struct walk {
     struct index *index;
-    struct segment *segment;
+    struct timeline_segment *segment;
     size_t oldest;        /* the pieces of this segment begin here, newest first */
     struct between after; /* what was met since the piece found last */
     struct between trailing;
@@ -66,7 +68,7 @@ static uint64_t lease_ticks(const struct timebase_line *line)
     return period == 0 ? 0 : ((uint64_t)TIMEBASE_PAGE_LEASE_NS << 32) / period;
 }
 
-static bool is_of_run(struct segment *segment, uint32_t index, uint32_t run)
+static bool is_of_run(struct timeline_segment *segment, uint32_t index, uint32_t run)
 {
     const uint8_t *record = segment_record(segment, index);
     if (record == NULL || record_head(record).run != run)
@@ -76,7 +78,7 @@ static bool is_of_run(struct segment *segment, uint32_t index, uint32_t run)
 }
 
 /* The boot of a run, from its mark if that is in this segment. False if the mark is not there. */
-static bool find_begin(struct segment *segment, uint32_t last, struct piece *piece)
+static bool find_begin(struct timeline_segment *segment, uint32_t last, struct piece *piece)
 {
     uint32_t at = piece->run - segment->sequence;
     bool is_here = at >= 1 && at < last;
@@ -97,9 +99,9 @@ static bool find_begin(struct segment *segment, uint32_t last, struct piece *pie
 }
 
 /* The first and the last publication, and how long that one holds. */
-static bool find_ticks(struct segment *segment, struct piece *piece)
+static bool find_ticks(struct timeline_segment *segment, struct piece *piece)
 {
-    struct publication publication;
+    struct timeline_publication publication;
     while (piece->first < piece->last && !is_of_run(segment, piece->first, piece->run))
         piece->first++;
     const uint8_t *first = segment_record(segment, piece->first);
@@ -168,57 +170,7 @@ static void put_in_order(struct piece *pieces, size_t count)
     }
 }
 
-static bool is_same_time(const struct timebase_line *a, const struct timebase_line *b)
-{
-    return a->start_ticks == b->start_ticks && a->mono_ns == b->mono_ns &&
-        a->utc_offset_ns == b->utc_offset_ns && a->period_frac == b->period_frac &&
-        a->period_ns == b->period_ns;
-}
-
-/* Did the writer of `next` begin with a line that the one before it had left in force? */
-static bool is_taken_up(const struct timebase_lines *left, const struct timebase_lines *next)
-{
-    return is_same_time(&next->before, &left->after) || is_same_time(&next->before, &left->slew);
-}
-
-static bool is_joined(const struct index_state *state, const struct piece *left,
-                      const struct piece *next, const struct publication *first)
-{
-    const unsigned harmless = BIT(TIMEBASE_TIMELINE_KILLED) | BIT(TIMEBASE_TIMELINE_ENDED);
-    if (!state->has_tail || memcmp(left->boot, next->boot, sizeof(left->boot)) != 0 ||
-        left->counter_id != next->counter_id ||
-        (int64_t)(next->first_published - left->last_published) < 0)
-        return false;
-    if (next->before.reasons == 0)
-        return left->run == next->run;
-    return (next->before.reasons & ~harmless) == 0 &&
-        is_taken_up(&state->tail.lines, &first->lines);
-}
-
-/* What was left over by the segment before, marks or a missing record, comes before this piece. */
-static void take_trailing(struct index_state *state, struct piece *piece)
-{
-    static const struct between nothing;
-    piece->before.reasons |= state->trailing.reasons;
-    if (state->trailing.held_ticks != 0)
-        piece->before.held_ticks = state->trailing.held_ticks;
-    state->trailing = nothing;
-}
-
-static void join(struct index *index, struct segment *segment, size_t from)
-{
-    struct index_state *state = &index->state;
-    for (size_t i = from; i < index->piece_count; i++) {
-        struct piece *piece = &index->pieces[i];
-        struct publication first;
-        take_trailing(state, piece);
-        piece->is_joined = i > 0 && segment_publication(segment, piece->first, &first) &&
-            is_joined(state, piece - 1, piece, &first);
-        state->has_tail = segment_publication(segment, piece->last, &state->tail);
-    }
-}
-
-int piece_add_segment(struct index *index, struct segment *segment)
+int piece_add_segment(struct index *index, struct timeline_segment *segment)
 {
     struct walk walk = {.index = index, .segment = segment, .oldest = index->piece_count};
     struct index_state *state = &index->state;
@@ -237,7 +189,7 @@ int piece_add_segment(struct index *index, struct segment *segment)
     settle(&walk);
     if (index->piece_count > walk.oldest)
         put_in_order(index->pieces + walk.oldest, index->piece_count - walk.oldest);
-    join(index, segment, walk.oldest);
+    join_pieces(index, segment, walk.oldest);
     state->trailing.reasons |= walk.trailing.reasons;
     if (walk.trailing.held_ticks != 0)
         state->trailing.held_ticks = walk.trailing.held_ticks;

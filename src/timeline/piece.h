@@ -8,7 +8,7 @@
  * Add a segment's pieces to the index, which knows all older ones. Returns 0 or
  * TIMEBASE_E_RESOURCE.
  */
-int piece_add_segment(struct index *index, struct segment *segment);
+int piece_add_segment(struct index *index, struct timeline_segment *segment);
 
 /* Bytes that are no record. Returns 0 or TIMEBASE_E_RESOURCE. */
 int piece_add_damage(struct index *index, uint32_t segment, uint64_t offset, uint64_t size);

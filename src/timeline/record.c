@@ -117,7 +117,8 @@ static const struct timebase_line *line_of(const struct timebase_lines *lines,
                                  : &lines->after;
 }
 
-void record_put_line(uint8_t *record, const struct publication *publication, enum record_part part)
+void record_put_line(uint8_t *record, const struct timeline_publication *publication,
+                     enum record_part part)
 {
     const struct timebase_line *line = line_of(&publication->lines, part);
     bytes_put(record + PUBLISHED_AT, publication->published_ticks, 8);
@@ -155,7 +156,7 @@ uint64_t record_published_ticks(const uint8_t *record)
 }
 
 /* Numbers that do not fit are cut off: whoever calls reads back and compares. */
-static void put_lines(uint8_t *record, const struct publication *publication)
+static void put_lines(uint8_t *record, const struct timeline_publication *publication)
 {
     const struct timebase_line *before = &publication->lines.before;
     const struct timebase_line *slew = &publication->lines.slew;
@@ -221,8 +222,8 @@ void record_get_before(const uint8_t *record, const struct timebase_line *line,
 
 TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_lines) == 192, "no padding: lines can be compared");
 
-bool record_put_lines(uint8_t *record, const struct publication *previous,
-                      const struct publication *publication, unsigned *part)
+bool record_put_lines(uint8_t *record, const struct timeline_publication *previous,
+                      const struct timeline_publication *publication, unsigned *part)
 {
     struct timebase_lines back;
     bool is_after = publication->lines.before.start_ticks == previous->lines.after.start_ticks;

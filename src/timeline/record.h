@@ -55,7 +55,7 @@ struct record_mark {
     uint64_t held_ticks; /* LOST: up to here nothing is missing */
 };
 
-struct publication {
+struct timeline_publication {
     uint64_t published_ticks;
     struct timebase_lines lines;
 };
@@ -63,15 +63,16 @@ struct publication {
 /* The content first, then head and checksum. Records are zeroed by the caller. */
 void record_put_segment(uint8_t *record, const struct record_segment *segment);
 void record_put_mark(uint8_t *record, const struct record_mark *mark);
-void record_put_line(uint8_t *record, const struct publication *publication, enum record_part part);
+void record_put_line(uint8_t *record, const struct timeline_publication *publication,
+                     enum record_part part);
 void record_seal(uint8_t *record, const struct record_head *head);
 
 /*
  * The publication in one record, after the publication `previous`. False, with the record in
  * no particular state, if it cannot be had back from there. *part goes into the head.
  */
-bool record_put_lines(uint8_t *record, const struct publication *previous,
-                      const struct publication *publication, unsigned *part);
+bool record_put_lines(uint8_t *record, const struct timeline_publication *previous,
+                      const struct timeline_publication *publication, unsigned *part);
 
 /* Is the checksum right? Nothing else is looked at before. */
 bool record_is_whole(const uint8_t *record);

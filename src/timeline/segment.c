@@ -9,7 +9,7 @@
 #include "bytes.h"
 #include "folder.h"
 
-static const uint8_t *record_at(struct segment *segment, uint32_t index)
+static const uint8_t *record_at(struct timeline_segment *segment, uint32_t index)
 {
     if (index - segment->block >= segment->block_count) {
         uint32_t block = index - index % SEGMENT_BLOCK;
@@ -23,7 +23,7 @@ static const uint8_t *record_at(struct segment *segment, uint32_t index)
     return segment->bytes + (index - segment->block) * RECORD_SIZE;
 }
 
-const uint8_t *segment_record(struct segment *segment, uint32_t index)
+const uint8_t *segment_record(struct timeline_segment *segment, uint32_t index)
 {
     const uint8_t *record = index < segment->count ? record_at(segment, index) : NULL;
     if (record == NULL || !record_is_whole(record) ||
@@ -42,7 +42,7 @@ static int judge_torn(const uint8_t *record, uint64_t size)
     return magic == 0 || magic == RECORD_MAGIC ? SEGMENT_TORN : SEGMENT_FOREIGN;
 }
 
-static int open_first(struct segment *segment)
+static int open_first(struct timeline_segment *segment)
 {
     uint8_t record[RECORD_SIZE] = {0};
     if (segment_file_read(segment->fd, record, sizeof(record), 0) < 0)
@@ -61,7 +61,7 @@ static int open_first(struct segment *segment)
     return is_first ? TIMEBASE_OK : SEGMENT_FOREIGN;
 }
 
-int segment_open(struct segment *segment, int folder, uint32_t number, int flags)
+int segment_open(struct timeline_segment *segment, int folder, uint32_t number, int flags)
 {
     segment->size = 0;
     int fd = segment_file_open(folder, number, flags, &segment->size);
@@ -78,14 +78,14 @@ int segment_open(struct segment *segment, int folder, uint32_t number, int flags
     return error;
 }
 
-void segment_close(struct segment *segment)
+void segment_close(struct timeline_segment *segment)
 {
     if (segment->fd >= 0)
         close(segment->fd);
     segment->fd = -1;
 }
 
-uint32_t segment_end(struct segment *segment)
+uint32_t segment_end(struct timeline_segment *segment)
 {
     for (uint32_t end = segment->count; end > 1; end--) {
         const uint8_t *record = segment_record(segment, end - 1);
@@ -100,7 +100,7 @@ uint32_t segment_end(struct segment *segment)
 }
 
 /* Part `part` of a publication in three, of which some other part was published at this tick. */
-static bool get_part(struct segment *segment, uint32_t index, enum record_part part,
+static bool get_part(struct timeline_segment *segment, uint32_t index, enum record_part part,
                      uint64_t published_ticks, struct timebase_line *line)
 {
     const uint8_t *record = segment_record(segment, index);
@@ -111,7 +111,8 @@ static bool get_part(struct segment *segment, uint32_t index, enum record_part p
     return true;
 }
 
-static bool get_three(struct segment *segment, uint32_t first, struct publication *publication)
+static bool get_three(struct timeline_segment *segment, uint32_t first,
+                      struct timeline_publication *publication)
 {
     struct timebase_lines *lines = &publication->lines;
     uint64_t published = publication->published_ticks;
@@ -122,7 +123,7 @@ static bool get_three(struct segment *segment, uint32_t first, struct publicatio
 
 /* The line of the publication that ends with record `last` to which the next one's `before` goes.
  */
-static bool get_referred(struct segment *segment, uint32_t last, unsigned part,
+static bool get_referred(struct timeline_segment *segment, uint32_t last, unsigned part,
                          struct timebase_line *line)
 {
     const uint8_t *record = segment_record(segment, last);
@@ -139,7 +140,8 @@ static bool get_referred(struct segment *segment, uint32_t last, unsigned part,
     return true;
 }
 
-bool segment_publication(struct segment *segment, uint32_t index, struct publication *publication)
+bool segment_publication(struct timeline_segment *segment, uint32_t index,
+                         struct timeline_publication *publication)
 {
     const uint8_t *found = segment_record(segment, index);
     if (found == NULL)

@@ -19,7 +19,7 @@
 #define SEGMENT_TORN 1
 #define SEGMENT_FOREIGN 2
 
-struct segment {
+struct timeline_segment {
     int fd;
     uint32_t number;
     uint32_t count;    /* whole records of 112 bytes there were when it was opened, or less */
@@ -32,18 +32,19 @@ struct segment {
 
 /*
  * flags as of open(2). Returns 0, SEGMENT_TORN, SEGMENT_FOREIGN, or TIMEBASE_E_FORMAT (a segment
- * of another version), _MISSING, _PERMISSION, _RESOURCE.
+ * of another version), _NOT_FOUND, _PERMISSION, _RESOURCE.
  */
-int segment_open(struct segment *segment, int folder, uint32_t number, int flags);
-void segment_close(struct segment *segment);
+int segment_open(struct timeline_segment *segment, int folder, uint32_t number, int flags);
+void segment_close(struct timeline_segment *segment);
 
 /* A record that is whole and in its place, until the next call; else NULL. */
-const uint8_t *segment_record(struct segment *segment, uint32_t index);
+const uint8_t *segment_record(struct timeline_segment *segment, uint32_t index);
 
 /* The index after the last record that counts: of a publication in three parts all are there. */
-uint32_t segment_end(struct segment *segment);
+uint32_t segment_end(struct timeline_segment *segment);
 
 /* The publication that this record belongs to. False if it is not all there, or makes no sense. */
-bool segment_publication(struct segment *segment, uint32_t index, struct publication *publication);
+bool segment_publication(struct timeline_segment *segment, uint32_t index,
+                         struct timeline_publication *publication);
 
 #endif

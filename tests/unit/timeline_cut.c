@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "timeline/folder.h"
+#include "timeline/lookup.h"
 #include "timelines.h"
 
 #define PUBLICATIONS 150
@@ -30,12 +31,13 @@ long __wrap_segment_file_read(int fd, void *bytes, size_t size, uint64_t offset)
 static void write_segment(const struct folder *folder, struct timebase_instant *late)
 {
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct timeline timeline;
+    struct history_writer timeline;
     struct readings readings = {0};
-    assert_int_equal(timeline_open_boot(&timeline, folder->path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    assert_int_equal(history_writer_open_boot(&timeline, folder->path, SIZE_MAX_BYTES, 1, boot_a),
+                     0);
     scene_append(&scene, &timeline, PUBLICATIONS);
     scene_read(&scene, &readings, 1);
-    timeline_close(&timeline);
+    history_writer_close(&timeline);
     *late = readings.items[0];
     free(readings.items);
 }
@@ -73,10 +75,29 @@ static void a_segment_may_be_cut_between_any_two_looks(void **state)
     }
 }
 
+/* Nothing but the head of the segment is left, after the index has been made. */
+static void a_publication_that_cannot_be_read_gives_no_page(void **state)
+{
+    struct folder folder = folder_new();
+    struct timebase_instant late, found;
+    (void)state;
+    write_segment(&folder, &late);
+    timebase_timeline *reader = reader_open(&folder);
+    file_path(&folder, 1, cut_path);
+    assert_int_equal(truncate(cut_path, RECORD_SIZE), 0);
+    reader->page_from = 0x5a5a5a5a5a5a5a5a;
+    assert_int_equal(timebase_timeline_at(reader, NULL, late.ticks, &found), TIMEBASE_E_NO_BOOT);
+    assert_false(reader->has_page);
+    assert_true(reader->page_from == 0x5a5a5a5a5a5a5a5a);
+    timebase_timeline_close(reader);
+    folder_remove(&folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_segment_may_be_cut_between_any_two_looks),
+        cmocka_unit_test(a_publication_that_cannot_be_read_gives_no_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct log {
     struct folder folder;
     struct scene scene;
-    struct timeline timeline;
+    struct history_writer timeline;
     struct readings readings;
     char path[96];
 };
@@ -29,15 +29,15 @@ struct log {
 static struct log log_with(unsigned publications)
 {
     struct log log = {folder_new(), scene_new(0, 0x5555555555555555u), {0}, {0}, ""};
-    assert_int_equal(timeline_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
+    assert_int_equal(
+        history_writer_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
     for (unsigned i = 0; i < publications; i++) {
         if (i % 16 == 15)
-            timeline_mark(&log.timeline, TIMELINE_DISRUPTION);
+            history_writer_mark(&log.timeline, HISTORY_DISRUPTION);
         scene_append(&log.scene, &log.timeline, 1);
         scene_read(&log.scene, &log.readings, 3);
     }
-    timeline_close(&log.timeline);
+    history_writer_close(&log.timeline);
     file_path(&log.folder, 1, log.path);
     return log;
 }
@@ -151,10 +151,10 @@ static void lines_that_no_page_may_have_are_refused(void **state)
     (void)state;
     lines.before.period_ns = lines.slew.period_ns = lines.after.period_ns = UINT32_MAX;
     lines.before.period_frac = lines.slew.period_frac = lines.after.period_frac = UINT64_MAX;
-    assert_int_equal(timeline_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    assert_int_equal(timeline_append(&log.timeline, &lines, ticks), 0);
-    timeline_close(&log.timeline);
+    assert_int_equal(
+        history_writer_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    assert_int_equal(history_writer_append(&log.timeline, &lines, ticks), 0);
+    history_writer_close(&log.timeline);
     timebase_timeline *reader = reader_open(&log.folder);
     assert_int_equal(error_at(reader, ticks), TIMEBASE_E_GAP);
     timebase_timeline_close(reader);
@@ -172,7 +172,7 @@ static int open_error(const struct folder *folder)
 static void what_is_no_timeline_is_refused(void **state)
 {
     struct folder folder = folder_new();
-    struct timeline timeline;
+    struct history_writer timeline;
     uint8_t bytes[300];
     char path[96];
     (void)state;
@@ -181,7 +181,7 @@ static void what_is_no_timeline_is_refused(void **state)
     file_path(&folder, 1, path);
     store(path, bytes, sizeof(bytes));
     assert_int_equal(open_error(&folder), TIMEBASE_E_FORMAT);
-    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      TIMEBASE_E_FORMAT);
     folder_remove(&folder);
 }
@@ -190,7 +190,7 @@ static void a_segment_of_another_version_is_refused(void **state)
 {
     struct log log = log_with(3);
     uint8_t bytes[RECORD_SIZE];
-    struct timeline timeline;
+    struct history_writer timeline;
     (void)state;
     load(log.path, bytes, sizeof(bytes));
     struct record_head head = record_head(bytes);
@@ -198,8 +198,9 @@ static void a_segment_of_another_version_is_refused(void **state)
     record_seal(bytes, &head);
     store(log.path, bytes, sizeof(bytes));
     assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
-    assert_int_equal(timeline_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     TIMEBASE_E_FORMAT);
+    assert_int_equal(
+        history_writer_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
+        TIMEBASE_E_FORMAT);
     log_close(&log);
 }
 

@@ -42,10 +42,10 @@ static struct timebase_line any_line(struct dice *dice)
     return line;
 }
 
-static struct publication any_publication(struct dice *dice)
+static struct timeline_publication any_publication(struct dice *dice)
 {
-    struct publication publication = {dice_roll(dice),
-                                      {any_line(dice), any_line(dice), any_line(dice)}};
+    struct timeline_publication publication = {dice_roll(dice),
+                                               {any_line(dice), any_line(dice), any_line(dice)}};
     return publication;
 }
 
@@ -54,7 +54,7 @@ static void a_line_comes_back_as_it_was(void **state)
     struct dice dice = dice_new();
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        struct publication publication = any_publication(&dice);
+        struct timeline_publication publication = any_publication(&dice);
         const struct timebase_line *lines = &publication.lines.before;
         for (unsigned part = RECORD_BEFORE; part <= RECORD_AFTER; part++) {
             uint8_t record[RECORD_SIZE] = {0};
@@ -70,7 +70,8 @@ static void a_line_comes_back_as_it_was(void **state)
 }
 
 /* A publication as the discipline makes them, and the one before it. */
-static void usual(struct scene *scene, struct publication *previous, struct publication *next)
+static void usual(struct scene *scene, struct timeline_publication *previous,
+                  struct timeline_publication *next)
 {
     do
         scene_wait(scene);
@@ -84,8 +85,8 @@ static void usual(struct scene *scene, struct publication *previous, struct publ
 }
 
 static void assert_comes_back(const uint8_t *record, unsigned part,
-                              const struct publication *previous,
-                              const struct publication *publication)
+                              const struct timeline_publication *previous,
+                              const struct timeline_publication *publication)
 {
     struct timebase_lines back;
     assert_true(part == RECORD_SLEW || part == RECORD_AFTER);
@@ -101,7 +102,7 @@ static void what_the_discipline_publishes_fits_into_one_record(void **state)
     struct scene scene = scene_new(0, 0x5555555555555555u);
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        struct publication previous, next;
+        struct timeline_publication previous, next;
         uint8_t record[RECORD_SIZE] = {0};
         unsigned part;
         usual(&scene, &previous, &next);
@@ -119,7 +120,7 @@ static void nothing_is_lost_in_one_record_without_a_word(void **state)
     int kept = 0, refused = 0;
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        struct publication previous, next;
+        struct timeline_publication previous, next;
         uint8_t record[RECORD_SIZE] = {0};
         unsigned part;
         usual(&scene, &previous, &next);
@@ -139,7 +140,7 @@ static void every_changed_bit_is_noticed(void **state)
 {
     struct dice dice = dice_new();
     uint8_t record[RECORD_SIZE] = {0};
-    struct publication publication = any_publication(&dice);
+    struct timeline_publication publication = any_publication(&dice);
     struct record_head head = {RECORD_LINE, RECORD_SLEW, 70000, 5};
     (void)state;
     record_put_line(record, &publication, RECORD_SLEW);
@@ -166,7 +167,7 @@ static void segments_and_marks_come_back_as_they_were(void **state)
     uint8_t record[RECORD_SIZE] = {0};
     struct record_segment segment = {RECORD_MAGIC, 1, RECORD_SIZE, {1, 2, 3}, 17, 12345678};
     struct record_mark mark = {{9, 8, 7}, -3, 0xfedcba9876543210u};
-    struct record_head head = {RECORD_MARK, TIMELINE_LOST, 0xfffffffe, 0xfffffff0};
+    struct record_head head = {RECORD_MARK, HISTORY_LOST, 0xfffffffe, 0xfffffff0};
     (void)state;
     record_put_segment(record, &segment);
     struct record_segment segment_back = record_get_segment(record);

@@ -20,7 +20,7 @@
 
 #define KILLS 100
 
-static void live(struct scene *scene, struct timeline *timeline, struct readings *readings,
+static void live(struct scene *scene, struct history_writer *timeline, struct readings *readings,
                  unsigned publications)
 {
     for (unsigned i = 0; i < publications; i++) {
@@ -30,12 +30,13 @@ static void live(struct scene *scene, struct timeline *timeline, struct readings
 }
 
 /* Publications that are not written, because they cannot be. */
-static void live_unwritten(struct scene *scene, struct timeline *timeline, unsigned publications)
+static void live_unwritten(struct scene *scene, struct history_writer *timeline,
+                           unsigned publications)
 {
     for (unsigned i = 0; i < publications; i++) {
         scene_wait(scene);
         assert_true(scene_publish(scene));
-        assert_int_equal(timeline_append(timeline, &scene->lines, scene->published_ticks),
+        assert_int_equal(history_writer_append(timeline, &scene->lines, scene->published_ticks),
                          TIMEBASE_E_RESOURCE);
     }
 }
@@ -69,20 +70,21 @@ static void a_record_that_does_not_fit_is_taken_back_and_its_gap_marked(void **s
     for (unsigned bytes = 0; bytes < RECORD_SIZE; bytes += 3) {
         struct folder folder = folder_new();
         struct scene scene = scene_new(0, 0x5555555555555555u);
-        struct timeline timeline;
+        struct history_writer timeline;
         struct readings readings = {0};
-        assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+        assert_int_equal(
+            history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
         live(&scene, &timeline, &readings, 10);
-        uint64_t size = timeline_size(&timeline);
+        uint64_t size = history_writer_size(&timeline);
         limit_files(size + bytes);
         live_unwritten(&scene, &timeline, 1);
         uint64_t from = scene.published_ticks;
         live_unwritten(&scene, &timeline, 3);
-        assert_true(timeline_size(&timeline) == size);
+        assert_true(history_writer_size(&timeline) == size);
         limit_files(RLIM_INFINITY);
         size_t second = readings.count;
         live(&scene, &timeline, &readings, 10);
-        timeline_close(&timeline);
+        history_writer_close(&timeline);
         assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
         free(readings.items);
         folder_remove(&folder);
@@ -94,10 +96,11 @@ static void a_segment_that_does_not_fit_leaves_no_file(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct timeline timeline;
+    struct history_writer timeline;
     char path[96];
     (void)state;
-    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+                     0);
     while (!scene_publish(&scene))
         scene_wait(&scene);
     limit_files(200);
@@ -107,7 +110,7 @@ static void a_segment_that_does_not_fit_leaves_no_file(void **state)
     assert_int_equal(access(path, F_OK), -1);
     scene_append(&scene, &timeline, 3);
     assert_int_equal(access(path, F_OK), 0);
-    timeline_close(&timeline);
+    history_writer_close(&timeline);
     folder_remove(&folder);
 }
 
@@ -123,11 +126,12 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
         skip();
     }
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct timeline timeline;
+    struct history_writer timeline;
     struct readings readings = {0};
     char path[96];
     snprintf(path, sizeof(path), "%s/hog", folder.path);
-    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+                     0);
     live(&scene, &timeline, &readings, 10);
     int hog = open(path, O_CREAT | O_WRONLY, 0600);
     char page[4096] = {1};
@@ -136,7 +140,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     for (;;) { /* what is left of the segment's last block */
         scene_wait(&scene);
         assert_true(scene_publish(&scene));
-        if (timeline_append(&timeline, &scene.lines, scene.published_ticks) != 0)
+        if (history_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
             break;
         scene_read(&scene, &readings, 2);
     }
@@ -146,7 +150,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     assert_int_equal(unlink(path), 0);
     size_t second = readings.count;
     live(&scene, &timeline, &readings, 10);
-    timeline_close(&timeline);
+    history_writer_close(&timeline);
     assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
     free(readings.items);
     assert_int_equal(umount2(folder.path, MNT_DETACH), 0);
@@ -158,11 +162,12 @@ static void a_segment_removed_under_the_writer_is_a_gap(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct timeline timeline;
+    struct history_writer timeline;
     struct readings readings = {0};
     char path[96];
     (void)state;
-    assert_int_equal(timeline_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+                     0);
     live(&scene, &timeline, &readings, 10);
     file_path(&folder, 1, path);
     assert_int_equal(unlink(path), 0);
@@ -173,7 +178,7 @@ static void a_segment_removed_under_the_writer_is_a_gap(void **state)
         assert_reading(reader, &readings.items[i]);
     assert_int_equal(error_at(reader, readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
     timebase_timeline_close(reader);
-    timeline_close(&timeline);
+    history_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }
@@ -187,14 +192,14 @@ struct shared {
 static void write_until_killed(const struct folder *folder, struct scene scene,
                                struct shared *shared)
 {
-    struct timeline timeline;
-    if (timeline_open_boot(&timeline, folder->path, 8 * TIMELINE_SIZE_MIN, 1, boot_a) != 0)
+    struct history_writer timeline;
+    if (history_writer_open_boot(&timeline, folder->path, 8 * HISTORY_SIZE_MIN, 1, boot_a) != 0)
         _exit(1);
     for (;;) {
         scene_wait(&scene);
         if (!scene_publish(&scene))
             continue;
-        if (timeline_append(&timeline, &scene.lines, scene.published_ticks) != 0)
+        if (history_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
             _exit(2);
         shared->published_ticks = scene.published_ticks;
         __atomic_store_n(&shared->appended, shared->appended + 1, __ATOMIC_RELEASE);

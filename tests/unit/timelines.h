@@ -17,7 +17,7 @@
 
 #include "clock/page/publish.h"
 #include "simulated_line.h"
-#include "daemon/history/write.h"
+#include "daemon/history/writer.h"
 
 #define MS ((uint64_t)1000000)
 #define INTERVAL_NS (250 * MS)
@@ -117,13 +117,14 @@ static inline void scene_wait(struct scene *scene)
 }
 
 /* Publish and append until the writer has done so `count` times. */
-static inline void scene_append(struct scene *scene, struct timeline *timeline, unsigned count)
+static inline void scene_append(struct scene *scene, struct history_writer *timeline,
+                                unsigned count)
 {
     while (count > 0) {
         scene_wait(scene);
         if (!scene_publish(scene))
             continue;
-        assert_int_equal(timeline_append(timeline, &scene->lines, scene->published_ticks), 0);
+        assert_int_equal(history_writer_append(timeline, &scene->lines, scene->published_ticks), 0);
         count--;
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write: the writing side of a timeline, the history of published lines (spec/timeline.md). A
+ * writer: the writing side of a timeline, the history of published lines (spec/timeline.md). A
  * folder of segments of fixed records.
  *
- *     timeline_open(&timeline, folder, 1 << 30, counter_id);
- *     ... timeline_append(&timeline, &lines, published_ticks) after each publication ...
- *     timeline_mark(&timeline, TIMELINE_END);
- *     timeline_close(&timeline);
+ *     history_writer_open(&writer, folder, 1 << 30, counter_id);
+ *     ... history_writer_append(&writer, &lines, published_ticks) after each publication ...
+ *     history_writer_mark(&writer, HISTORY_END);
+ *     history_writer_close(&writer);
  *
  * One writer at a time, by a lock on the folder. What is written is never written again: a killed
  * writer leaves at most one torn record, at the end of a segment, and the next writer begins
@@ -17,8 +17,8 @@
  * A file may not grow beyond RLIMIT_FSIZE; who runs under one ignores SIGXFSZ. Beside opendir()'s
  * at opening and once a segment, nothing is allocated.
  */
-#ifndef TIMELINE_WRITE_H
-#define TIMELINE_WRITE_H
+#ifndef HISTORY_WRITER_H
+#define HISTORY_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,17 +28,17 @@
 #include "timeline/record.h"
 
 /* Of all segments together: at least eight of the smallest. */
-#define TIMELINE_SIZE_MIN 65536
+#define HISTORY_SIZE_MIN 65536
 
 /* Why the line before a mark must not be drawn on past it. As enum timebase_timeline_reason. */
-enum timeline_reason {
-    TIMELINE_BEGIN = 1,      /* a writer began; of another boot perhaps */
-    TIMELINE_DISRUPTION = 2, /* the counter's past is no guide to its future */
-    TIMELINE_END = 3,        /* a writer ended in good order */
-    TIMELINE_LOST = 4,       /* lines could not be written; timeline_append() notices by itself */
+enum history_mark {
+    HISTORY_BEGIN = 1,      /* a writer began; of another boot perhaps */
+    HISTORY_DISRUPTION = 2, /* the counter's past is no guide to its future */
+    HISTORY_END = 3,        /* a writer ended in good order */
+    HISTORY_LOST = 4, /* lines could not be written; history_writer_append() notices by itself */
 };
 
-struct timeline {
+struct history_writer {
     int folder;    /* descriptors; -1: none */
     int segment;   /* -1: the next record begins a new one */
     uint64_t size; /* of all segments, bytes */
@@ -49,40 +49,42 @@ struct timeline {
     uint32_t run;      /* sequence of the latest mark */
     int counter_id;
     uint8_t boot[RECORD_BOOT_SIZE];
-    int pending;         /* enum timeline_reason that the next record must be a mark of; or 0 */
+    int pending;         /* enum history_mark that the next record must be a mark of; or 0 */
     uint64_t held_ticks; /* LOST: when the first publication that is missing was published */
     bool has_previous;   /* in this run and segment: what `before` may refer to */
-    struct publication previous;
+    struct timeline_publication previous;
 };
 
 /*
  * Begin or go on with the timeline in a folder, which is made if it is missing. Beyond size_max
  * bytes, the oldest segment goes. A mark of the beginning comes before the first line by itself.
- * Returns 0, TIMEBASE_E_INVALID (no folder, size_max below TIMELINE_SIZE_MIN), _PERMISSION,
- * _MISSING (its parent), _FORMAT (the folder holds something else), _BUSY (another writer has
+ * Returns 0, TIMEBASE_E_INVALID (no folder, size_max below HISTORY_SIZE_MIN), _PERMISSION,
+ * _NOT_FOUND (its parent), _FORMAT (the folder holds something else), _BUSY (another writer has
  * it), _UNSUPPORTED (the kernel does not tell the boot's id) or _RESOURCE.
  */
-int timeline_open(struct timeline *timeline, const char *folder, uint64_t size_max, int counter_id);
+int history_writer_open(struct history_writer *writer, const char *folder, uint64_t size_max,
+                        int counter_id);
 
 /*
  * Lines that were published at this tick, not before those appended last: else the counter went
- * back, and that is marked. Returns 0, TIMEBASE_E_PERMISSION, _MISSING or _RESOURCE; the next
+ * back, and that is marked. Returns 0, TIMEBASE_E_PERMISSION, _NOT_FOUND or _RESOURCE; the next
  * call tries again, and marks what is missing.
  */
-int timeline_append(struct timeline *timeline, const struct timebase_lines *lines,
-                    uint64_t published_ticks);
+int history_writer_append(struct history_writer *writer, const struct timebase_lines *lines,
+                          uint64_t published_ticks);
 
-/* Returns as timeline_append(), or TIMEBASE_E_INVALID. A mark that fails comes with the next. */
-int timeline_mark(struct timeline *timeline, enum timeline_reason reason);
+/* Returns as history_writer_append(), or TIMEBASE_E_INVALID. A mark that fails comes with the next.
+ */
+int history_writer_mark(struct history_writer *writer, enum history_mark reason);
 
 /* Bytes on disk. */
-uint64_t timeline_size(const struct timeline *timeline);
+uint64_t history_writer_size(const struct history_writer *writer);
 
 /* Marks nothing. */
-void timeline_close(struct timeline *timeline);
+void history_writer_close(struct history_writer *writer);
 
-/* As timeline_open(), of a boot that need not be this one: for tests. */
-int timeline_open_boot(struct timeline *timeline, const char *folder, uint64_t size_max,
-                       int counter_id, const uint8_t boot[RECORD_BOOT_SIZE]);
+/* As history_writer_open(), of a boot that need not be this one: for tests. */
+int history_writer_open_boot(struct history_writer *writer, const char *folder, uint64_t size_max,
+                             int counter_id, const uint8_t boot[RECORD_BOOT_SIZE]);
 
 #endif
