@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <getopt.h>
 #include <string.h>
 
 const char options_help[] =
@@ -26,67 +27,98 @@ const char options_help[] =
     "A flag goes over the configuration. SIGHUP reads the configuration again, SIGTERM ends.\n"
     "The page stays: it is then a clock in holdover. See timebased(8).\n";
 
-/* "--name=value" or "--name value": the value, or NULL. */
-static const char *value_of(int argc, char **argv, int *at)
+/* Values of getopt_long() beside the keys of the settings. */
+enum {
+    WORD_CONFIG = SETTINGS_KEYS,
+    WORD_LOCK_MEMORY,
+    WORD_FOREGROUND,
+    WORD_CHECK,
+    WORD_VERSION,
+    WORD_HELP = 'h',
+};
+
+#define KEY(name, key)                                                                             \
+    {                                                                                              \
+        name, required_argument, NULL, SETTINGS_KEY_##key                                          \
+    }
+
+/* Each key, as in the configuration and with a dash for its underscore. */
+static const struct option names[] = {
+    KEY("page", PAGE),
+    KEY("interval", INTERVAL),
+    KEY("drift", DRIFT),
+    KEY("reference", REFERENCE),
+    KEY("timeline", TIMELINE),
+    KEY("timeline-size", TIMELINE_SIZE),
+    KEY("timeline_size", TIMELINE_SIZE),
+    KEY("metrics", METRICS),
+    KEY("user", USER),
+    KEY("log-level", LOG_LEVEL),
+    KEY("log_level", LOG_LEVEL),
+    {"config", required_argument, NULL, WORD_CONFIG},
+    {"lock-memory", no_argument, NULL, WORD_LOCK_MEMORY},
+    {"foreground", no_argument, NULL, WORD_FOREGROUND},
+    {"check", no_argument, NULL, WORD_CHECK},
+    {"version", no_argument, NULL, WORD_VERSION},
+    {"help", no_argument, NULL, WORD_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static int refuse(struct problem *problem, const char *argument)
 {
-    const char *equals = strchr(argv[*at], '=');
-    if (equals != NULL)
-        return equals + 1;
-    return *at + 1 < argc ? argv[++*at] : NULL;
+    return problem_set(problem, "%.200s is no option: timebased --help lists them", argument);
 }
 
-static bool is(const char *argument, const char *name)
+static int take_key(struct options *options, enum settings_key key, const char *argument,
+                    struct problem *problem)
 {
-    return strcmp(argument, name) == 0;
+    struct problem what;
+    if (settings_set(&options->flags, key, optarg, strlen(optarg), &what) == 0)
+        return 0;
+    return problem_set(problem, "%.*s: %.400s", (int)strcspn(argument, "="), argument, what.text);
 }
 
-/* A flag without a value; false: it is none. */
-static bool take_word(struct options *options, const char *argument)
+static int take(struct options *options, int found, const char *argument, struct problem *problem)
 {
-    if (is(argument, "--check"))
-        options->action = OPTIONS_CHECK;
-    else if (is(argument, "--help") || is(argument, "-h"))
-        options->action = OPTIONS_HELP;
-    else if (is(argument, "--version"))
-        options->action = OPTIONS_VERSION;
-    else if (is(argument, "--lock-memory"))
+    switch (found) {
+    case WORD_CONFIG:
+        options->config = optarg;
+        return 0;
+    case WORD_LOCK_MEMORY:
         options->lock_memory = true;
-    else
-        return is(argument, "--foreground");
-    return true;
-}
-
-static int take_value(struct options *options, int argc, char **argv, int *at,
-                      struct problem *problem)
-{
-    const char *argument = argv[*at];
-    size_t length = strcspn(argument, "=");
-    enum settings_key key = SETTINGS_KEYS;
-    bool is_config = length == 8 && memcmp(argument, "--config", 8) == 0;
-    if (length > 2 && argument[0] == '-' && argument[1] == '-')
-        key = settings_key_named(argument + 2, length - 2);
-    if (key == SETTINGS_KEYS && !is_config)
-        return problem_set(problem, "%.200s is no option: timebased --help lists them", argument);
-    const char *value = value_of(argc, argv, at);
-    if (value == NULL)
+        return 0;
+    case WORD_FOREGROUND:
+        return 0;
+    case WORD_CHECK:
+        options->action = OPTIONS_CHECK;
+        return 0;
+    case WORD_VERSION:
+        options->action = OPTIONS_VERSION;
+        return 0;
+    case WORD_HELP:
+        options->action = OPTIONS_HELP;
+        return 0;
+    case ':':
         return problem_set(problem, "%.200s: its value is missing: write %.200s=VALUE", argument,
                            argument);
-    if (is_config) {
-        options->config = value;
-        return 0;
+    case '?':
+        return refuse(problem, argument);
+    default:
+        return take_key(options, (enum settings_key)found, argument, problem);
     }
-    struct problem what;
-    if (settings_set(&options->flags, key, value, strlen(value), &what) != 0)
-        return problem_set(problem, "%.*s: %.400s", (int)length, argument, what.text);
-    return 0;
 }
 
 int options_parse(int argc, char **argv, struct options *options, struct problem *problem)
 {
     static const struct options none;
     *options = none;
-    for (int at = 1; at < argc; at++)
-        if (!take_word(options, argv[at]) && take_value(options, argc, argv, &at, problem) != 0)
+    opterr = 0;
+    optind = 0; /* begin anew, should this be a second command line */
+    for (int at = 1;; at = optind) {
+        int found = getopt_long(argc, argv, "+:h", names, NULL);
+        if (found == -1)
+            return optind < argc ? refuse(problem, argv[optind]) : 0;
+        if (take(options, found, argv[at], problem) != 0)
             return -1;
-    return 0;
+    }
 }

@@ -23,7 +23,10 @@ struct options {
 
 extern const char options_help[];
 
-/* Returns 0; or -1 and *problem names the argument. Pure but for pointers into argv. */
+/*
+ * Returns 0; or -1 and *problem names the argument. Keeps pointers into argv; one thread at a time,
+ * as getopt_long() has globals.
+ */
 int options_parse(int argc, char **argv, struct options *options, struct problem *problem);
 
 #endif

@@ -2,6 +2,7 @@
 /* The command line. */
 #include "cmocka_first.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/options.h"
@@ -29,6 +30,22 @@ static void flags_are_keys_with_a_value_in_either_form(void **state)
     assert_int_equal(options.action, OPTIONS_RUN);
 }
 
+/* Whatever is wrong with the value: the flag is known. */
+static void each_key_is_a_flag_with_dashes_too(void **state)
+{
+    (void)state;
+    for (enum settings_key key = 0; key < SETTINGS_KEYS; key++) {
+        char flag[64];
+        snprintf(flag, sizeof(flag), "--%s", settings_key_name(key));
+        assert_int_equal(parse(flag), -1);
+        assert_non_null(strstr(problem.text, "its value is missing"));
+        for (char *c = flag; *c != '\0'; c++)
+            *c = *c == '_' ? '-' : *c;
+        assert_int_equal(parse(flag), -1);
+        assert_non_null(strstr(problem.text, "its value is missing"));
+    }
+}
+
 static void words_are_taken(void **state)
 {
     (void)state;
@@ -37,6 +54,8 @@ static void words_are_taken(void **state)
     assert_true(options.lock_memory);
     assert_string_equal(options.config, "/x");
     assert_int_equal(parse("--help"), 0);
+    assert_int_equal(options.action, OPTIONS_HELP);
+    assert_int_equal(parse("-h", "--"), 0);
     assert_int_equal(options.action, OPTIONS_HELP);
     assert_int_equal(parse("--version"), 0);
     assert_int_equal(options.action, OPTIONS_VERSION);
@@ -49,7 +68,14 @@ static void what_is_wrong_is_named(void **state)
     assert_string_equal(problem.text, "--colour=red is no option: timebased --help lists them");
     assert_int_equal(parse("page"), -1);
     assert_int_equal(parse("-"), -1);
-    assert_int_equal(parse("--"), -1);
+    assert_int_equal(parse("--", "page"), -1);
+    assert_string_equal(problem.text, "page is no option: timebased --help lists them");
+    assert_int_equal(parse("-x"), -1);
+    assert_string_equal(problem.text, "-x is no option: timebased --help lists them");
+    assert_int_equal(parse("-xh"), -1);
+    assert_string_equal(problem.text, "-xh is no option: timebased --help lists them");
+    assert_int_equal(parse("--check=yes"), -1);
+    assert_string_equal(problem.text, "--check=yes is no option: timebased --help lists them");
     assert_int_equal(parse("--page"), -1);
     assert_string_equal(problem.text, "--page: its value is missing: write --page=VALUE");
     assert_int_equal(parse("--interval=7d"), -1);
@@ -60,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flags_are_keys_with_a_value_in_either_form),
+        cmocka_unit_test(each_key_is_a_flag_with_dashes_too),
         cmocka_unit_test(words_are_taken),
         cmocka_unit_test(what_is_wrong_is_named),
     };
