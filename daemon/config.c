@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct span {
+struct text_span {
     const char *text;
     size_t length;
 };
@@ -18,7 +18,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct span trimmed(struct span span)
+static struct text_span trimmed(struct text_span span)
 {
     while (span.length > 0 && is_blank(span.text[0])) {
         span.text++;
@@ -30,7 +30,7 @@ static struct span trimmed(struct span span)
 }
 
 /* A # begins a comment at the start of a line and after a blank: paths may have one. */
-static struct span without_comment(struct span span)
+static struct text_span without_comment(struct text_span span)
 {
     for (size_t i = 0; i < span.length; i++)
         if (span.text[i] == '#' && (i == 0 || is_blank(span.text[i - 1])))
@@ -46,7 +46,7 @@ static int name_place(struct problem *problem, const char *file, unsigned line, 
                        key[0] != '\0' ? ": " : "", what.text);
 }
 
-static int unknown_key(struct span key, struct problem *problem)
+static int unknown_key(struct text_span key, struct problem *problem)
 {
     char names[160];
     size_t used = 0;
@@ -62,7 +62,7 @@ struct seen {
     unsigned line[SETTINGS_KEYS];
 };
 
-static int parse_line(struct span line, unsigned number, const char *file, struct seen *seen,
+static int parse_line(struct text_span line, unsigned number, const char *file, struct seen *seen,
                       struct settings *settings, struct problem *problem)
 {
     line = trimmed(without_comment(line));
@@ -73,8 +73,8 @@ static int parse_line(struct span line, unsigned number, const char *file, struc
         problem_set(problem, "not \"key = value\": write that, or # before a comment");
         return name_place(problem, file, number, "");
     }
-    struct span key = {line.text, (size_t)(equals - line.text)};
-    struct span value = {equals + 1, line.length - key.length - 1};
+    struct text_span key = {line.text, (size_t)(equals - line.text)};
+    struct text_span value = {equals + 1, line.length - key.length - 1};
     key = trimmed(key);
     value = trimmed(value);
     enum settings_key found = settings_key_named(key.text, key.length);
@@ -103,7 +103,7 @@ int config_parse(const char *text, size_t length, const char *file, struct setti
     const char *end = text + length;
     for (unsigned number = 1; text < end; number++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
-        struct span line = {text, (size_t)((newline != NULL ? newline : end) - text)};
+        struct text_span line = {text, (size_t)((newline != NULL ? newline : end) - text)};
         if (parse_line(line, number, file, &seen, &parsed, problem) != 0)
             return -1;
         text += line.length + 1;

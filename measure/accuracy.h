@@ -55,9 +55,6 @@ struct timebase_bench_method {
 TIMEBASE_API const char *timebase_bench_loop_name(int loop);
 TIMEBASE_API int timebase_bench_loop_places(void);
 
-/* Bytes that a walk goes over, data and code; prepares them at the first call. 0: no memory. */
-TIMEBASE_API uint64_t timebase_bench_walk_bytes(void);
-
 /* enum timebase_bench_before: what this processor can do. */
 TIMEBASE_API uint32_t timebase_bench_before_possible(void);
 

@@ -107,8 +107,3 @@ void bench_walk_part(void)
     walk_over(walk.next_part);
     walk.next_part = (walk.next_part + 1) % PARTS;
 }
-
-uint64_t timebase_bench_walk_bytes(void)
-{
-    return bench_walk_prepare() ? walk.data_bytes + walk.code_bytes : 0;
-}

@@ -19,7 +19,7 @@
 enum { SET_BYTES = sizeof(((struct timebase_realtime *)0)->affinity) };
 enum { LONG_BITS = 8 * sizeof(unsigned long) };
 
-struct cpus {
+struct affinity_mask {
     unsigned long words[SET_BYTES / sizeof(unsigned long)];
 };
 
@@ -33,9 +33,9 @@ static int set_cpus(const void *set)
     return sched_setaffinity(0, SET_BYTES, (const cpu_set_t *)set) == 0 ? 0 : errno;
 }
 
-static struct cpus only(int cpu)
+static struct affinity_mask only(int cpu)
 {
-    struct cpus cpus = {{0}};
+    struct affinity_mask cpus = {{0}};
     cpus.words[cpu / LONG_BITS] = 1ul << cpu % LONG_BITS;
     return cpus;
 }
@@ -74,7 +74,7 @@ static int acquire(struct timebase_realtime *rt, const struct timebase_realtime_
     int error = cpu >= 0 ? get_cpus(rt->affinity) : errno;
     if (error != 0)
         return error;
-    struct cpus wanted = only(cpu);
+    struct affinity_mask wanted = only(cpu);
     error = set_cpus(&wanted);
     if (error != 0)
         return name_refusal(cpu, error);
@@ -92,7 +92,7 @@ static int release(struct timebase_realtime *rt)
 
 static void disinherit(struct timebase_realtime *rt)
 {
-    struct cpus pinned = only(rt->cpu), now;
+    struct affinity_mask pinned = only(rt->cpu), now;
     if (get_cpus(&now) == 0 && memcmp(&now, &pinned, SET_BYTES) == 0)
         release(rt);
 }

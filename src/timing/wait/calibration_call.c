@@ -80,7 +80,7 @@ static void find_lead(struct waiter *waiter)
 }
 
 /* Ticks from a fine reading to the next with a call of this between: or with nothing. */
-struct delay {
+struct calibration_delay {
     struct waiter *waiter;
     uint64_t ns; /* 0: nothing */
     unsigned flags;
@@ -97,7 +97,7 @@ static __attribute__((noinline)) int delay_for(struct waiter *waiter, uint64_t n
     return stages_run(&wait);
 }
 
-static double one_delay(const struct delay *delay)
+static double one_delay(const struct calibration_delay *delay)
 {
     struct waiter *waiter = delay->waiter;
     struct timebase_fine_reading before, after;
@@ -112,7 +112,7 @@ static double one_delay(const struct delay *delay)
 }
 
 /* How much longer than asked for. */
-static double mean_excess(struct delay delay, double nothing_ticks)
+static double mean_excess(struct calibration_delay delay, double nothing_ticks)
 {
     double values[DELAY_TRIALS];
     for (int i = 0; i < DELAY_TRIALS; i++)
@@ -122,7 +122,7 @@ static double mean_excess(struct delay delay, double nothing_ticks)
 }
 
 /* By how much the readings of such a delay differ more than its instructions take. */
-static double mean_reading(struct delay delay)
+static double mean_reading(struct calibration_delay delay)
 {
     const struct waiter *waiter = delay.waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
@@ -148,15 +148,17 @@ static void find_delay(struct waiter *waiter)
 {
     enum { SHORT_NS = 150, LONG_NS = 650 };
     struct waiter_learnt *learnt = &waiter->learnt;
-    double nothing = mean_excess((struct delay){waiter, 0, 0, DELAY_BARE}, 0);
+    double nothing = mean_excess((struct calibration_delay){waiter, 0, 0, DELAY_BARE}, 0);
     if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
         learnt->run_ticks = learnt->instruction_ticks;
-        double shorter = mean_excess((struct delay){waiter, SHORT_NS, 0, DELAY_BARE}, nothing);
-        double longer = mean_excess((struct delay){waiter, LONG_NS, 0, DELAY_BARE}, nothing);
+        double shorter =
+            mean_excess((struct calibration_delay){waiter, SHORT_NS, 0, DELAY_BARE}, nothing);
+        double longer =
+            mean_excess((struct calibration_delay){waiter, LONG_NS, 0, DELAY_BARE}, nothing);
         double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
         learnt->run_ticks *= (asked + longer - shorter) / asked;
         for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
-            struct delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
+            struct calibration_delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
             learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
             delay.ns = LONG_NS;
             if (kind != DELAY_BARE)
@@ -167,9 +169,10 @@ static void find_delay(struct waiter *waiter)
     for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
         int exact = way / 2, measured = way % 2;
         unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
-        learnt->delay_bias_ticks[exact][measured] = mean_excess(
-            (struct delay){waiter, wait_ns, flags, measured ? DELAY_MEASURED : DELAY_BARE},
-            nothing);
+        learnt->delay_bias_ticks[exact][measured] =
+            mean_excess((struct calibration_delay){waiter, wait_ns, flags,
+                                                   measured ? DELAY_MEASURED : DELAY_BARE},
+                        nothing);
     }
 }
 

@@ -20,19 +20,19 @@ enum {
     NO_TIME_LEFT = 1 << 26,
 };
 
-struct trial {
+struct event_trial {
     struct waiter *waiter;
     struct timebase_fine_reading event; /* relative to the target */
 };
 
 static void measure_event(void *argument)
 {
-    struct trial *trial = (struct trial *)argument;
+    struct event_trial *trial = (struct event_trial *)argument;
     waiter_read_fine(trial->waiter, trial->waiter->approach.target_ticks, &trial->event);
 }
 
 /* Dispatch a trial at the target that the approach was set up for. */
-static void run_trial(struct trial *trial, approach_function *approach)
+static void run_trial(struct event_trial *trial, approach_function *approach)
 {
     struct approach *a = &trial->waiter->approach;
     a->event = measure_event;
@@ -53,7 +53,7 @@ static double first_reading(const struct waiter *waiter)
 
 static double one_latency(struct waiter *waiter, uint32_t *seed, double *entry)
 {
-    struct trial trial = {waiter, {0, 0}};
+    struct event_trial trial = {waiter, {0, 0}};
     struct approach *a = &waiter->approach;
     a->target_ticks = timebase_ticks() + LOOSE_COARSE + 100 + calibration_random(seed, 256);
     a->leave_ticks = a->target_ticks - LOOSE_COARSE;
@@ -81,7 +81,7 @@ static void find_latencies(struct waiter *waiter, double latencies[TABLE_RUNS], 
 static int one_longer(struct waiter *waiter, uint32_t *seed, double *quarters)
 {
     enum { TOO_EARLY = 120 };
-    struct trial trial = {waiter, {0, 0}};
+    struct event_trial trial = {waiter, {0, 0}};
     struct approach *a = &waiter->approach;
     double table_ends = waiter->learnt.shortest_ticks + APPROACH_TABLE_ENTRIES / 4.0;
     uint64_t before = (uint64_t)(table_ends + TOO_EARLY);
@@ -134,7 +134,7 @@ static int find_run(struct waiter *waiter)
 static void one_event(struct waiter *waiter, int exact, uint32_t *seed, double *error,
                       double *after_stamp)
 {
-    struct trial trial = {waiter, {0, 0}};
+    struct event_trial trial = {waiter, {0, 0}};
     uint64_t room = (uint64_t)waiter->learnt.coarse_ticks + calibration_some_ticks(waiter, seed);
     waiter_aim(waiter, timebase_ticks() + room, 0, exact);
     run_trial(&trial, exact ? waiter->best : approach_poll);

@@ -79,18 +79,3 @@ struct relax_turn relax_turn(enum relax_means means, int64_t left_ticks, double 
         turn.depth = RELAX_AWAKE;
     return turn;
 }
-
-const char *relax_name(enum relax_means means)
-{
-    static const char *const names[RELAX_MEANS] = {
-        [RELAX_PAUSE] = "pause",
-        [RELAX_TPAUSE] = "TPAUSE",
-        [RELAX_MWAITX] = "MWAITX",
-        [RELAX_WFET] = "WFET",
-        [RELAX_WFE] = "WFE and the event stream",
-        [RELAX_ISB] = "ISB",
-        [RELAX_PRIORITY] = "very low thread priority",
-        [RELAX_WRS] = "WRS.STO",
-    };
-    return (unsigned)means < RELAX_MEANS ? names[means] : "unknown means";
-}

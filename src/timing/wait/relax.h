@@ -29,9 +29,6 @@ enum relax_means {
  */
 enum relax_means relax_means(void);
 
-/* Constant text for people, never NULL. */
-const char *relax_name(enum relax_means means);
-
 /*
  * One turn of waiting until a tick, by these means or a weaker one. RELAX_PAUSE does as little as
  * timebase_arch_relax(). Ticks are the processor's counter's, of period_ns.
