@@ -168,7 +168,8 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
  *   1                      late: the target had passed when its time for polling came; the event
  *                          took place at once (calls are made all the same)
  *   TIMEBASE_E_INVALID     a null or uninitialised waiter, unknown flags, or a target more than
- *                          about 100 years or half of the counter's range ahead; no wait, no call.
+ *                          about 100 years or half of the counter's range ahead, or the tick
+ *                          UINT64_MAX, which stands for "never"; no wait, no call.
  *                          Or the function, in a rehearsal or as the event, used the waiter itself:
  *                          result is not written
  *   TIMEBASE_E_UNSUPPORTED UTC or monotonic time is not known

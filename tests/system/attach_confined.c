@@ -63,16 +63,26 @@ static void attach_inside(void)
     timebase_clock_detach(clock);
 }
 
-/* What no namespace explains is another machine's or boot's. */
-static void refuse_inside(void)
+/* All lines so much later by monotonic time, and the same by UTC. */
+static void expect_stale_when_moved(int64_t ns)
 {
     timebase_clock *clock;
-    writer_move(&writer, -2 * HOUR_NS);
+    writer_move(&writer, ns);
     for (int i = 0; i < 3; i++)
-        writer.line[i].utc_offset_ns += 2 * HOUR_NS;
+        writer.line[i].utc_offset_ns -= ns;
     publish_clear(writer.page);
     writer_publish(&writer);
     EXPECT(timebase_clock_attach(&clock, writer.path) == TIMEBASE_E_STALE);
+}
+
+/*
+ * What no namespace explains is another machine's or boot's, even where the namespace's hour brings
+ * it nearer. Only later: before its boot a machine has no monotonic time, and no page may show one.
+ */
+static void refuse_inside(void)
+{
+    expect_stale_when_moved(HOUR_NS / 3);
+    expect_stale_when_moved(2 * HOUR_NS);
 }
 
 /* Monotonic time half the range away: less the namespace's hour, no longer a number of 64 bits. */

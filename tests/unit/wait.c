@@ -147,24 +147,21 @@ static void ticks_more_than_a_century_ahead_are_refused(void **state)
     for (unsigned flags = 0; flags <= EVERY_FLAG; flags++) {
         if (century < 0x1p63)
             assert_refused(the_waiter(), CALL_TICKS, (int64_t)(now + (uint64_t)century), flags);
-        if (century < 0x1p63 - 1e15)
-            assert_refused(the_waiter(), UNTIL_TICKS, (int64_t)(now + INT64_MAX), flags);
+        assert_refused(the_waiter(), UNTIL_TICKS, (int64_t)(now + INT64_MAX), flags);
     }
 }
 
 /* "Never" is what UINT64_MAX means to whoever gives it: it must not be called at once. */
 static void the_last_of_all_ticks_is_refused(void **state)
 {
-    double century = 101.0 * (double)YEAR * ticks_per_ns();
     (void)state;
-    for (unsigned flags = 0; flags <= EVERY_FLAG; flags++)
-        if ((double)(UINT64_MAX - timebase_ticks()) > century) {
-            assert_refused(the_waiter(), CALL_TICKS, (int64_t)UINT64_MAX, flags);
-            assert_refused(the_waiter(), UNTIL_TICKS, (int64_t)(UINT64_MAX - 12345), flags);
-        }
+    for (unsigned flags = 0; flags <= EVERY_FLAG; flags++) {
+        assert_refused(the_waiter(), CALL_TICKS, (int64_t)UINT64_MAX, flags);
+        assert_refused(the_waiter(), UNTIL_TICKS, (int64_t)UINT64_MAX, flags);
+    }
 }
 
-/* Seen from a counter of 5 GHz it is less than a century, but half the range lies in the past. */
+/* At 5 GHz it is less than a century, but half the range lies in the past. */
 static void half_the_range_of_a_fast_counter_ahead_is_refused(void **state)
 {
     struct waiter_learnt *learnt = &waiter_within(the_waiter())->learnt;
@@ -173,10 +170,8 @@ static void half_the_range_of_a_fast_counter_ahead_is_refused(void **state)
     learnt->period_ns = 0.2;
     for (unsigned flags = 0; flags <= EVERY_FLAG; flags++) {
         int64_t target = (int64_t)(timebase_ticks() + INT64_MAX + 1000000000);
-        if ((uint64_t)target > timebase_ticks()) {
-            assert_refused(the_waiter(), CALL_TICKS, target, flags);
-            assert_refused(the_waiter(), UNTIL_TICKS, target, flags);
-        }
+        assert_refused(the_waiter(), CALL_TICKS, target, flags);
+        assert_refused(the_waiter(), UNTIL_TICKS, target, flags);
         assert_int_equal(timebase_delay_ns(the_waiter(), 60 * YEAR, flags, NULL),
                          TIMEBASE_E_INVALID);
     }

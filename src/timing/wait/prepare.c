@@ -56,10 +56,11 @@ int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (
     int64_t needed = (int64_t)(waiter->learnt.coarse_ticks * waiter->learnt.period_ns) + DRY_RUN_NS;
     int runs = 0;
     fetch(waiter, function);
-    if (flags & TIMEBASE_WAIT_REHEARSE && left_ns(waiter, target_ticks) > needed)
+    int is_in_time = left_ns(waiter, target_ticks) > needed;
+    if (flags & TIMEBASE_WAIT_REHEARSE && is_in_time)
         rehearse(function, argument);
     if (!waiter->learnt.exact)
-        return 1;
+        return is_in_time;
     for (; runs < DRY_RUNS && left_ns(waiter, target_ticks) > needed; runs++)
         run_dry(waiter);
     return runs > 0;

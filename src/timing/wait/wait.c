@@ -7,23 +7,15 @@
 #include "calibration.h"
 #include "delay.h"
 #include "stages.h"
+#include "target.h"
 
 #define ALL_FLAGS 63u
-#define FARTHEST_NS (INT64_C(100) * 366 * 86400 * 1000000000)
-#define FARTHEST_TICKS (0x1p63 - 0x1p34) /* room for what a delay adds */
-
-/* More than a century is a mistake, and from 2^63 ticks on (as long at 2.9 GHz) it looks past. */
-static int is_far(const struct waiter *waiter, double ticks)
-{
-    return ticks * waiter->learnt.period_ns > (double)FARTHEST_NS || ticks > FARTHEST_TICKS;
-}
 
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
-    uint64_t now = timebase_ticks();
     if (wait->ticks_at != NULL)
-        return wait->ns > now_ns && (uint64_t)wait->ns - (uint64_t)now_ns > FARTHEST_NS;
-    return wait->ticks > now && is_far(wait->waiter, (double)(wait->ticks - now));
+        return target_time_is_far(wait->ns, now_ns);
+    return target_tick_is_far(wait->ticks, timebase_ticks(), wait->waiter->learnt.period_ns);
 }
 
 /* On another CPU the table is wrong; and noise may have hidden it. Calibration takes some 5 ms. */
@@ -138,7 +130,7 @@ TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t dela
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_by_instructions(waiter, delay_ns, result);
     double ticks = (double)delay_ns / waiter->learnt.period_ns;
-    if (check(public, flags) == NULL || is_far(waiter, ticks))
+    if (check(public, flags) == NULL || target_is_far(ticks, waiter->learnt.period_ns))
         return TIMEBASE_E_INVALID;
     struct wait wait = delay_as_wait(waiter, ticks, flags, result);
     follow_cpu(&wait);
