@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How close work begins to its tick: that the numbers are what they say. Nothing here asserts how
-good a machine is, but for one ratio, which may be tried again."""
+good a machine is; bench/accuracy.py measures that."""
 
 import json
 import os
@@ -207,13 +207,14 @@ def test_a_machine_that_is_far_too_slow_gets_fewer_rounds(monkeypatch):
 
 
 def test_seed_decides_the_targets():
+    """Of one pace: that of another session is measured anew, and may differ in its last digits."""
     targets = []
     for _ in range(2):
         with session.session(quiet_cpu(), 99) as (measuring, _):
+            measuring.ns_per_tick = 0.4
             targets.append(measuring.random_ticks(1500, 4000, 100).tolist())
     assert targets[0] == targets[1]
-    ns = [ticks * measuring.ns_per_tick for ticks in targets[0]]
-    assert 1490 < min(ns) < max(ns) < 4010
+    assert 3750 <= min(targets[0]) < max(targets[0]) <= 10_000
 
 
 # ---- what a run gives and leaves
@@ -328,25 +329,6 @@ def no_realtime_priority():
     import resource
 
     resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
-
-
-# ---- better than the loop, which is all that a shared machine can show
-
-TRIES = 8
-
-
-def test_exact_waits_beat_the_polling_loop():
-    seen = []
-    for _ in range(TRIES):
-        document = accuracy.run(replace(accuracy.QUICK, rounds=5, hits=5_000), names=["hit"])
-        if "loop" in document["waiter"]["mechanism"]:
-            pytest.skip("no exact wait here: " + document["waiter"]["mechanism"])
-        rows = {found["name"]: found for found in document["rows"]}
-        exact, plain = rows["exact"], rows["plain"]
-        if all(exact[key] < plain[key] for key in ("p50_ns", "p90_ns")):
-            return
-        seen.append((exact, plain))
-    pytest.fail(f"in none of {TRIES} runs: {seen}")
 
 
 # ---- the loops in C
