@@ -86,7 +86,7 @@ void page_file_close(struct page_file *file)
 
 /* ---- the page that is there ---------------------------------------------------------------- */
 
-/* All 512 bytes of the file; false if it is shorter, or cannot be read. */
+/* All bytes of a page; false if it is shorter, or cannot be read. */
 static bool read_page(int fd, struct timebase_page *page)
 {
     char *bytes = (char *)page;
@@ -102,6 +102,28 @@ static bool read_page(int fd, struct timebase_page *page)
     return true;
 }
 
+/* Before its size, which changes with the version: "512 bytes" would not say what has happened. */
+static int examine_version(int fd, const char *path, struct problem *problem)
+{
+    struct timebase_page page = {0};
+    const size_t head_size = offsetof(struct timebase_page, disruption_marker);
+    if (pread(fd, &page, head_size, 0) != (ssize_t)head_size || page.magic != TIMEBASE_PAGE_MAGIC ||
+        page.version == TIMEBASE_PAGE_VERSION)
+        return 0;
+    return problem_set(problem,
+                       "%s: a page of version %u, and this timebased keeps version %u: programs of "
+                       "another version are to be upgraded, or they refuse it",
+                       path, page.version, TIMEBASE_PAGE_VERSION);
+}
+
+static int examine_size(const char *path, long long size, struct problem *problem)
+{
+    if (size == TIMEBASE_PAGE_SIZE)
+        return 0;
+    return problem_set(problem, "%s: %lld bytes long instead of %u", path, size,
+                       TIMEBASE_PAGE_SIZE);
+}
+
 /* Nobody else may have had a hand in it. */
 static int examine_file(int fd, const char *path, struct problem *problem)
 {
@@ -115,10 +137,9 @@ static int examine_file(int fd, const char *path, struct problem *problem)
     if ((status.st_mode & 0022) != 0)
         return problem_set(problem, "%s: others can write to it (mode %04o)", path,
                            (unsigned)status.st_mode & 07777);
-    if (status.st_size != TIMEBASE_PAGE_SIZE)
-        return problem_set(problem, "%s: %lld bytes long instead of %u", path,
-                           (long long)status.st_size, TIMEBASE_PAGE_SIZE);
-    return 0;
+    return examine_version(fd, path, problem) == 0
+        ? examine_size(path, (long long)status.st_size, problem)
+        : -1;
 }
 
 static int examine_page(const struct page_file *file, const struct timebase_page *page,
@@ -217,7 +238,7 @@ int page_file_store(struct page_file *file, const struct timebase_page *page,
 {
     *event = look(file);
     if (*event == PAGE_FILE_AS_EXPECTED) {
-        if (publish_store(file->fd, page) != 0)
+        if (publish_store(file->fd, &file->image, page) != 0)
             return problem_of_file(problem, "cannot write to", file->path, errno);
     } else if (reopen_folder(file, problem) != 0 || make(file, page, problem) != 0) {
         return -1;

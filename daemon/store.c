@@ -2,7 +2,7 @@
 /*
  * Readers may have the file mapped or may read it. Either way they see the writes in the order in
  * which they were made: the kernel holds the file's lock for each, and so orders what one of them
- * stored before what the next one stores; this takes the place of (B) and (D) in page.h.
+ * stored before what the next one stores; this takes the place of (B), (D) and (E) in page.h.
  *
  * The number is eight bytes, and a mapped reader may catch the kernel in the midst of copying them.
  * Which copy it names is told by its lowest bit, and so by one byte, old or new: either copy is
@@ -14,6 +14,8 @@
 #include <errno.h>
 #include <stddef.h>
 #include <unistd.h>
+
+#include "clock/page/publish.h"
 
 #define COUNTS_OFFSET offsetof(struct timebase_page, refresh_ticks)
 #define COUNTS_SIZE (offsetof(struct timebase_page, copy) - COUNTS_OFFSET)
@@ -41,13 +43,25 @@ int publish_store_counts(int fd, const struct timebase_page *page)
     return store(fd, page, COUNTS_OFFSET, COUNTS_SIZE);
 }
 
-int publish_store(int fd, const struct timebase_page *page)
+/* What neither the lines that are there nor those to come are wrong with. */
+static int store_refresh_between(int fd, const struct timebase_page *present,
+                                 const struct timebase_page *page)
+{
+    struct timebase_page between = {0};
+    between.refresh_ticks = publish_refresh_between(present->refresh_ticks, page->refresh_ticks);
+    return store(fd, &between, offsetof(struct timebase_page, refresh_ticks),
+                 sizeof(page->refresh_ticks));
+}
+
+int publish_store(int fd, const struct timebase_page *present, const struct timebase_page *page)
 {
     size_t copy = (size_t)(timebase_page_word(&page->seq) & 1);
     size_t offset = offsetof(struct timebase_page, copy) + copy * sizeof(page->copy[0]);
-    if (store(fd, page, offset, sizeof(page->copy[0])) != 0 || publish_store_counts(fd, page) != 0)
+    if (store(fd, page, offset, sizeof(page->copy[0])) != 0 ||
+        store_refresh_between(fd, present, page) != 0 ||
+        store(fd, page, offsetof(struct timebase_page, seq), sizeof(page->seq)) != 0)
         return -1;
-    return store(fd, page, offsetof(struct timebase_page, seq), sizeof(page->seq));
+    return publish_store_counts(fd, page);
 }
 
 int publish_store_whole(int fd, const struct timebase_page *page)

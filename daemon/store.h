@@ -10,11 +10,12 @@
 #include <timebase/page.h>
 
 /*
- * The newest publication of *page, into a file that holds the one before it. Three writes, each
- * of which ends before the next begins: the lines, the counts, the number. Who dies in between
- * leaves the publication before. Returns 0, or -1 and errno.
+ * The newest publication of *page, into a file that holds *present, the one before it. Four writes,
+ * each of which ends before the next begins: the lines, a refresh_ticks fit for both, the number,
+ * refresh_ticks and the counts. A writer that is killed before the third leaves the publication
+ * before. Returns 0, or -1 and errno.
  */
-int publish_store(int fd, const struct timebase_page *page);
+int publish_store(int fd, const struct timebase_page *present, const struct timebase_page *page);
 
 /* All of the page, into a file that nobody reads yet. Returns 0, or -1 and errno. */
 int publish_store_whole(int fd, const struct timebase_page *page);

@@ -2,10 +2,11 @@
 """The pages of the test vectors, a function per file; each yields Case after Case."""
 
 import random
+import struct
 from dataclasses import dataclass, replace
 
 import model
-from model import Line, Page
+from model import Line, Page, Validity
 
 SEC_NS = 10**9
 YEAR_SEC = 31557600  # 365.25 days
@@ -21,6 +22,7 @@ class Case:
     ticks: tuple = ()  # besides the usual ones
     targets: tuple = None  # ("mono_ns" or "utc_ns", value) for the inverse; None: the usual ones
     wrong_order: bool = False  # store the page in the other byte order than the vector says
+    version_1: bool = False  # store it as version 1 had it
 
 
 def period_of(hz):
@@ -30,10 +32,11 @@ def period_of(hz):
 
 def line_at(start, value, period, utc_offset_ns, flags, maxerror_ns=250):
     """A line whose start is known exactly (64 binary places), as it is published."""
+    mono_ns = value >> 64
     return Line(
         start_ticks=start & model.U64,
-        mono_ns=value >> 64,
-        utc_offset_ns=utc_offset_ns & model.U64,
+        mono_ns=mono_ns,
+        utc_ns=mono_ns + utc_offset_ns & model.U64,
         period=period,
         flags=flags,
         maxerror_ns=maxerror_ns,
@@ -41,6 +44,24 @@ def line_at(start, value, period, utc_offset_ns, flags, maxerror_ns=250):
         slew_rate=min((period * 500 // 10**6 >> 32) + 1, model.U32),
         utc_maxerror_ns=1_500_000,
     )
+
+
+def validity_of(period, refresh_ticks):
+    """What a writer puts down: 5 and 1,000 s after the renewal became due."""
+    sec_ticks = (SEC_NS << 64) // period
+    return Validity(
+        silent_ticks=refresh_ticks + 5 * sec_ticks,
+        void_ticks=refresh_ticks + 1000 * sec_ticks,
+        esterror_ns=(60, 35, 15),
+        esterror_rate=min((period // 10**7 >> 32) + 1, model.U32),
+    )
+
+
+def expiry_ticks(page):
+    """The first silent tick, the first void one, and the ticks before these."""
+    start, validity = page.lines[2].start_ticks, page.validity
+    ends = (start + validity.silent_ticks, start + validity.void_ticks)
+    return tuple(tick for end in ends for tick in (end - 1, end))
 
 
 def page_of(
@@ -68,7 +89,9 @@ def page_of(
         line_at(slew_start, slew_value, slew_period, new_offset, flags),
         line_at(after_start, after_value, period, new_offset, flags),
     )
-    return Page(lines=lines, refresh_ticks=tenth * 6 // 10, **fields)
+    refresh_ticks = tenth * 6 // 10
+    validity = validity_of(period, refresh_ticks)
+    return Page(lines=lines, validity=validity, refresh_ticks=refresh_ticks, **fields)
 
 
 def frequencies():
@@ -88,14 +111,15 @@ def frequencies():
     }
     for name, hz in named.items():
         start = hz * 1000 + 17
-        yield Case(name, page_of(period_of(hz), start=start), ticks=(start + 3600 * hz,))
+        page = page_of(period_of(hz), start=start)
+        yield Case(name, page, ticks=(start + 3600 * hz, *expiry_ticks(page)))
 
 
 def latch(seed=1):
     """The published copy is the one that the lower bit of seq names; the other is garbage."""
     numbers = random.Random(seed)
     for seq in (1, 2, 0xFFFFFFFF, model.U64 - 1):
-        page = page_of(period_of(2_600_000_000), seq=seq, other_copy=numbers.randbytes(192))
+        page = page_of(period_of(2_600_000_000), seq=seq, other_copy=numbers.randbytes(256))
         yield Case(f"seq {seq:#x}", page)
 
 
@@ -116,7 +140,7 @@ def utc_step():
     period = period_of(2_600_000_000)
     yield Case("forwards by an hour", page_of(period, utc_step_ns=3600 * SEC_NS))
     back = page_of(period, utc_step_ns=-SEC_NS)
-    times = [line.mono_ns + model.signed(line.utc_offset_ns) for line in back.lines]
+    times = [model.signed(line.utc_ns) for line in back.lines]
     # What lies between was shown twice: which of the two is returned is not specified.
     targets = (("utc_ns", times[1] - 1), ("utc_ns", times[1] + 2 * SEC_NS))
     yield Case("backwards by a second", back, targets=targets)
@@ -166,14 +190,17 @@ def limits():
     yield Case("1 ns and the smallest fraction", page_of(1 << 64 | 1, **flat))
     yield Case("1 ns before, less after", page_of((1 << 64) - (1 << 50), slew_ppm=500))
     page = page_of(period_of(2_600_000_000))
-    yield Case("largest rates", page.with_lines(drift_rate=model.U32, slew_rate=model.U32))
+    rates = page.with_lines(drift_rate=model.U32, slew_rate=model.U32)
+    yield Case("largest rates", rates.with_validity(esterror_rate=model.U32))
     nothing = {"drift_rate": 0, "slew_rate": 0, "maxerror_ns": 0, "utc_maxerror_ns": 0}
-    yield Case("no growth", page.with_lines(**nothing))
+    growing = page.with_lines(**nothing)
+    yield Case("no growth", growing.with_validity(esterror_ns=(0, 0, 0), esterror_rate=0))
     most = (1 << 63) - 1
     wide = model.ERROR_MAX_NS
-    yield Case("largest errors", page.with_lines(maxerror_ns=wide, utc_maxerror_ns=wide))
+    errors = page.with_lines(maxerror_ns=wide, utc_maxerror_ns=wide)
+    yield Case("largest errors", errors.with_validity(esterror_ns=(wide, wide, wide)))
     yield Case("at boot", page_of(period_of(24 * 10**6), start=0, mono_ns=0))
-    yield Case("refresh as long as can be", replace(page, refresh_ticks=most))
+    yield Case("refresh as long as can be", replace(page, refresh_ticks=most, validity=Validity()))
     ends = tuple((kind, ns) for kind in ("mono_ns", "utc_ns") for ns in (-most - 1, most))
     yield Case("inverse out of reach", page, targets=ends)
     yield Case("1 ns, no fraction, inverse out of reach", page_of(1 << 64, **flat), targets=ends)
@@ -190,6 +217,51 @@ def statuses():
     yield Case("undefined flags", page.with_lines(flags=0xFF80 | SYNCHRONIZED))
 
 
+def expiry():
+    """A page that nobody renews: FREERUNNING from its silent tick on, UNKNOWN from its void one."""
+    flags = {
+        "SYNCHRONIZED": TAI_37 | model.ESTIMATE | SYNCHRONIZED,
+        "INITIALIZING": model.NEVER_MOVED | 1,
+        "FREERUNNING": 3,
+        "UNRELIABLE": model.COUNTER_DISTRUSTED | 4,
+        "UNKNOWN": 0,
+    }
+    for name, value in flags.items():
+        page = page_of(period_of(2_600_000_000), flags=value)
+        yield Case(name, page, ticks=expiry_ticks(page))
+    some = page_of(period_of(62_500_000))
+    soon = {"silent_ticks": some.refresh_ticks + 1, "void_ticks": some.refresh_ticks + 1}
+    late = {"silent_ticks": (1 << 63) - 2, "void_ticks": (1 << 63) - 1}
+    pages = {
+        "right after the refresh, void at once": some.with_validity(**soon),
+        "never": replace(some, validity=Validity()),
+        "at the last ticks there are": some.with_validity(**late),
+        "void never": some.with_validity(void_ticks=model.NEVER),
+        # Of a word in two halves both count.
+        "lower half below the refresh's": replace(
+            some.with_validity(silent_ticks=2 << 32, void_ticks=3 << 32), refresh_ticks=(1 << 32) + 5
+        ),
+        "over the wrap of the counter": page_of(period_of(10**9), start=model.U64 - 10**9),
+        "of a counter of 1 MHz": page_of(period_of(10**6)),
+    }
+    for name, page in pages.items():
+        yield Case(name, page, ticks=expiry_ticks(page))
+
+
+def esterror():
+    """The estimated error: one for each line, and one rate for all."""
+    page = page_of(period_of(2_600_000_000))
+    day = page.lines[2].start_ticks + 86_400 * 2_600_000_000
+    pages = {
+        "three lines, three errors": page.with_validity(esterror_ns=(1000, 100, 10)),
+        "of the last line alone": page.with_validity(esterror_ns=(0, 0, 7), esterror_rate=0),
+        "greater than maxerror": page.with_validity(esterror_ns=(10**6, 10**6, 10**6)),
+        "1 ns a tick": page.with_validity(esterror_rate=model.U32),
+    }
+    for name, some in pages.items():
+        yield Case(name, some, ticks=(day, some.lines[0].start_ticks - 86_400 * 2_600_000_000))
+
+
 def chance(seed=2):
     """Pages and ticks by lot."""
     numbers = random.Random(seed)
@@ -204,20 +276,31 @@ def chance(seed=2):
             utc_step_ns=numbers.randint(0, SEC_NS),
             seq=numbers.getrandbits(64) | 1 << 40,
             counts=tuple(numbers.getrandbits(64) for _ in range(3)),
-            other_copy=numbers.randbytes(192),
+            other_copy=numbers.randbytes(256),
         )
         start = page.lines[2].start_ticks
         ticks = tuple(start + numbers.randint(-(1 << bits), 1 << bits) for bits in (24, 32, 48))
+        ticks += expiry_ticks(page)
         yield Case(f"page {number}", page, ticks=ticks)
 
 
 def accepted():
     """Unusual, and yet to be accepted."""
     page = page_of(period_of(2_600_000_000))
-    ends = {"reserved": (model.U64,) * 9, "counts": (model.U64,) * 3}
-    yield Case("counts and reserved words all ones", replace(page, **ends))
+    ends = {"reserved32": model.U32, "reserved": (model.U64,) * 8, "counts": (model.U64,) * 3}
+    ones = page.with_validity(reserved32=model.U32, reserved=(model.U64,) * 2)
+    yield Case("counts and reserved words all ones", replace(ones, **ends))
     yield Case("unknown counter", replace(page, counter_id=0xFF))
-    yield Case("the other copy all ones", replace(page, other_copy=b"\xff" * 192))
+    yield Case("the other copy all ones", replace(page, other_copy=b"\xff" * 256))
+
+
+def version_1(page, endian):
+    """The 512 bytes in which version 1 would have said the same: no validity, UTC as an offset."""
+    order = "<" if endian == "little" else ">"
+    head = (page.seq, page.refresh_ticks, page.magic, 512, 1, page.counter_id, *page.counts)
+    lines = [replace(line, utc_ns=line.utc_ns - line.mono_ns) for line in page.lines]
+    copy = b"".join(line.pack(order) for line in lines)
+    return struct.pack(order + "QQIIIIQQQ72x", *head) + copy + copy
 
 
 def hostile():
@@ -226,13 +309,29 @@ def hostile():
     yield Case("magic", replace(page, magic=model.MAGIC ^ 1))
     yield Case("magic 0", replace(page, magic=0))
     yield Case("the other byte order", page, wrong_order=True)
-    yield Case("size 511", replace(page, size=511))
+    yield Case("size 512", replace(page, size=512))
+    yield Case("size 639", replace(page, size=639))
     yield Case("size 4096", replace(page, size=4096))
     yield Case("version 0", replace(page, version=0))
-    yield Case("version 2", replace(page, version=2))
+    yield Case("version 1, as this one", replace(page, version=1))
+    yield Case("a page of version 1, 512 bytes", page, version_1=True)
+    yield Case("version 3", replace(page, version=3))
     yield Case("seq 0", replace(page, seq=0))
-    yield Case("seq 0 and version 2", replace(page, seq=0, version=2))
-    yield Case("refresh 2^63", replace(page, refresh_ticks=1 << 63))
+    yield Case("seq 0 and version 3", replace(page, seq=0, version=3))
+    by_cpu = replace(page, incompatible=model.CORRECTED_BY_CPU)
+    yield Case("ticks corrected by CPU", by_cpu)
+    yield Case("ticks corrected by CPU, seq 0", replace(by_cpu, seq=0))
+    yield Case("ticks corrected by CPU, version 3", replace(by_cpu, version=3))
+    for bit in (1, 31):
+        yield Case(f"unknown feature, bit {bit}", replace(page, incompatible=1 << bit))
+    silent = page.validity.silent_ticks
+    yield Case("refresh at the silent tick", replace(page, refresh_ticks=silent))
+    yield Case("refresh beyond the silent tick", replace(page, refresh_ticks=silent + 1))
+    yield Case("void before silent", page.with_validity(void_ticks=silent - 1))
+    yield Case("void 2^63 + 1", page.with_validity(void_ticks=model.NEVER + 1))
+    yield Case("silent and void 0", page.with_validity(silent_ticks=0, void_ticks=0))
+    never = Validity()
+    yield Case("refresh 2^63", replace(page, refresh_ticks=1 << 63, validity=never))
     yield Case("refresh 2^64 - 1", replace(page, refresh_ticks=model.U64))
     before, slew, _ = page.lines
     yield Case("slew before before", page.with_line("slew", start_ticks=before.start_ticks - 1))
@@ -247,6 +346,8 @@ def hostile():
         too_wide = model.ERROR_MAX_NS + 1
         yield Case(f"{name}: maxerror 2^62 + 1", page.with_line(name, maxerror_ns=too_wide))
         yield Case(f"{name}: utc_maxerror 2^62 + 1", page.with_line(name, utc_maxerror_ns=too_wide))
+        wide = tuple(too_wide if n == name else 0 for n in model.NAMES)
+        yield Case(f"{name}: esterror 2^62 + 1", page.with_validity(esterror_ns=wide))
     yield Case("status 15", page.with_lines(flags=15))
     yield Case("longest period there is", page.with_lines(period=(1 << 96) - 1))
     empty = Page(lines=(Line(period=0),) * 3, magic=0, size=0, version=0, refresh_ticks=0)
@@ -257,6 +358,8 @@ FILES = {
     "accepted": accepted,
     "century": century,
     "chance": chance,
+    "esterror": esterror,
+    "expiry": expiry,
     "frequencies": frequencies,
     "hostile": hostile,
     "latch": latch,

@@ -14,15 +14,16 @@ INTERVAL, LEAD, DURATION = 750_000_000, 90_000_000, 225_000_000
 UTC = 1_700_000_000_000_000_000
 
 
-def moved(line, start, **changes):
+def moved(line, start, utc_step_ns=0, **changes):
     """The line that goes on from where `line` is at `start`."""
     d = start - line.start_ticks
-    mono = line.mono_ns + (d * line.period >> 64)
-    return replace(line, start_ticks=start, mono_ns=mono, **changes)
+    elapsed = d * line.period >> 64
+    times = {"mono_ns": line.mono_ns + elapsed, "utc_ns": line.utc_ns + elapsed + utc_step_ns}
+    return replace(line, start_ticks=start, **times, **changes)
 
 
 def first(ticks, mono_ns=5_000_000_000):
-    line = model.Line(ticks, mono_ns, UTC, PERIOD, 2, 1000, 70_000, 700_000, 400_000)
+    line = model.Line(ticks, mono_ns, mono_ns + UTC, PERIOD, 2, 1000, 70_000, 700_000, 400_000)
     return tm.Publication(ticks + 100, line, line, line)
 
 
@@ -35,8 +36,7 @@ def following(last, number, lead=LEAD, utc_step_ns=0):
         "utc_maxerror_ns": 300_000 + number * 1001,
     }
     before = replace(last.after, maxerror_ns=1500 + number + abs(utc_step_ns), **shared)
-    offset = last.after.utc_offset_ns + utc_step_ns
-    new = {"utc_offset_ns": offset, "drift_rate": 70_000 + number, **shared}
+    new = {"utc_step_ns": utc_step_ns, "drift_rate": 70_000 + number, **shared}
     slew = moved(before, ticks + lead, period=PERIOD + slope, maxerror_ns=900 + number, **new)
     end = slew.start_ticks + DURATION
     after = moved(slew, end, period=PERIOD + number, maxerror_ns=800 + number)

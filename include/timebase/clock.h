@@ -222,7 +222,7 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
 /*
  * Convert a tick read at another moment. Exact for the ticks that the page's lines cover (the last
  * 60 to 160 ms of a clock in use); for older and future ones the nearest line is drawn on, and
- * timebase_at() tells the bound. The very first conversion of a process may take 1 ms to learn
+ * timebase_at() tells the bound and, where the page has expired by then, the status. The very first conversion of a process may take 1 ms to learn
  * the rate.
  */
 TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks);
@@ -284,8 +284,8 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *     its lines have begun, and agree with this machine's CLOCK_REALTIME, and with its
  *     CLOCK_MONOTONIC but for the offset of this process' time namespace
  *
- * A page that its writer no longer renews goes on with a bound that grows; after
- * TIMEBASE_PAGE_SILENT_NS its status is FREERUNNING, after TIMEBASE_PAGE_EXPIRED_NS UNKNOWN.
+ * A page that its writer no longer renews goes on with a bound that grows, until it expires at the
+ * ticks that it names: then its status is FREERUNNING, and at last UNKNOWN.
  * Monotonic time does not go back if another writer's lines lie lower: it goes on, slower, until
  * they have overtaken it.
  *
@@ -296,7 +296,8 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *     TIMEBASE_E_PERMISSION   file or folder may not be opened, or no memory or descriptor is left
  *     TIMEBASE_E_UNTRUSTED    the path, or who may write there
  *     TIMEBASE_E_FORMAT       not a page of this version, or lines that cannot be
- *     TIMEBASE_E_UNSUPPORTED  the page is over another counter than this process reads
+ *     TIMEBASE_E_UNSUPPORTED  the page is over another counter than this process reads, or has a
+ *                             feature that this library does not know
  *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
  *     TIMEBASE_E_TORN         never seen: 8 publications fell into 8 attempts
  * Not for signal handlers. The clock it makes is.
@@ -314,8 +315,8 @@ TIMEBASE_API void timebase_clock_detach(timebase_clock *clock);
 enum timebase_attachment_state {
     TIMEBASE_ATTACHMENT_PRIVATE = 0, /* the process' own clock: attached to nothing */
     TIMEBASE_ATTACHMENT_CURRENT = 1,
-    TIMEBASE_ATTACHMENT_SILENT = 2,  /* not renewed for TIMEBASE_PAGE_SILENT_NS: FREERUNNING */
-    TIMEBASE_ATTACHMENT_EXPIRED = 3, /* not for TIMEBASE_PAGE_EXPIRED_NS: UNKNOWN */
+    TIMEBASE_ATTACHMENT_SILENT = 2,  /* not renewed up to its silent_ticks: FREERUNNING */
+    TIMEBASE_ATTACHMENT_EXPIRED = 3, /* nor up to its void_ticks: UNKNOWN */
 };
 
 /* How an attached clock stands with its page. Counts since it was attached. */

@@ -76,11 +76,29 @@ static void draw(struct clock_cell *cell, struct timebase_page *page)
     publish_lines(page, &output.lines, output.refresh_ticks);
 }
 
+/* Nobody has renewed these lines in time for a tick. A hint: they may be changing. */
+static bool is_silent_at(const struct timebase_page *page, uint64_t ticks)
+{
+    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    const struct timebase_lines *lines = &page->copy[seq & 1];
+    uint64_t d = ticks - timebase_page_word(&lines->after.start_ticks);
+    return seq != 0 && (int64_t)d >= 0 && d >= timebase_page_word(&lines->validity.silent_ticks);
+}
+
+/* A process that reads ticks alone, and no time, has a page that expires: it is renewed here. */
+static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks)
+{
+    struct timebase_page *page = cell->kind->lines(cell);
+    if (is_silent_at(page, ticks) && is_silent_at(page, timebase_ticks_ordered()))
+        timebase_clock_maintain(cell_handle(cell));
+    return page;
+}
+
 TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
                               struct timebase_instant *out)
 {
     struct clock_cell *cell = cell_of(clock);
-    if (timebase_page_convert(cell->kind->lines(cell), ticks, out))
+    if (timebase_page_convert(kept_lines(cell, ticks), ticks, out))
         return;
     struct timebase_page page = {0};
     draw(cell, &page);

@@ -57,5 +57,6 @@ void cell_unknown(uint64_t ticks, struct timebase_instant *out)
     out->ticks = ticks;
     out->maxerror_ns = UNKNOWN_ERROR_NS;
     out->utc_maxerror_ns = UNKNOWN_ERROR_NS;
+    out->esterror_ns = UNKNOWN_ERROR_NS;
     out->flags = TIMEBASE_STATUS_UNKNOWN;
 }

@@ -66,6 +66,7 @@ static void from_moment(const struct reference_moment *moment, uint64_t ticks,
     out->utc_ns = moment->mono_ns + moment->utc_offset_ns;
     out->maxerror_ns = moment->error_ns;
     out->utc_maxerror_ns = moment->error_ns + (uint64_t)moment->maxerror_ns;
+    out->esterror_ns = moment->error_ns;
     out->flags = moment->flags | TIMEBASE_STATUS_INITIALIZING;
 }
 
@@ -110,6 +111,7 @@ static void lift(struct timebase_instant *instant, int64_t floor_ns)
     instant->utc_ns += lift_ns;
     instant->maxerror_ns += (uint64_t)lift_ns;
     instant->utc_maxerror_ns += (uint64_t)lift_ns;
+    instant->esterror_ns += (uint64_t)lift_ns;
 }
 
 /*

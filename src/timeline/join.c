@@ -6,7 +6,7 @@
 static bool is_same_time(const struct timebase_line *a, const struct timebase_line *b)
 {
     return a->start_ticks == b->start_ticks && a->mono_ns == b->mono_ns &&
-        a->utc_offset_ns == b->utc_offset_ns && a->period_frac == b->period_frac &&
+        a->utc_ns == b->utc_ns && a->period_frac == b->period_frac &&
         a->period_ns == b->period_ns;
 }
 

@@ -116,6 +116,19 @@ static uint64_t find_length(struct timebase_timeline *timeline, const struct tim
     return next - from;
 }
 
+/* The timeline knows itself how long a publication holds; and of its errors the bound alone. */
+static struct timebase_validity validity_of(const struct timebase_lines *lines)
+{
+    uint64_t rate = (uint64_t)lines->after.drift_rate + lines->after.slew_rate;
+    struct timebase_validity validity = {0};
+    validity.silent_ticks = validity.void_ticks = TIMEBASE_PAGE_NEVER;
+    validity.before_esterror_ns = lines->before.maxerror_ns;
+    validity.slew_esterror_ns = lines->slew.maxerror_ns;
+    validity.after_esterror_ns = lines->after.maxerror_ns;
+    validity.esterror_rate = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+    return validity;
+}
+
 static bool set_page(struct timebase_timeline *timeline, const struct timebase_lines *lines)
 {
     struct timebase_page *page = &timeline->page;
@@ -124,6 +137,7 @@ static bool set_page(struct timebase_timeline *timeline, const struct timebase_l
     page->size = TIMEBASE_PAGE_SIZE;
     page->version = TIMEBASE_PAGE_VERSION;
     page->copy[0] = *lines;
+    page->copy[0].validity = validity_of(lines);
     return timebase_page_validate(page) == TIMEBASE_OK;
 }
 

@@ -124,7 +124,7 @@ void record_put_line(uint8_t *record, const struct timeline_publication *publica
     bytes_put(record + PUBLISHED_AT, publication->published_ticks, 8);
     bytes_put(record + LINE_START_AT, line->start_ticks, 8);
     bytes_put(record + LINE_MONO_AT, line->mono_ns, 8);
-    bytes_put(record + LINE_OFFSET_AT, line->utc_offset_ns, 8);
+    bytes_put(record + LINE_OFFSET_AT, (uint64_t)timebase_line_utc_offset_ns(line), 8);
     bytes_put(record + LINE_FRAC_AT, line->period_frac, 8);
     bytes_put(record + LINE_PERIOD_AT, line->period_ns, 4);
     bytes_put(record + LINE_FLAGS_AT, line->flags, 4);
@@ -139,7 +139,7 @@ struct timebase_line record_get_line(const uint8_t *record)
     struct timebase_line line;
     line.start_ticks = bytes_get64(record + LINE_START_AT);
     line.mono_ns = bytes_get64(record + LINE_MONO_AT);
-    line.utc_offset_ns = bytes_get64(record + LINE_OFFSET_AT);
+    line.utc_ns = line.mono_ns + bytes_get64(record + LINE_OFFSET_AT);
     line.period_frac = bytes_get64(record + LINE_FRAC_AT);
     line.period_ns = bytes_get32(record + LINE_PERIOD_AT);
     line.flags = bytes_get32(record + LINE_FLAGS_AT);
@@ -163,7 +163,7 @@ static void put_lines(uint8_t *record, const struct timeline_publication *public
     const struct timebase_line *after = &publication->lines.after;
     bytes_put(record + PUBLISHED_AT, publication->published_ticks, 8);
     bytes_put(record + SLEW_MONO_AT, slew->mono_ns, 8);
-    bytes_put(record + OFFSET_AT, slew->utc_offset_ns, 8);
+    bytes_put(record + OFFSET_AT, (uint64_t)timebase_line_utc_offset_ns(slew), 8);
     bytes_put(record + SLEW_FRAC_AT, slew->period_frac, 8);
     bytes_put(record + AFTER_FRAC_AT, after->period_frac, 8);
     bytes_put(record + UTC_MAXERROR_AT, slew->utc_maxerror_ns, 8);
@@ -187,7 +187,7 @@ static struct timebase_line get_slew(const uint8_t *record)
     struct timebase_line slew;
     slew.start_ticks = record_published_ticks(record) + (uint64_t)(int64_t)lead;
     slew.mono_ns = bytes_get64(record + SLEW_MONO_AT);
-    slew.utc_offset_ns = bytes_get64(record + OFFSET_AT);
+    slew.utc_ns = slew.mono_ns + bytes_get64(record + OFFSET_AT);
     slew.period_frac = bytes_get64(record + SLEW_FRAC_AT);
     slew.period_ns = (uint32_t)bytes_get(record + SLEW_PERIOD_AT, 2);
     slew.flags = bytes_get32(record + FLAGS_AT);
@@ -204,6 +204,7 @@ void record_get_lines(const uint8_t *record, struct timebase_lines *lines)
     lines->after = lines->slew;
     lines->after.start_ticks += bytes_get32(record + DURATION_AT);
     lines->after.mono_ns += bytes_get32(record + RISE_AT);
+    lines->after.utc_ns += bytes_get32(record + RISE_AT);
     lines->after.period_frac = bytes_get64(record + AFTER_FRAC_AT);
     lines->after.period_ns = (uint32_t)bytes_get(record + AFTER_PERIOD_AT, 2);
     lines->after.maxerror_ns = bytes_get32(record + AFTER_MAXERROR_AT);
@@ -220,7 +221,9 @@ void record_get_before(const uint8_t *record, const struct timebase_line *line,
     lines->before.utc_maxerror_ns = lines->slew.utc_maxerror_ns;
 }
 
-TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_lines) == 192, "no padding: lines can be compared");
+/* How long lines hold is no part of a timeline: the next record says. */
+#define THREE_LINES_SIZE offsetof(struct timebase_lines, validity)
+TIMEBASE_STATIC_ASSERT(THREE_LINES_SIZE == 192, "no padding: lines can be compared");
 
 bool record_put_lines(uint8_t *record, const struct timeline_publication *previous,
                       const struct timeline_publication *publication, unsigned *part)
@@ -231,5 +234,5 @@ bool record_put_lines(uint8_t *record, const struct timeline_publication *previo
     put_lines(record, publication);
     record_get_lines(record, &back);
     record_get_before(record, line_of(&previous->lines, *part), &back);
-    return memcmp(&back, &publication->lines, sizeof(back)) == 0;
+    return memcmp(&back, &publication->lines, THREE_LINES_SIZE) == 0;
 }

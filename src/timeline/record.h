@@ -57,7 +57,7 @@ struct record_mark {
 
 struct timeline_publication {
     uint64_t published_ticks;
-    struct timebase_lines lines;
+    struct timebase_lines lines; /* but for their validity */
 };
 
 /* The content first, then head and checksum. Records are zeroed by the caller. */

@@ -14,6 +14,7 @@
 
 #include <timebase.h>
 
+#include "../unit/never_expires.h"
 #include "clock/line/fixed.h"
 
 #define NS_PER_SEC 1000000000u
@@ -164,7 +165,7 @@ static void check_frequency(uint64_t hz)
     const uint64_t century = CENTURY_SEC * hz;
     struct timebase_line line = line_of(hz);
     page.seq = 2;
-    page.copy[0] = (struct timebase_lines){line, line, line};
+    page.copy[0] = (struct timebase_lines){line, line, line, NEVER_EXPIRES};
     for (int bit = 0; bit < 64 && (UINT64_C(1) << bit) <= century; bit++) {
         check_ticks(&page, hz, UINT64_C(1) << bit);
         check_ticks(&page, hz, (UINT64_C(1) << bit) - 1);

@@ -14,6 +14,7 @@
 #include <timebase/page.h>
 
 #include "clock/page/publish.h"
+#include "tests/unit/never_expires.h"
 
 static char folder[64];
 static char page_path[96];
@@ -69,7 +70,8 @@ static inline struct timebase_line a_line(uint64_t start_ticks)
 static inline void publish_on(struct timebase_page *page)
 {
     uint64_t start = 1000 + 100 * page->seq;
-    struct timebase_lines lines = {a_line(start), a_line(start + 10), a_line(start + 20)};
+    struct timebase_lines lines = {a_line(start), a_line(start + 10), a_line(start + 20),
+                                   NEVER_EXPIRES};
     publish_lines(page, &lines, 1000);
 }
 

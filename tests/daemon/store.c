@@ -57,9 +57,10 @@ static void what_is_stored_is_the_page(void **state)
     (void)state;
     int fd = new_file(&page);
     for (int i = 0; i < 10; i++) {
+        struct timebase_page present = page;
         publish_on(&page);
         publish_count(&page.disruption_marker);
-        assert_int_equal(publish_store(fd, &page), 0);
+        assert_int_equal(publish_store(fd, &present, &page), 0);
         struct timebase_page file = in_file(fd);
         assert_memory_equal(&file, &page, sizeof(page));
     }
@@ -71,16 +72,20 @@ static void whoever_dies_half_way_leaves_the_publication_before(void **state)
 {
     struct timebase_page page = a_page();
     (void)state;
-    for (int dies_after = 0; dies_after < 512; dies_after++) {
+    const int copy_size = (int)sizeof(page.copy[0]), number_ends = copy_size + 16;
+    const int all = number_ends + (int)(offsetof(struct timebase_page, copy) - 8);
+    for (int dies_after = 0; dies_after <= all; dies_after++) {
         int fd = new_file(&page);
         struct timebase_page before = page, after = page;
         publish_on(&after);
         bytes_left = dies_after;
-        int result = publish_store(fd, &after);
+        int result = publish_store(fd, &before, &after);
         struct timebase_page file = in_file(fd);
         const struct timebase_page *shown = file.seq == before.seq ? &before : &after;
-        assert_true(file.seq == before.seq || result == 0 || dies_after >= 312);
-        /* The last eight bytes are the number, whose lowest one names the copy. */
+        assert_true((result == 0) == (dies_after == all));
+        assert_true(file.seq == before.seq || dies_after > number_ends - 8);
+        assert_true(file.seq == after.seq || dies_after < number_ends);
+        /* Eight bytes are the number, whose lowest one names the copy. */
         size_t copy = file.seq & 1;
         assert_memory_equal(&file.copy[copy], &shown->copy[copy], sizeof(file.copy[copy]));
         assert_int_equal(timebase_page_validate(&file), 0);
@@ -88,6 +93,28 @@ static void whoever_dies_half_way_leaves_the_publication_before(void **state)
         if (dies_after % 100 == 99)
             publish_on(&page); /* either copy, in turn */
     }
+}
+
+/* While refresh_ticks changes, it suits the lines that the number names: the page is valid. */
+static void no_lines_are_found_with_a_refresh_beyond_their_silence(void **state)
+{
+    (void)state;
+    for (int grows = 0; grows < 2; grows++)
+        for (int dies_after = 0; dies_after < 4; dies_after++) {
+            struct timebase_page before = a_page(), after;
+            before.copy[1].validity.silent_ticks = before.refresh_ticks + 1;
+            after = before;
+            publish_on(&after);
+            after.refresh_ticks = grows ? before.refresh_ticks * 5 : before.refresh_ticks / 5;
+            after.copy[0].validity.silent_ticks = after.refresh_ticks + 1;
+            int fd = new_file(&before);
+            writes_left = dies_after;
+            assert_int_equal(publish_store(fd, &before, &after), -1);
+            struct timebase_page file = in_file(fd);
+            assert_int_equal(timebase_page_validate(&file), 0);
+            assert_true(file.seq == (dies_after < 3 ? before.seq : after.seq));
+            close(fd);
+        }
 }
 
 /* A number that carries over bytes may be seen in part; the copy it names is whole all the same. */
@@ -103,8 +130,8 @@ static void a_number_half_written_names_a_whole_copy(void **state)
             struct timebase_page before = page, after = page;
             publish_on(&after);
             int fd = new_file(&before);
-            bytes_left = (int)sizeof(after.copy[0]) + 120 + cut;
-            publish_store(fd, &after);
+            bytes_left = (int)sizeof(after.copy[0]) + 8 + cut;
+            publish_store(fd, &before, &after);
             struct timebase_page file = in_file(fd);
             size_t copy = file.seq & 1;
             assert_true(memcmp(&file.copy[copy], &before.copy[copy], sizeof(file.copy[copy])) ==
@@ -138,8 +165,9 @@ static void mapped_readers_see_it(void **state)
     int fd = new_file(&page);
     const struct timebase_page *mapped = mmap(NULL, sizeof(page), PROT_READ, MAP_SHARED, fd, 0);
     assert_ptr_not_equal(mapped, MAP_FAILED);
+    struct timebase_page present = page;
     publish_on(&page);
-    assert_int_equal(publish_store(fd, &page), 0);
+    assert_int_equal(publish_store(fd, &present, &page), 0);
     assert_true(timebase_page_convert(mapped, 5000, &instant));
     assert_true(instant.mono_ns == 5000);
     assert_true(mapped->seq == page.seq);
@@ -152,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_stored_is_the_page),
         cmocka_unit_test(whoever_dies_half_way_leaves_the_publication_before),
+        cmocka_unit_test(no_lines_are_found_with_a_refresh_beyond_their_silence),
         cmocka_unit_test(a_number_half_written_names_a_whole_copy),
         cmocka_unit_test(short_writes_are_gone_on_with),
         cmocka_unit_test(mapped_readers_see_it),

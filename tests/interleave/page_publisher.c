@@ -70,6 +70,7 @@ static struct timebase_line go_on(const struct page_publisher *publisher,
     timebase_line_convert(line, ticks - line->start_ticks, TIMEBASE_WANT_MONO, &end);
     next.start_ticks = ticks;
     next.mono_ns = (uint64_t)end.mono_ns;
+    next.utc_ns = next.mono_ns + (uint64_t)timebase_line_utc_offset_ns(line);
     next.period_ns = (uint32_t)length.ns;
     next.period_frac = length.frac;
     return next;
@@ -93,6 +94,12 @@ static void plan(struct page_publisher *publisher, uint64_t now)
         go_on(publisher, &lines->slew, start + ticks_in(publisher, PUBLISHER_LEAD_NS / 10), 0);
 }
 
+static void sign_validity(struct timebase_validity *validity, uint64_t n)
+{
+    validity->silent_ticks = validity->void_ticks = TIMEBASE_PAGE_NEVER;
+    validity->before_esterror_ns = validity->slew_esterror_ns = validity->after_esterror_ns = 5 * n;
+}
+
 static void sign(struct timebase_line *line, uint64_t n)
 {
     line->maxerror_ns = 3 * n;
@@ -107,7 +114,7 @@ bool page_publisher_is_whole(const struct timebase_instant *instant)
     uint32_t flags = (uint32_t)n << TIMEBASE_LINE_TAI_SHIFT | TIMEBASE_LINE_TAI_VALID |
         TIMEBASE_STATUS_SYNCHRONIZED;
     return instant->maxerror_ns == 3 * n && instant->utc_maxerror_ns == 7 * n &&
-        instant->flags == flags;
+        instant->esterror_ns == 5 * n && instant->flags == flags;
 }
 
 static void publish(struct page_publisher *publisher)
@@ -121,6 +128,7 @@ static void publish(struct page_publisher *publisher)
     sign(&lines->before, number);
     sign(&lines->slew, number);
     sign(&lines->after, number);
+    sign_validity(&lines->validity, number);
     publish_lines(publisher->page, lines, (uint64_t)1 << 62);
     if (has_begun && (int64_t)(timebase_page_ticks(1) - lines->slew.start_ticks) >= 0) {
         publisher->late++;
@@ -140,7 +148,8 @@ void page_publisher_begin(struct page_publisher *publisher, struct timebase_page
     struct timebase_line nominal = {0};
     nominal.start_ticks = publisher->start_ticks;
     nominal.mono_ns = (uint64_t)publisher->start_ns;
-    nominal.utc_offset_ns = (uint64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
+    nominal.utc_ns =
+        nominal.mono_ns + (uint64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
     nominal.period_ns = (uint32_t)period(publisher, 0).ns;
     nominal.period_frac = period(publisher, 0).frac;
     publisher->lines.before = publisher->lines.slew = publisher->lines.after = nominal;

@@ -12,6 +12,7 @@
 
 #include "clock/page/publish.h"
 #include "threads.h"
+#include "../unit/never_expires.h"
 
 #include <timebase/page.h>
 
@@ -20,17 +21,24 @@ static int stop;
 
 /*
  * A line that starts at tick 0 with a period of zero: whatever the tick, it shows its words.
- * mono = n, UTC = 2n, maxerror = 3n, utc_maxerror = 7n, flags = n's lower bits.
+ * mono = n, UTC = 2n, maxerror = 3n, utc_maxerror = 7n, esterror = 5n, flags = n's lower bits.
  */
 static void make(uint64_t n, struct timebase_line *line)
 {
     struct timebase_line made = {0};
     made.mono_ns = n;
-    made.utc_offset_ns = n;
+    made.utc_ns = 2 * n;
     made.maxerror_ns = 3 * n;
     made.utc_maxerror_ns = 4 * n;
     made.flags = (uint32_t)n;
     *line = made;
+}
+
+static struct timebase_validity validity_of(uint64_t n)
+{
+    struct timebase_validity validity = NEVER_EXPIRES;
+    validity.before_esterror_ns = validity.slew_esterror_ns = validity.after_esterror_ns = 5 * n;
+    return validity;
 }
 
 static void *write_pages(void *argument)
@@ -41,6 +49,7 @@ static void *write_pages(void *argument)
         make(n, &lines.before);
         make(n, &lines.slew);
         make(n, &lines.after);
+        lines.validity = validity_of(n);
         publish_lines(&page, &lines, 0);
     }
     return NULL;
@@ -51,7 +60,8 @@ static int is_whole(const struct timebase_instant *instant)
 {
     uint64_t n = (uint64_t)instant->mono_ns;
     return (uint64_t)instant->utc_ns == 2 * n && instant->maxerror_ns == 3 * n &&
-        instant->utc_maxerror_ns == 7 * n && instant->flags == (uint32_t)n;
+        instant->utc_maxerror_ns == 7 * n && instant->esterror_ns == 5 * n &&
+        instant->flags == (uint32_t)n;
 }
 
 static void a_reader_never_sees_two_publications_at_once(void **state)

@@ -54,19 +54,26 @@ struct field {
     size_t offset, size;
 };
 
-#define LINE_FIELD(member)                                                                         \
+#define FIELD(type, member)                                                                        \
     {                                                                                              \
-#member, offsetof(struct timebase_line, member),                                           \
-            sizeof(((struct timebase_line *)0)->member)                                            \
+#member, offsetof(struct type, member), sizeof(((struct type *)0)->member)                 \
     }
+#define LINE_FIELD(member) FIELD(timebase_line, member)
+#define VALIDITY_FIELD(member) FIELD(timebase_validity, member)
 
 static const struct field line_fields[] = {
-    LINE_FIELD(start_ticks),     LINE_FIELD(mono_ns),    LINE_FIELD(utc_offset_ns),
+    LINE_FIELD(start_ticks),     LINE_FIELD(mono_ns),    LINE_FIELD(utc_ns),
     LINE_FIELD(period_frac),     LINE_FIELD(period_ns),  LINE_FIELD(flags),
     LINE_FIELD(maxerror_ns),     LINE_FIELD(drift_rate), LINE_FIELD(slew_rate),
     LINE_FIELD(utc_maxerror_ns),
 };
-static const char *const line_names[] = {"before", "slew", "after"};
+static const struct field validity_fields[] = {
+    VALIDITY_FIELD(silent_ticks),       VALIDITY_FIELD(void_ticks),
+    VALIDITY_FIELD(before_esterror_ns), VALIDITY_FIELD(slew_esterror_ns),
+    VALIDITY_FIELD(after_esterror_ns),  VALIDITY_FIELD(esterror_rate),
+};
+/* A copy is four parts of one size. */
+static const char *const part_names[] = {"before", "slew", "after", "validity"};
 
 /* Of a word taken in two, which half; they are in another order on machines of the other one. */
 static const char *half_name(size_t into, size_t size, size_t whole)
@@ -79,11 +86,12 @@ static const char *half_name(size_t into, size_t size, size_t whole)
 /* The field of a copy at an offset; *start is where it begins. */
 static const struct field *field_at(size_t offset, size_t *start)
 {
-    const struct field *field = line_fields;
-    size_t line = offset / sizeof(struct timebase_line) * sizeof(struct timebase_line);
-    while (offset - line >= field->offset + field->size)
+    size_t part = offset / sizeof(struct timebase_line) * sizeof(struct timebase_line);
+    bool is_line = part < offsetof(struct timebase_lines, validity);
+    const struct field *field = is_line ? line_fields : validity_fields;
+    while (offset - part >= field->offset + field->size)
         field++;
-    *start = line + field->offset;
+    *start = part + field->offset;
     return field;
 }
 
@@ -91,7 +99,7 @@ static void print_field(size_t offset, size_t size)
 {
     size_t start;
     const struct field *field = field_at(offset, &start);
-    print("%s.%s%s", line_names[offset / sizeof(struct timebase_line)], field->name,
+    print("%s.%s%s", part_names[offset / sizeof(struct timebase_line)], field->name,
           half_name(offset - start, size, field->size));
 }
 
@@ -106,7 +114,15 @@ static void make_unique(struct timebase_lines *to)
     memcpy(to, half, sizeof(*to));
 }
 
+/* Both halves of the present one are the lesser: it stands there while the number changes. */
+static const uint64_t present_refresh_ticks = 0x1e0000001f000;
 static const uint64_t refresh_ticks = 0x2000000030000;
+
+/* The whole of it, or one of its halves. */
+static bool is_part_of(uint64_t value, uint64_t word)
+{
+    return value == word || value == (word & UINT32_MAX) || value == word >> 32;
+}
 
 static void print_source(const struct operation *store, uint64_t number)
 {
@@ -123,9 +139,10 @@ static void print_source(const struct operation *store, uint64_t number)
             return;
         }
     }
-    if (store->value == refresh_ticks || store->value == (refresh_ticks & UINT32_MAX) ||
-        store->value == refresh_ticks >> 32)
+    if (is_part_of(store->value, refresh_ticks))
         print("refresh_ticks");
+    else if (is_part_of(store->value, present_refresh_ticks))
+        print("refresh_ticks.lesser");
     else if (store->value == number + 1)
         print("s+1");
     else if (store->size == 4 && store->value == 0)
@@ -233,6 +250,7 @@ static void print_publication(uint64_t number)
 {
     make_unique(&lines);
     page.seq = number;
+    page.refresh_ticks = present_refresh_ticks;
     record(0);
     publish_lines(&page, &lines, refresh_ticks);
     print("\npublication\n");
@@ -285,6 +303,7 @@ static void prepare_page(const struct reading *reading, uint64_t number)
 {
     struct timebase_lines *copy = &page.copy[number & 1];
     memset(&lines, 0, sizeof(lines));
+    lines.validity.silent_ticks = lines.validity.void_ticks = TIMEBASE_PAGE_NEVER;
     lines.before.period_ns = lines.slew.period_ns = lines.after.period_ns = 1;
     tick = timebase_arch_ticks_ordered();
     lines.before.start_ticks = tick - (uint64_t)reading->before * (FAR / 4);

@@ -99,7 +99,7 @@ static void refuse_half_the_range(void)
     far.utc_offset_ns = 0;
     for (int round = 0; round < 2; round++) {
         struct timebase_line line = writer_line(&writer, &far);
-        struct timebase_lines lines = {line, line, line};
+        struct timebase_lines lines = {line, line, line, NEVER_EXPIRES};
         publish_lines(writer.page, &lines, 0);
         EXPECT(timebase_page_convert(writer.page, timebase_ticks_ordered(), &now));
         far.utc_offset_ns = (int64_t)((uint64_t)kernel_now(CLOCK_REALTIME) - (uint64_t)now.mono_ns);

@@ -292,8 +292,8 @@ static void let_writer_have_died(int64_t ago_ns)
         writer.line[i].value = fixed_from_ns(kernel_now(CLOCK_MONOTONIC) - ago_ns);
         writer.line[i].period = writer.period;
     }
-    struct timebase_line line = writer_line(&writer, &writer.line[0]);
-    struct timebase_lines lines = {line, line, line};
+    writer.line[1] = writer.line[2] = writer.line[0];
+    struct timebase_lines lines = writer_lines(&writer, writer.line);
     publish_lines(writer.page, &lines, 1000);
     usleep(25000); /* what is shown by now holds for a lease */
     timebase_clock_maintain(shared);
@@ -391,7 +391,7 @@ static void live_with_half_written_records(void)
     struct mirror *mirror = mirror_of(cell_of(shared));
     int64_t told_ns = timebase_mono_ns(shared);
     memset(&mirror->lines, 0x5a, sizeof(mirror->lines));
-    mirror->refresh_ticks = mirror->changed_ticks = 0x5a5a5a5a5a5a5a5a;
+    mirror->changed_ticks = 0x5a5a5a5a5a5a5a5a;
     mirror->cell.owner_pid = (int32_t)getppid();
     usleep(25000);
     EXPECT(timebase_mono_ns(shared) >= told_ns);
@@ -474,8 +474,7 @@ static void hold_up_the_look(void)
         line[i].value = segment_at(&line[0], line[i].start_ticks);
         line[i].period = fixed_over(fixed_times(writer.period, 9), 10);
     }
-    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
-                                   writer_line(&writer, &line[2])};
+    struct timebase_lines lines = writer_lines(&writer, line);
     publish_lines(writer.page, &lines, 0);
     usleep((useconds_t)(held_up_ns / 1000));
     told_ns = timebase_mono_ns(shared);
@@ -499,8 +498,7 @@ static void publish_what_begins_now(void)
                            0,
                            0};
     writer.line[0] = writer.line[1] = writer.line[2] = line;
-    struct timebase_line only = writer_line(&writer, &line);
-    struct timebase_lines lines = {only, only, only};
+    struct timebase_lines lines = writer_lines(&writer, writer.line);
     publish_lines(writer.page, &lines, 0);
 }
 
@@ -535,8 +533,7 @@ static bool read_on_the_next_line(void)
         line[i].start_ticks = begin + estimator_ticks(writer.period, 2 * MS);
         line[i].value = segment_at(&line[0], line[i].start_ticks);
     }
-    struct timebase_lines lines = {writer_line(&writer, &line[0]), writer_line(&writer, &line[1]),
-                                   writer_line(&writer, &line[2])};
+    struct timebase_lines lines = writer_lines(&writer, line);
     publish_lines(writer.page, &lines, 0);
     timebase_clock_maintain(shared);
     while ((int64_t)(timebase_ticks_ordered() - line[1].start_ticks) < 0)

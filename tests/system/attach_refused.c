@@ -237,7 +237,7 @@ static struct timebase_page moved(uint64_t ticks, uint64_t mono_ns, uint64_t utc
     for (int i = 0; i < 3; i++) {
         all[i]->start_ticks += ticks;
         all[i]->mono_ns += mono_ns;
-        all[i]->utc_offset_ns += utc_ns - mono_ns;
+        all[i]->utc_ns += utc_ns;
     }
     return page;
 }

@@ -22,8 +22,15 @@
 static struct timebase_line line_of(uint64_t number)
 {
     struct timebase_line line = {.start_ticks = number, .mono_ns = number, .period_ns = 1};
-    line.utc_offset_ns = line.period_frac = line.utc_maxerror_ns = line.maxerror_ns = number;
+    line.utc_ns = line.period_frac = line.utc_maxerror_ns = line.maxerror_ns = number;
     return line;
+}
+
+static struct timebase_validity validity_of(uint64_t number)
+{
+    struct timebase_validity validity = NEVER_EXPIRES;
+    validity.before_esterror_ns = validity.slew_esterror_ns = validity.after_esterror_ns = number;
+    return validity;
 }
 
 static void rewrite_until_orphaned(struct timebase_page *page)
@@ -31,7 +38,7 @@ static void rewrite_until_orphaned(struct timebase_page *page)
     pid_t parent = getppid();
     for (uint64_t number = 1; number % 1024 != 0 || getppid() == parent; number++) {
         struct timebase_line line = line_of(number);
-        struct timebase_lines lines = {line, line, line};
+        struct timebase_lines lines = {line, line, line, validity_of(number)};
         publish_lines(page, &lines, 1000);
         for (volatile unsigned rest = 0; rest < number % 512; rest++)
             ; /* or there would never be two equal looks */
@@ -42,9 +49,11 @@ static bool is_whole(const struct timebase_page *page)
 {
     const struct timebase_lines *lines = &page->copy[page->seq & 1];
     struct timebase_line line = line_of(page->seq);
+    struct timebase_validity validity = validity_of(page->seq);
     return memcmp(&lines->before, &line, sizeof(line)) == 0 &&
         memcmp(&lines->slew, &line, sizeof(line)) == 0 &&
-        memcmp(&lines->after, &line, sizeof(line)) == 0;
+        memcmp(&lines->after, &line, sizeof(line)) == 0 &&
+        memcmp(&lines->validity, &validity, sizeof(validity)) == 0;
 }
 
 static void no_copy_is_of_two_publications(void **state)

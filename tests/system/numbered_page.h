@@ -8,6 +8,8 @@
 
 #include <timebase/page.h>
 
+#include "../unit/never_expires.h"
+
 #define NUMBERED_FAR ((uint64_t)1 << 50)     /* half a line: not reached in a test */
 #define NUMBERED_REFRESH (2 * NUMBERED_FAR)  /* ticks: `after` is good for so long */
 #define NUMBERED_BASE_NS ((int64_t)1 << 56)  /* at the origin, by publication 0 */
@@ -23,7 +25,7 @@ static inline struct timebase_line numbered_line(uint64_t origin_ticks, uint64_t
     struct timebase_line line = {0};
     line.start_ticks = origin_ticks + (uint64_t)ahead;
     line.mono_ns = (uint64_t)(NUMBERED_BASE_NS + ahead) + number * NUMBERED_STEP_NS;
-    line.utc_offset_ns = number + which * NUMBERED_LINE_NS;
+    line.utc_ns = line.mono_ns + number + which * NUMBERED_LINE_NS;
     line.period_ns = 1;
     line.flags = (uint32_t)(number << 7);
     line.maxerror_ns = 3 * number + which;
@@ -35,7 +37,10 @@ static inline struct timebase_line numbered_line(uint64_t origin_ticks, uint64_t
 static inline struct timebase_lines numbered_lines(uint64_t origin_ticks, uint64_t number,
                                                    int now_on)
 {
-    struct timebase_lines lines;
+    struct timebase_lines lines = {.validity = NEVER_EXPIRES};
+    lines.validity.before_esterror_ns = 5 * number + NUMBERED_BEFORE;
+    lines.validity.slew_esterror_ns = 5 * number + NUMBERED_SLEW;
+    lines.validity.after_esterror_ns = 5 * number + NUMBERED_AFTER;
     lines.before = numbered_line(origin_ticks, number, NUMBERED_BEFORE, -1 - 2 * now_on);
     lines.slew = numbered_line(origin_ticks, number, NUMBERED_SLEW, 1 - 2 * now_on);
     lines.after = numbered_line(origin_ticks, number, NUMBERED_AFTER, 3 - 2 * now_on);
@@ -53,7 +58,7 @@ static inline int64_t numbered_number(const struct timebase_instant *instant, ui
         instant->mono_ns == NUMBERED_BASE_NS + d + (int64_t)(number * NUMBERED_STEP_NS) &&
         instant->maxerror_ns == 3 * number + which &&
         instant->utc_maxerror_ns == 10 * number + which &&
-        instant->flags == (uint32_t)(number << 7);
+        instant->esterror_ns == 5 * number + which && instant->flags == (uint32_t)(number << 7);
     return is_whole ? (int64_t)number : -1;
 }
 

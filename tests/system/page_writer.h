@@ -20,6 +20,7 @@
 
 #include "../unit/dice.h"
 #include "../unit/kernel_now.h"
+#include "../unit/never_expires.h"
 #include "clock/cell.h"
 #include "clock/discipline/plan.h"
 #include "clock/page/publish.h"
@@ -28,6 +29,7 @@
 /* A line is `before` so long after its end: ticks so old convert exactly. */
 #define WRITER_KEPT_NS 4000000
 #define WRITER_LEAD_NS 30000000
+#define WRITER_REFRESH_LINES 4
 #define WRITER_ERROR_NS 100000
 /* A disturbed machine takes its time to learn the pace so well. */
 #define WRITER_PACE_PPB 5000
@@ -52,7 +54,7 @@ static inline struct timebase_line writer_line(const struct page_writer *writer,
     uint64_t million = fixed_over(writer->period, 1000000).frac >> 32;
     line.start_ticks = segment->start_ticks;
     line.mono_ns = (uint64_t)segment->value.ns;
-    line.utc_offset_ns = (uint64_t)segment->utc_offset_ns;
+    line.utc_ns = line.mono_ns + (uint64_t)segment->utc_offset_ns;
     line.period_ns = (uint32_t)segment->period.ns;
     line.period_frac = segment->period.frac;
     line.flags = writer->flags;
@@ -61,6 +63,24 @@ static inline struct timebase_line writer_line(const struct page_writer *writer,
     line.drift_rate = (uint32_t)(50 * million + 1);
     line.slew_rate = (uint32_t)(500 * million + 1);
     return line;
+}
+
+static inline uint64_t writer_ticks(const struct page_writer *writer)
+{
+    return estimator_ticks(writer->period, WRITER_LINE_NS);
+}
+
+/* Three lines, with the usual expiry after their renewal became due. */
+static inline struct timebase_lines writer_lines(const struct page_writer *writer,
+                                                 const struct segment line[3])
+{
+    uint64_t due = WRITER_REFRESH_LINES * writer_ticks(writer);
+    uint64_t second = estimator_ticks(writer->period, 1000000000);
+    struct timebase_lines lines = {writer_line(writer, &line[0]), writer_line(writer, &line[1]),
+                                   writer_line(writer, &line[2]), NEVER_EXPIRES};
+    lines.validity.silent_ticks = due + TIMEBASE_PAGE_SILENT_NS / 1000000000 * second;
+    lines.validity.void_ticks = due + TIMEBASE_PAGE_EXPIRED_NS / 1000000000 * second;
+    return lines;
 }
 
 /* The kernel's pace, by the process' own clock; and its time, exactly enough. */
@@ -123,10 +143,8 @@ static inline void writer_publish(struct page_writer *writer)
         is_new = true;
         now = timebase_ticks_ordered();
     }
-    struct timebase_lines lines = {writer_line(writer, &writer->line[0]),
-                                   writer_line(writer, &writer->line[1]),
-                                   writer_line(writer, &writer->line[2])};
-    publish_lines(writer->page, &lines, 4 * estimator_ticks(writer->period, WRITER_LINE_NS));
+    struct timebase_lines lines = writer_lines(writer, writer->line);
+    publish_lines(writer->page, &lines, WRITER_REFRESH_LINES * writer_ticks(writer));
     uint64_t left = writer->line[2].start_ticks - timebase_ticks_ordered();
     if (is_new && (int64_t)(left - estimator_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS)) < 0)
         writer->late++;
@@ -143,7 +161,7 @@ static inline void writer_adopt(struct page_writer *writer)
         struct segment segment = {line[i]->start_ticks,
                                   fixed_from_ns((int64_t)line[i]->mono_ns),
                                   {(int64_t)line[i]->period_ns, line[i]->period_frac},
-                                  (int64_t)line[i]->utc_offset_ns,
+                                  timebase_line_utc_offset_ns(line[i]),
                                   line[i]->maxerror_ns - WRITER_ERROR_NS,
                                   0};
         writer->line[i] = segment;

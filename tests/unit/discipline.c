@@ -116,9 +116,9 @@ static void a_step_of_utc_changes_the_offset_of_the_new_lines_only(void **state)
     scene.line.utc_offset_ns += 50 * MS;
     observe(&scene);
     struct discipline_output output = plan(&scene, 0);
-    assert_true(output.lines.before.utc_offset_ns == (uint64_t)old_ns);
-    assert_true(output.lines.slew.utc_offset_ns == (uint64_t)old_ns + 50 * MS);
-    assert_true(output.lines.after.utc_offset_ns == (uint64_t)old_ns + 50 * MS);
+    assert_true(timebase_line_utc_offset_ns(&output.lines.before) == old_ns);
+    assert_true(timebase_line_utc_offset_ns(&output.lines.slew) == old_ns + 50 * MS);
+    assert_true(timebase_line_utc_offset_ns(&output.lines.after) == old_ns + 50 * MS);
     assert_true(output.lines.before.maxerror_ns >= 50 * MS);
     assert_true(output.lines.after.maxerror_ns < MS);
 }

@@ -22,7 +22,7 @@ static struct timebase_page three_lines(void)
     struct timebase_lines lines = {
         {.start_ticks = 1000,
          .mono_ns = 10000,
-         .utc_offset_ns = UTC_OFFSET,
+         .utc_ns = 10000 + UTC_OFFSET,
          .period_ns = 1,
          .period_frac = HALF,
          .flags = 1,
@@ -32,18 +32,24 @@ static struct timebase_page three_lines(void)
          .utc_maxerror_ns = 5000},
         {.start_ticks = 2000,
          .mono_ns = 11500,
-         .utc_offset_ns = UTC_OFFSET + 7,
+         .utc_ns = 11500 + UTC_OFFSET + 7,
          .period_ns = 2,
          .period_frac = HALF,
          .flags = 2,
          .maxerror_ns = 200},
         {.start_ticks = 3000,
          .mono_ns = 14000,
-         .utc_offset_ns = UTC_OFFSET + 7,
+         .utc_ns = 14000 + UTC_OFFSET + 7,
          .period_ns = 3,
          .period_frac = HALF,
          .flags = 3,
          .maxerror_ns = 300},
+        {.silent_ticks = 1000,
+         .void_ticks = 5000,
+         .before_esterror_ns = 10,
+         .slew_esterror_ns = 20,
+         .after_esterror_ns = 30,
+         .esterror_rate = 1u << 31},
     };
     publish_begin(&page, TIMEBASE_ARCH_COUNTER);
     publish_lines(&page, &lines, 500);
@@ -163,9 +169,10 @@ static void the_inverse_reaches_years_either_way_at_any_rate(void **state)
         struct timebase_lines *lines = &page.copy[1];
         lines->before.period_ns = lines->slew.period_ns = lines->after.period_ns = period_ns;
         lines->before.period_frac = lines->slew.period_frac = lines->after.period_frac = frac;
-        lines->slew.utc_offset_ns = lines->after.utc_offset_ns = UTC_OFFSET;
         lines->slew.mono_ns = (uint64_t)at(&page, 1999).mono_ns + period_ns;
         lines->after.mono_ns = (uint64_t)at(&page, 2999).mono_ns + period_ns;
+        lines->slew.utc_ns = lines->slew.mono_ns + UTC_OFFSET;
+        lines->after.utc_ns = lines->after.mono_ns + UTC_OFFSET;
         assert_first(&page, (int64_t)dice_below(&dice, 300000000000000000));
         assert_first(&page, -(int64_t)dice_below(&dice, 300000000000000000));
     }
@@ -208,6 +215,66 @@ static void a_reader_of_now_gets_no_line_when_renewal_is_due_or_the_counter_went
     assert_null(timebase_page_line_now(lines, 3000 + ((uint64_t)1 << 62), 500, &d));
 }
 
+static void set_flags(struct timebase_page *page, uint32_t flags)
+{
+    struct timebase_lines *lines = &page->copy[1];
+    lines->before.flags = lines->slew.flags = lines->after.flags = flags;
+}
+
+static uint32_t status_at(const struct timebase_page *page, uint64_t ticks)
+{
+    return at(page, ticks).flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
+static void a_page_that_nobody_renews_expires_at_its_own_ticks(void **state)
+{
+    struct timebase_page page = three_lines();
+    (void)state;
+    set_flags(&page, TIMEBASE_STATUS_SYNCHRONIZED | TIMEBASE_LINE_ESTIMATE);
+    assert_int_equal(status_at(&page, 3999), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_int_equal(status_at(&page, 4000), TIMEBASE_STATUS_FREERUNNING);
+    assert_int_equal(status_at(&page, 7999), TIMEBASE_STATUS_FREERUNNING);
+    assert_int_equal(status_at(&page, 8000), TIMEBASE_STATUS_UNKNOWN);
+    assert_int_equal(at(&page, 8000).flags, TIMEBASE_STATUS_UNKNOWN | TIMEBASE_LINE_ESTIMATE);
+    assert_int_equal(status_at(&page, 2999 + HALF), TIMEBASE_STATUS_UNKNOWN);
+    assert_int_equal(status_at(&page, 3000 + HALF), TIMEBASE_STATUS_SYNCHRONIZED); /* long ago */
+}
+
+static void no_status_becomes_better_by_silence(void **state)
+{
+    static const uint32_t silent[] = {TIMEBASE_STATUS_UNKNOWN, TIMEBASE_STATUS_FREERUNNING,
+                                      TIMEBASE_STATUS_FREERUNNING, TIMEBASE_STATUS_FREERUNNING,
+                                      TIMEBASE_STATUS_UNRELIABLE};
+    struct timebase_page page = three_lines();
+    (void)state;
+    for (uint32_t status = 0; status <= TIMEBASE_STATUS_UNRELIABLE; status++) {
+        set_flags(&page, status);
+        assert_int_equal(status_at(&page, 4000), silent[status]);
+        assert_int_equal(status_at(&page, 8000), TIMEBASE_STATUS_UNKNOWN);
+    }
+}
+
+static void a_page_may_be_kept_for_ever(void **state)
+{
+    struct timebase_page page = three_lines();
+    (void)state;
+    page.copy[1].validity.silent_ticks = page.copy[1].validity.void_ticks = TIMEBASE_PAGE_NEVER;
+    set_flags(&page, TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_int_equal(status_at(&page, 2999 + HALF), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void the_estimated_error_grows_from_where_its_line_starts(void **state)
+{
+    struct timebase_page page = three_lines();
+    (void)state;
+    assert_int_equal(at(&page, 800).esterror_ns, 110);
+    assert_int_equal(at(&page, 1000).esterror_ns, 10);
+    assert_int_equal(at(&page, 1003).esterror_ns, 11);
+    assert_int_equal(at(&page, 2400).esterror_ns, 220);
+    assert_int_equal(at(&page, 3000).esterror_ns, 30);
+    assert_int_equal(at(&page, 8000).esterror_ns, 2530);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +287,10 @@ int main(void)
         cmocka_unit_test(the_inverse_is_the_first_tick_that_shows_the_time),
         cmocka_unit_test(the_inverse_reaches_years_either_way_at_any_rate),
         cmocka_unit_test(targets_out_of_reach_give_the_end_of_the_range),
+        cmocka_unit_test(a_page_that_nobody_renews_expires_at_its_own_ticks),
+        cmocka_unit_test(no_status_becomes_better_by_silence),
+        cmocka_unit_test(a_page_may_be_kept_for_ever),
+        cmocka_unit_test(the_estimated_error_grows_from_where_its_line_starts),
         cmocka_unit_test(a_reader_of_now_takes_the_line_of_its_tick),
         cmocka_unit_test(a_reader_of_now_gets_no_line_when_renewal_is_due_or_the_counter_went_back),
     };

@@ -9,6 +9,7 @@
 #include <timebase/error.h>
 #include <timebase/page.h>
 
+#include "never_expires.h"
 #include "clock/page/publish.h"
 
 static struct timebase_line line_of(uint64_t start_ticks)
@@ -20,7 +21,7 @@ static struct timebase_line line_of(uint64_t start_ticks)
 static struct timebase_page good_page(void)
 {
     struct timebase_page page = {0};
-    struct timebase_lines lines = {line_of(UINT64_MAX - 4), line_of(6), line_of(6)};
+    struct timebase_lines lines = {line_of(UINT64_MAX - 4), line_of(6), line_of(6), NEVER_EXPIRES};
     publish_begin(&page, TIMEBASE_COUNTER_X86_TSC);
     publish_lines(&page, &lines, 1000);
     return page;
@@ -52,8 +53,8 @@ static void another_magic_size_or_version_is_refused(void **state)
     struct timebase_page magic = good_page(), size = good_page(), version = good_page();
     (void)state;
     magic.magic = __builtin_bswap32(TIMEBASE_PAGE_MAGIC);
-    size.size = 256;
-    version.version = TIMEBASE_PAGE_VERSION + 1;
+    size.size = 512;
+    version.version = 1;
     assert_int_equal(timebase_page_validate(&magic), TIMEBASE_E_FORMAT);
     assert_int_equal(timebase_page_validate(&size), TIMEBASE_E_FORMAT);
     assert_int_equal(timebase_page_validate(&version), TIMEBASE_E_FORMAT);
@@ -72,6 +73,49 @@ static void a_refresh_beyond_the_half_of_all_ticks_is_refused(void **state)
     (void)state;
     page.refresh_ticks = (uint64_t)1 << 63;
     assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT);
+}
+
+/* Readers of now look at refresh_ticks alone: within it no page is silent. */
+static void a_page_that_expires_before_its_renewal_is_due_is_refused(void **state)
+{
+    struct timebase_page page = good_page();
+    struct timebase_validity *validity = &page.copy[page.seq & 1].validity;
+    (void)state;
+    validity->silent_ticks = validity->void_ticks = page.refresh_ticks + 1;
+    assert_int_equal(timebase_page_validate(&page), TIMEBASE_OK);
+    validity->silent_ticks = page.refresh_ticks;
+    assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT);
+    validity->silent_ticks = page.refresh_ticks + 2;
+    assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT); /* void before silent */
+    validity->void_ticks = TIMEBASE_PAGE_NEVER + 1;
+    assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT);
+}
+
+static void an_estimated_error_without_measure_is_refused(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct timebase_page page = good_page();
+        uint64_t *esterror_ns = &page.copy[page.seq & 1].validity.before_esterror_ns;
+        esterror_ns[which] = (uint64_t)1 << 62;
+        assert_int_equal(timebase_page_validate(&page), TIMEBASE_OK);
+        esterror_ns[which]++;
+        assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT);
+    }
+}
+
+static void a_feature_that_is_not_understood_is_refused(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 32; bit++) {
+        struct timebase_page page = good_page();
+        page.incompatible = (uint32_t)1 << bit;
+        assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_UNSUPPORTED);
+        page.seq = 0;
+        assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_UNSUPPORTED);
+        page.version++; /* whose bits may mean something else */
+        assert_int_equal(timebase_page_validate(&page), TIMEBASE_E_FORMAT);
+    }
 }
 
 typedef void (*spoiler)(struct timebase_line *line);
@@ -165,6 +209,9 @@ int main(void)
         cmocka_unit_test(another_magic_size_or_version_is_refused),
         cmocka_unit_test(a_format_is_refused_even_without_lines),
         cmocka_unit_test(a_refresh_beyond_the_half_of_all_ticks_is_refused),
+        cmocka_unit_test(a_page_that_expires_before_its_renewal_is_due_is_refused),
+        cmocka_unit_test(an_estimated_error_without_measure_is_refused),
+        cmocka_unit_test(a_feature_that_is_not_understood_is_refused),
         cmocka_unit_test(each_line_is_checked_for_each_range),
         cmocka_unit_test(the_other_copy_is_not_looked_at),
         cmocka_unit_test(lines_out_of_order_are_refused),

@@ -17,7 +17,7 @@ static struct timebase_line line_of(uint64_t start_ticks)
     struct timebase_line line = {
         .start_ticks = start_ticks,
         .mono_ns = 0x1122334455667788 + start_ticks,
-        .utc_offset_ns = 0x99aabbccddeeff01,
+        .utc_ns = 0x99aabbccddeeff01,
         .period_frac = 0x8765432112345678,
         .period_ns = 41,
         .flags = 0xffdb0012,
@@ -31,8 +31,17 @@ static struct timebase_line line_of(uint64_t start_ticks)
 
 static struct timebase_lines lines_of(uint64_t start_ticks)
 {
-    struct timebase_lines lines = {line_of(start_ticks), line_of(start_ticks + 10),
-                                   line_of(start_ticks + 20)};
+    struct timebase_lines lines = {
+        line_of(start_ticks),
+        line_of(start_ticks + 10),
+        line_of(start_ticks + 20),
+        {.silent_ticks = (uint64_t)1 << 62 | 3,
+         .void_ticks = (uint64_t)1 << 63,
+         .before_esterror_ns = 0x500000006 + start_ticks,
+         .slew_esterror_ns = 0x600000007,
+         .after_esterror_ns = 0x700000008,
+         .esterror_rate = 0xcdef0123},
+    };
     return lines;
 }
 
@@ -48,7 +57,8 @@ static void a_new_page_says_what_it_is_and_has_no_lines(void **state)
     memset(&page, 0, sizeof(page));
     publish_begin(&page, TIMEBASE_COUNTER_POWER_TB);
     assert_int_equal(page.magic, TIMEBASE_PAGE_MAGIC);
-    assert_int_equal(page.size, 512);
+    assert_int_equal(page.size, 640);
+    assert_int_equal(page.incompatible, 0);
     assert_int_equal(page.version, TIMEBASE_PAGE_VERSION);
     assert_int_equal(page.counter_id, TIMEBASE_COUNTER_POWER_TB);
     assert_true(page.seq == 0);
@@ -129,6 +139,25 @@ static void the_refresh_is_limited_so_that_earlier_ticks_look_huge(void **state)
                      &page.copy[1].slew);
 }
 
+/* Between two publications, for readers of either; 32-bit ones may take halves of any two. */
+static void the_refresh_between_is_none_that_a_reader_could_overrun(void **state)
+{
+    static const uint64_t samples[] = {0,           1,           0x0fffffff0,       0x100000010,
+                                       0xfffffffff, 0x200000000, 0x4000000000000000};
+    const size_t count = sizeof(samples) / sizeof(samples[0]);
+    (void)state;
+    for (size_t i = 0; i < count * count; i++) {
+        uint64_t a = samples[i / count], b = samples[i % count];
+        uint64_t between = publish_refresh_between(a, b);
+        uint64_t torn = (between & UINT64_C(0xffffffff00000000)) | (uint32_t)a;
+        uint64_t other = (a & UINT64_C(0xffffffff00000000)) | (uint32_t)between;
+        assert_true(between <= a && between <= b);
+        assert_true(between == publish_refresh_between(b, a));
+        assert_true(torn <= a && other <= a);
+    }
+    assert_true(publish_refresh_between(7, 9) == 7);
+}
+
 /* 32-bit readers see the lower half alone, and 0 means "no lines": that number is passed over. */
 static void the_number_goes_on_beyond_32_bits(void **state)
 {
@@ -164,6 +193,7 @@ int main(void)
         cmocka_unit_test(the_published_copy_is_not_touched_by_the_next_publication),
         cmocka_unit_test(the_words_around_the_copies_stay),
         cmocka_unit_test(the_refresh_is_limited_so_that_earlier_ticks_look_huge),
+        cmocka_unit_test(the_refresh_between_is_none_that_a_reader_could_overrun),
         cmocka_unit_test(the_number_goes_on_beyond_32_bits),
         cmocka_unit_test(counts_count),
     };

@@ -14,6 +14,10 @@
 
 #define MS 1000000
 #define LEASE ((uint64_t)TIMEBASE_PAGE_LEASE_NS)
+#define UTC_OFFSET ((uint64_t)1 << 60)
+/* After the start of `after`, 50 ms of which were before renewal became due. */
+#define SILENT ((uint64_t)(50 * MS + TIMEBASE_PAGE_SILENT_NS))
+#define VOID ((uint64_t)(50 * MS + TIMEBASE_PAGE_EXPIRED_NS))
 
 /* A tick is a nanosecond, more or less ppm millionths of it. */
 static struct timebase_line line_of(uint64_t start, uint64_t mono_ns, int ppm)
@@ -22,14 +26,21 @@ static struct timebase_line line_of(uint64_t start, uint64_t mono_ns, int ppm)
     line.period_frac = (uint64_t)(int64_t)ppm * (UINT64_MAX / 1000000);
     line.flags = TIMEBASE_STATUS_SYNCHRONIZED;
     line.maxerror_ns = 1000;
+    line.utc_ns = mono_ns + UTC_OFFSET;
     return line;
 }
 
 /* before from 0, slew from 100 ms, after from 105 ms. */
 static struct timebase_lines some_lines(void)
 {
-    struct timebase_lines lines = {line_of(0, 0, 0), line_of(100 * MS, 100 * MS, 500),
-                                   line_of(105 * MS, 105 * MS + 2500, 0)};
+    struct timebase_lines lines = {line_of(0, 0, 0),
+                                   line_of(100 * MS, 100 * MS, 500),
+                                   line_of(105 * MS, 105 * MS + 2500, 0),
+                                   {.silent_ticks = SILENT,
+                                    .void_ticks = VOID,
+                                    .before_esterror_ns = 10,
+                                    .slew_esterror_ns = 20,
+                                    .after_esterror_ns = 30}};
     return lines;
 }
 
@@ -113,6 +124,52 @@ static void lines_still_to_come_are_not_shown_for_ever(void **state)
     }
 }
 
+/* At these ticks, or at no tick. */
+static void assert_expiry(const struct view *view, uint64_t silent, uint64_t expired)
+{
+    const struct timebase_validity *validity = &view->lines.validity;
+    uint64_t start = view->lines.after.start_ticks;
+    assert_true(start + validity->silent_ticks == silent);
+    assert_true(start + validity->void_ticks == expired);
+    assert_true(view->refresh_ticks < validity->silent_ticks);
+}
+
+static void what_is_shown_expires_when_the_lines_do(void **state)
+{
+    struct timebase_lines lines = some_lines();
+    struct view before = view_at(&lines, 99 * MS), slew = view_at(&lines, 100 * MS);
+    struct view after = view_at(&lines, 300 * MS);
+    (void)state;
+    assert_expiry(&before, 105 * MS + SILENT, 105 * MS + VOID);
+    assert_expiry(&slew, 105 * MS + SILENT, 105 * MS + VOID);
+    assert_expiry(&after, 105 * MS + SILENT, 105 * MS + VOID);
+    assert_int_equal(before.lines.validity.after_esterror_ns, 10);
+    assert_int_equal(slew.lines.validity.after_esterror_ns, 20);
+    assert_int_equal(after.lines.validity.after_esterror_ns, 30);
+}
+
+/* The status that they have come to goes on for the lease. */
+static void what_has_expired_is_shown_to_the_end_of_its_lease(void **state)
+{
+    struct timebase_lines lines = some_lines();
+    uint64_t now = 105 * MS + VOID + 5;
+    struct view view = view_at(&lines, now);
+    (void)state;
+    assert_expiry(&view, now + LEASE + 1, now + LEASE + 1);
+}
+
+static void what_never_expires_is_shown_so(void **state)
+{
+    struct timebase_lines lines = some_lines();
+    (void)state;
+    lines.validity.silent_ticks = TIMEBASE_PAGE_NEVER - 5;
+    lines.validity.void_ticks = TIMEBASE_PAGE_NEVER;
+    struct view slew = view_at(&lines, 100 * MS), after = view_at(&lines, 300 * MS);
+    assert_true(slew.lines.validity.silent_ticks == TIMEBASE_PAGE_NEVER);
+    assert_true(slew.lines.validity.void_ticks == TIMEBASE_PAGE_NEVER);
+    assert_true(after.lines.validity.silent_ticks == TIMEBASE_PAGE_NEVER - 5);
+}
+
 /* From the floor on, never below it, slower by 1 in `divisor`, until the lines have caught up. */
 static void assert_joined(int64_t gap_ns, int64_t divisor)
 {
@@ -130,6 +187,9 @@ static void assert_joined(int64_t gap_ns, int64_t divisor)
     assert_true(left_ns >= gap_ns - made_good_ns - 1 && left_ns <= gap_ns - made_good_ns + 1);
     assert_true(end == start + LEASE || left_ns <= 1);
     assert_int_equal(view.lines.after.maxerror_ns, 1000 + gap_ns);
+    assert_int_equal(view.lines.validity.after_esterror_ns, 30 + gap_ns);
+    assert_true(timebase_line_utc_offset_ns(&view.lines.after) == (int64_t)UTC_OFFSET);
+    assert_expiry(&view, 105 * MS + SILENT, 105 * MS + VOID);
 }
 
 static void lines_below_the_floor_are_joined_from_there(void **state)
@@ -147,7 +207,7 @@ static int silence(uint64_t ns, uint32_t status, uint32_t *flags)
 {
     struct timebase_lines lines = some_lines();
     lines.before.flags = lines.slew.flags = lines.after.flags = status | TIMEBASE_LINE_TAI_VALID;
-    int state = view_silence(&lines, 50 * MS, 155 * MS + ns);
+    int state = view_silence(&lines, 155 * MS + ns);
     assert_int_equal(lines.before.flags, lines.after.flags);
     assert_int_equal(lines.slew.flags, lines.after.flags);
     *flags = lines.after.flags;
@@ -181,13 +241,18 @@ static void silence_makes_no_status_better(void **state)
     assert_int_equal(flags, TAI(TIMEBASE_STATUS_UNKNOWN));
 }
 
-/* A writer may want renewal as late as it likes; it is not waited for. */
-static void a_far_horizon_delays_silence_by_seconds_only(void **state)
+/* Whatever this library's own writers put there. */
+static void silence_begins_when_the_page_says(void **state)
 {
     struct timebase_lines lines = some_lines();
-    uint64_t now = 105 * MS + 4000000000 + TIMEBASE_PAGE_SILENT_NS;
     (void)state;
-    assert_int_equal(view_silence(&lines, (uint64_t)1 << 62, now), TIMEBASE_ATTACHMENT_SILENT);
+    lines.validity.silent_ticks = 7;
+    lines.validity.void_ticks = 9;
+    assert_int_equal(view_silence(&lines, 104 * MS), TIMEBASE_ATTACHMENT_CURRENT);
+    assert_int_equal(view_silence(&lines, 105 * MS + 6), TIMEBASE_ATTACHMENT_CURRENT);
+    assert_int_equal(view_silence(&lines, 105 * MS + 7), TIMEBASE_ATTACHMENT_SILENT);
+    assert_int_equal(view_silence(&lines, 105 * MS + 8), TIMEBASE_ATTACHMENT_SILENT);
+    assert_int_equal(view_silence(&lines, 105 * MS + 9), TIMEBASE_ATTACHMENT_EXPIRED);
 }
 
 int main(void)
@@ -198,10 +263,13 @@ int main(void)
         cmocka_unit_test(whatever_is_shown_is_what_the_lines_say),
         cmocka_unit_test(the_counter_may_wrap),
         cmocka_unit_test(lines_still_to_come_are_not_shown_for_ever),
+        cmocka_unit_test(what_is_shown_expires_when_the_lines_do),
+        cmocka_unit_test(what_has_expired_is_shown_to_the_end_of_its_lease),
+        cmocka_unit_test(what_never_expires_is_shown_so),
         cmocka_unit_test(lines_below_the_floor_are_joined_from_there),
         cmocka_unit_test(silence_is_told_after_its_time),
         cmocka_unit_test(silence_makes_no_status_better),
-        cmocka_unit_test(a_far_horizon_delays_silence_by_seconds_only),
+        cmocka_unit_test(silence_begins_when_the_page_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

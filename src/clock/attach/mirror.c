@@ -112,7 +112,7 @@ static void publish(struct mirror *mirror, const struct timebase_lines *lines,
                     const struct view *view)
 {
     publish_lines(&mirror->whole, lines, 0);
-    publish_lines_until(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
+    publish_lines(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
 }
 
 static bool get_shown(struct mirror *mirror, struct view *shown)
@@ -181,12 +181,11 @@ static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
 }
 
 /* Returns 0; BUSY if the lines have to wait until what is shown has come to its end. */
-static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t refresh_ticks,
-                uint64_t now_ticks)
+static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t now_ticks)
 {
     struct timebase_lines old;
     struct view shown;
-    mirror->attachment.state = view_silence(&lines, refresh_ticks, now_ticks);
+    mirror->attachment.state = view_silence(&lines, now_ticks);
     struct view view = view_at(&lines, now_ticks);
     if (!get_shown(mirror, &shown) || !publish_read_back(&mirror->whole, &old)) {
         publish(mirror, &lines, &view);
@@ -208,7 +207,8 @@ static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t ref
 
 static void note_utc_step(struct mirror *mirror, const struct timebase_lines *lines)
 {
-    int64_t step_ns = (int64_t)(lines->after.utc_offset_ns - mirror->lines.after.utc_offset_ns);
+    int64_t step_ns = (int64_t)((uint64_t)timebase_line_utc_offset_ns(&lines->after) -
+                                (uint64_t)timebase_line_utc_offset_ns(&mirror->lines.after));
     if (mirror->seq != 0 && step_ns != 0)
         mirror->last_utc_step_ns = step_ns;
 }
@@ -218,7 +218,6 @@ static void keep(struct mirror *mirror, const struct timebase_page *page, uint64
     const struct timebase_lines *lines = &page->copy[page->seq & 1];
     note_utc_step(mirror, lines);
     mirror->lines = *lines;
-    mirror->refresh_ticks = page->refresh_ticks;
     mirror->seq = page->seq;
     mirror->changed_ticks = now_ticks;
     mirror->utc_step_count = page->utc_step_count;
@@ -240,7 +239,7 @@ static int renew(struct mirror *mirror)
     mirror->attachment.refusals += result < 0;
     mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
     if (result == LOOK_ANOTHER) {
-        result = show(mirror, copy.copy[copy.seq & 1], copy.refresh_ticks, now_ticks);
+        result = show(mirror, copy.copy[copy.seq & 1], now_ticks);
         if (result == TIMEBASE_OK)
             keep(mirror, &copy, now_ticks);
         else
@@ -249,7 +248,7 @@ static int renew(struct mirror *mirror)
     }
     if (mirror->seq == 0)
         return result;
-    int shown = show(mirror, mirror->lines, mirror->refresh_ticks, now_ticks);
+    int shown = show(mirror, mirror->lines, now_ticks);
     return result < 0 ? result : shown;
 }
 

@@ -21,12 +21,11 @@ struct mirror {
     int32_t is_followed; /* somebody has gone on with `whole` beyond the lease */
     /* The rest is for who has locked the cell. */
     struct timebase_lines lines; /* as copied last */
-    uint64_t refresh_ticks;
-    uint64_t seq;            /* their number in the file; 0: no lines yet */
-    uint64_t changed_ticks;  /* when another number was last seen */
-    uint64_t lease_ticks;    /* when the lease of the last look runs out */
-    uint64_t look_up_ticks;  /* when the path may be looked up again */
-    uint64_t utc_step_count; /* the page's counts */
+    uint64_t seq;                /* their number in the file; 0: no lines yet */
+    uint64_t changed_ticks;      /* when another number was last seen */
+    uint64_t lease_ticks;        /* when the lease of the last look runs out */
+    uint64_t look_up_ticks;      /* when the path may be looked up again */
+    uint64_t utc_step_count;     /* the page's counts */
     uint64_t late_count;
     uint64_t disruption_marker;
     int64_t last_utc_step_ns;

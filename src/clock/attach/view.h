@@ -50,9 +50,9 @@ uint64_t view_elapsed_ns(const struct timebase_lines *lines, uint64_t ticks);
 uint64_t view_ticks(const struct timebase_lines *lines, uint64_t ns);
 
 /*
- * Nobody has renewed the lines since they wanted it, refresh_ticks after the start of `after`:
- * their status says so. Returns enum timebase_attachment_state.
+ * The status of the lines at now_ticks, by their own expiry, is theirs from now on. Returns enum
+ * timebase_attachment_state.
  */
-int view_silence(struct timebase_lines *lines, uint64_t refresh_ticks, uint64_t now_ticks);
+int view_silence(struct timebase_lines *lines, uint64_t now_ticks);
 
 #endif

@@ -16,6 +16,7 @@
 /* Lines are followed for no more horizons than these, and a second: see followed_until(). */
 #define FOLLOWED_HORIZONS 4
 #define FOLLOWED_MARGIN_NS 1000000000
+#define NS_PER_SEC 1000000000
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
 
@@ -196,7 +197,7 @@ static struct timebase_line line(const struct discipline *discipline, struct seg
         segment->drift_rate = drift_rate;
     out.start_ticks = segment->start_ticks;
     out.mono_ns = (uint64_t)segment->value.ns;
-    out.utc_offset_ns = (uint64_t)segment->utc_offset_ns;
+    out.utc_ns = out.mono_ns + (uint64_t)segment->utc_offset_ns;
     out.period_frac = segment->period.frac;
     out.period_ns = (uint32_t)segment->period.ns;
     out.flags = sample->flags | (uint32_t)discipline_status(discipline);
@@ -306,6 +307,38 @@ static uint64_t followed_until(const struct discipline *discipline, const struct
         estimator_ticks(period, FOLLOWED_MARGIN_NS);
 }
 
+/* Of a line that has just been drawn. No samples speak for it yet but by its bound. */
+static uint64_t esterror_of(const struct timebase_line *line)
+{
+    return line->maxerror_ns;
+}
+
+static uint32_t esterror_rate_of(const struct timebase_line *line)
+{
+    uint64_t rate = (uint64_t)line->drift_rate + line->slew_rate;
+    return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+}
+
+/* Whole seconds: estimator_ticks() takes less than 2^32 ns. */
+static uint64_t seconds_ticks(const struct discipline *discipline, int64_t ns)
+{
+    return (uint64_t)(ns / NS_PER_SEC) * estimator_ticks(discipline->estimator.period, NS_PER_SEC);
+}
+
+/* From when they wanted renewal. */
+static struct timebase_validity validity(const struct discipline *discipline,
+                                         const struct timebase_lines *lines, uint64_t refresh_ticks)
+{
+    struct timebase_validity out = {0};
+    out.silent_ticks = refresh_ticks + seconds_ticks(discipline, TIMEBASE_PAGE_SILENT_NS);
+    out.void_ticks = refresh_ticks + seconds_ticks(discipline, TIMEBASE_PAGE_EXPIRED_NS);
+    out.before_esterror_ns = esterror_of(&lines->before);
+    out.slew_esterror_ns = esterror_of(&lines->slew);
+    out.after_esterror_ns = esterror_of(&lines->after);
+    out.esterror_rate = esterror_rate_of(&lines->after);
+    return out;
+}
+
 struct discipline_output discipline_plan(const struct discipline *discipline,
                                          const struct schedule *schedule, uint64_t followed_ticks)
 {
@@ -319,6 +352,7 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
     out.lines.slew = line(discipline, &out.plan.slew, out.plan.error, steady);
     out.lines.after = line(discipline, &out.plan.after, out.plan.left_error, left);
     out.refresh_ticks = refresh_ticks(discipline, &out.plan, &timed);
+    out.lines.validity = validity(discipline, &out.lines, out.refresh_ticks);
     return out;
 }
 
@@ -358,7 +392,7 @@ static struct segment adopted(const struct timebase_line *line)
     segment.value = fixed_from_ns((int64_t)line->mono_ns);
     segment.period.ns = line->period_ns;
     segment.period.frac = line->period_frac;
-    segment.utc_offset_ns = (int64_t)line->utc_offset_ns;
+    segment.utc_offset_ns = timebase_line_utc_offset_ns(line);
     segment.maxerror_ns = line->maxerror_ns;
     segment.drift_rate = line->drift_rate;
     return segment;

@@ -42,10 +42,13 @@ static void convert(const struct timebase_lines *lines, uint64_t ticks,
 {
     const struct timebase_line *line = line_for(lines, ticks);
     uint64_t d = ticks - timebase_page_word(&line->start_ticks);
-    if ((int64_t)d >= 0 || line != &lines->before)
-        timebase_line_convert(line, d, TIMEBASE_WANT_ALL, out);
-    else
+    bool is_back = (int64_t)d < 0 && line == &lines->before;
+    if (is_back)
         convert_back(line, -d, out);
+    else
+        timebase_line_convert(line, d, TIMEBASE_WANT_ALL, out);
+    out->esterror_ns = timebase_lines_esterror(lines, line, is_back ? -d : d);
+    out->flags = timebase_lines_flags(lines, ticks, out->flags);
     out->ticks = ticks;
 }
 

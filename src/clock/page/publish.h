@@ -8,16 +8,18 @@
 /* The words that stay, in a zeroed page: no lines yet, seq is 0. */
 void publish_begin(struct timebase_page *page, int counter_id);
 
-/* Make the lines the ones that readers follow; see the protocol in page.h. */
+/*
+ * Make the lines the ones that readers follow; see the protocol in page.h. Nobody accepts them, or
+ * the lines before, with a refresh_ticks that is larger than their own.
+ */
 void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                    uint64_t refresh_ticks);
 
 /*
- * The same, for a page whose refresh_ticks readers must not overrun, though it lies outside the
- * copies: no reader has one publication's lines with the refresh of another.
+ * What stands in the page while the number changes: no larger than either refresh_ticks. Nor is
+ * what a machine of 32 bits makes of halves of it and of either of them.
  */
-void publish_lines_until(struct timebase_page *page, const struct timebase_lines *lines,
-                         uint64_t refresh_ticks);
+uint64_t publish_refresh_between(uint64_t a, uint64_t b);
 
 /* No lines any more: readers take the slow path. Not while they read: timebase_clock_restart. */
 void publish_clear(struct timebase_page *page);

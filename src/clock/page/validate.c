@@ -30,10 +30,22 @@ static bool are_in_order(const struct timebase_lines *lines)
     return (int64_t)(slew - before) >= 0 && (int64_t)(after - slew) >= 0;
 }
 
-static bool are_lines(const struct timebase_lines *lines)
+/* What is current is not silent: readers of now look at refresh_ticks alone. */
+static bool is_validity(const struct timebase_validity *validity, uint64_t refresh_ticks)
+{
+    uint64_t silent_ticks = timebase_page_word(&validity->silent_ticks);
+    uint64_t void_ticks = timebase_page_word(&validity->void_ticks);
+    return refresh_ticks < silent_ticks && silent_ticks <= void_ticks &&
+        void_ticks <= TIMEBASE_PAGE_NEVER &&
+        timebase_page_word(&validity->before_esterror_ns) <= ERROR_MAX_NS &&
+        timebase_page_word(&validity->slew_esterror_ns) <= ERROR_MAX_NS &&
+        timebase_page_word(&validity->after_esterror_ns) <= ERROR_MAX_NS;
+}
+
+static bool are_lines(const struct timebase_lines *lines, uint64_t refresh_ticks)
 {
     return is_line(&lines->before) && is_line(&lines->slew) && is_line(&lines->after) &&
-        are_in_order(lines);
+        are_in_order(lines) && is_validity(&lines->validity, refresh_ticks);
 }
 
 TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
@@ -43,11 +55,12 @@ TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
     if (page->magic != TIMEBASE_PAGE_MAGIC || page->size != TIMEBASE_PAGE_SIZE ||
         page->version != TIMEBASE_PAGE_VERSION)
         return TIMEBASE_E_FORMAT;
+    if ((page->incompatible & ~TIMEBASE_PAGE_UNDERSTOOD) != 0)
+        return TIMEBASE_E_UNSUPPORTED;
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     if (seq == 0)
         return TIMEBASE_E_STALE;
-    bool is_good =
-        (int64_t)timebase_page_word(&page->refresh_ticks) >= 0 && are_lines(&page->copy[seq & 1]);
+    bool is_good = are_lines(&page->copy[seq & 1], timebase_page_word(&page->refresh_ticks));
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (timebase_page_seq(page, __ATOMIC_RELAXED) != seq)
         return TIMEBASE_E_TORN;

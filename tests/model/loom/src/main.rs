@@ -7,13 +7,21 @@ mod operations;
 mod variants;
 
 use model::{explore, Size};
-use operations::{Code, Reading};
+use operations::{Code, Place, Reading};
 use std::process::exit;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// One publication before, so that a reader may be in a copy while it is rewritten: two beside.
-const SMALL: Size = Size { before: 1, beside: 2, in_a_row: 1, handed_on: false, preemptions: None };
+const SMALL: Size = Size {
+    before: 1,
+    beside: 2,
+    in_a_row: 1,
+    handed_on: false,
+    preemptions: None,
+    shrinking: false,
+};
+const SHRINKING: Size = Size { shrinking: true, ..SMALL };
 
 /// What is claimed, and how to see whether it holds: Ok or Err with words for the reader.
 struct Claim {
@@ -21,7 +29,7 @@ struct Claim {
     check: Box<dyn Fn() -> Result<String, String> + Send>,
 }
 
-fn holds(code: &Code, reading: &Reading, words: &[String], size: &Size) -> Claim {
+fn holds(code: &Code, reading: &Reading, words: &[Place], size: &Size) -> Claim {
     let (code, reading, size) = (code.clone(), reading.clone(), size.clone());
     let words = words.to_vec();
     let bound = size.preemptions.map_or("all".to_string(), |n| format!("up to {n} preemptions,"));
@@ -55,14 +63,38 @@ fn holds_for_pair(code: &Code, reading: &Reading) -> Claim {
     Claim { what, check: Box::new(check) }
 }
 
+/// No accepted lines come with a refresh_ticks that is larger than theirs.
+fn holds_for_refresh(code: &Code, reading: &Reading) -> Claim {
+    let (code, reading) = (code.clone(), reading.clone());
+    let what = format!("{}: never with a refresh beyond its lines", reading.name);
+    let check = move || {
+        let mut executions = 0;
+        for size in [SMALL, SHRINKING] {
+            executions += explore(&code, &reading, &reading.refresh(), &size)?;
+        }
+        Ok(format!("all {executions} executions"))
+    };
+    Claim { what, check: Box::new(check) }
+}
+
+/// All that a reading may find wrong, a word at a time.
+fn looked_at(reading: &Reading) -> Vec<(Place, Size)> {
+    let mut all: Vec<_> = reading.words().into_iter().map(|word| (word, SMALL)).collect();
+    for word in reading.refresh() {
+        all.push((word.clone(), SMALL));
+        all.push((word, SHRINKING));
+    }
+    all
+}
+
 /// The variant lets some word of another publication through; any other end is none.
 fn fails(variant: variants::Variant) -> Claim {
     let what = format!("{}: must be torn", variant.what);
     let check = move || {
         let readings = vec![variant.reading.clone()];
         let code = Code { publication: variant.publication.clone(), readings };
-        for word in variant.reading.words() {
-            match explore(&code, &variant.reading, &[word], &SMALL) {
+        for (word, size) in looked_at(&variant.reading) {
+            match explore(&code, &variant.reading, &[word], &size) {
                 Ok(_) => continue,
                 Err(found) if found.starts_with("torn") => return Ok(found),
                 Err(other) => return Err(other),
@@ -76,11 +108,15 @@ fn fails(variant: variants::Variant) -> Claim {
 fn claims(code: &Code) -> Vec<Claim> {
     let mut all = Vec::new();
     // Halves of words are many, and differ from words in nothing that a third would show.
-    let beside = if code.readings[0].words().iter().any(|w| w.ends_with(".low")) { 2 } else { 3 };
+    let is_half = |place: &Place| matches!(place, Place::This(word) if word.ends_with(".low"));
+    let beside = if code.readings[0].words().iter().any(is_half) { 2 } else { 3 };
     for reading in &code.readings {
         let words = reading.words();
         all.push(holds(code, reading, &words, &Size { beside, ..SMALL }));
         all.push(holds_for_pair(code, reading));
+        if !reading.refresh().is_empty() {
+            all.push(holds_for_refresh(code, reading));
+        }
         all.extend(variants::of_reader(code, reading).into_iter().map(fails));
     }
     // What one reader does to another, and to itself, does not depend on the word.

@@ -7,8 +7,11 @@
 //! to look at each word by itself looks at all. And an access left out can only have taken
 //! constraints with it (a relaxed store may be what makes two fences synchronise): the reduced
 //! program shows every execution of the whole one, seen at those words.
+//!
+//! refresh_ticks lies outside the copies. Publications have larger and larger ones, or smaller and
+//! smaller ones; and a reader that accepts number s wants none that is larger than that of s.
 
-use crate::operations::{is_number, Code, Operation, Order, Place, Reading};
+use crate::operations::{is_number, is_refresh, Code, Operation, Order, Place, Reading, Source};
 use loom::sync::atomic::{fence, AtomicU64, Ordering};
 use loom::sync::Arc;
 use std::collections::BTreeMap;
@@ -26,6 +29,21 @@ pub struct Size {
     pub handed_on: bool,
     /// How often a thread may be stopped where it could go on; None: as often as there are steps.
     pub preemptions: Option<usize>,
+    /// Each publication has a smaller refresh_ticks than the one before.
+    pub shrinking: bool,
+}
+
+/// More than there are publications.
+const MANY: u64 = 100;
+
+impl Size {
+    fn refresh(&self, number: u64) -> u64 {
+        if self.shrinking {
+            MANY - number
+        } else {
+            number
+        }
+    }
 }
 
 /// The first thing found wrong. Not told by a panic: loom cannot always unwind the other threads.
@@ -35,6 +53,7 @@ struct Page {
     words: BTreeMap<Place, AtomicU64>,
     handed: AtomicU64,
     finding: Finding,
+    size: Size,
 }
 
 fn ordering(order: Order) -> Ordering {
@@ -57,12 +76,13 @@ fn place_of(place: &Place, number: u64) -> Place {
 }
 
 impl Page {
-    fn new(words: &[String], finding: Finding) -> Page {
-        let mut page = Page { words: BTreeMap::new(), handed: AtomicU64::new(0), finding };
+    fn new(words: &[Place], size: &Size, finding: Finding) -> Page {
+        let (words_of, size) = (BTreeMap::new(), size.clone());
+        let mut page = Page { words: words_of, handed: AtomicU64::new(0), finding, size };
         for number in 0..2 {
             for word in words {
-                let place = place_of(&Place::This(word.clone()), number);
-                page.words.insert(place, AtomicU64::new(0));
+                let value = if is_refresh(word) { page.size.refresh(0) } else { 0 };
+                page.words.insert(place_of(word, number), AtomicU64::new(value));
             }
         }
         for number in ["0", "0.low"] {
@@ -91,19 +111,29 @@ impl Page {
                     number = self.word(place, 0).unwrap().load(ordering(*order));
                 }
                 Operation::Load(..) => {}
-                Operation::Store(order, place) => {
+                Operation::Store(order, place, source) => {
                     if let Some(word) = self.word(place, number) {
-                        word.store(number + 1, ordering(*order));
+                        word.store(self.stored(place, *source, number), ordering(*order));
                     }
                 }
             }
         }
     }
 
+    /// By the publication after `number`.
+    fn stored(&self, place: &Place, source: Source, number: u64) -> u64 {
+        let (present, next) = (self.size.refresh(number), self.size.refresh(number + 1));
+        match (is_refresh(place), source) {
+            (false, _) => number + 1,
+            (true, Source::Own) => next,
+            (true, Source::Lesser) => present.min(next),
+        }
+    }
+
     /// One attempt: the number, and whether it was accepted.
     fn attempt(&self, reading: &Reading) -> (u64, bool) {
         let mut looks = Vec::new();
-        let mut seen = Vec::new();
+        let (mut seen, mut refresh) = (Vec::new(), Vec::new());
         for operation in &reading.operations {
             match operation {
                 Operation::Fence(order) => fence(ordering(*order)),
@@ -111,7 +141,11 @@ impl Page {
                     let number = *looks.first().unwrap_or(&0);
                     if let Some(word) = self.word(place, number) {
                         let value = word.load(ordering(*order));
-                        let kept = if is_number(place) { &mut looks } else { &mut seen };
+                        let kept = match place {
+                            place if is_number(place) => &mut looks,
+                            place if is_refresh(place) => &mut refresh,
+                            _ => &mut seen,
+                        };
                         kept.push(value);
                     }
                 }
@@ -124,6 +158,11 @@ impl Page {
             for value in seen {
                 self.expect(value == first, || {
                     format!("torn: number {first} accepted with a word of {value}")
+                });
+            }
+            for value in refresh {
+                self.expect(value <= self.size.refresh(first), || {
+                    format!("torn: number {first} accepted with a refresh of {value}")
                 });
             }
             return (first, true);
@@ -144,8 +183,8 @@ impl Page {
     }
 }
 
-fn run(code: &Code, reading: &Reading, words: &[String], size: &Size, finding: &Finding) {
-    let page = Arc::new(Page::new(words, finding.clone()));
+fn run(code: &Code, reading: &Reading, words: &[Place], size: &Size, finding: &Finding) {
+    let page = Arc::new(Page::new(words, size, finding.clone()));
     for _ in 0..size.before {
         page.publish(&code.publication);
     }
@@ -178,7 +217,7 @@ fn run(code: &Code, reading: &Reading, words: &[String], size: &Size, finding: &
 pub fn explore(
     code: &Code,
     reading: &Reading,
-    words: &[String],
+    words: &[Place],
     size: &Size,
 ) -> Result<usize, String> {
     let executions = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));

@@ -20,10 +20,17 @@ pub enum Place {
     Next(String),
 }
 
+/// What a writer stores: its own publication's word, or what suits the one before it as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Own,
+    Lesser,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     Load(Order, Place),
-    Store(Order, Place),
+    Store(Order, Place, Source),
     Fence(Order),
 }
 
@@ -66,7 +73,9 @@ fn operation(words: &[&str]) -> Result<Operation, String> {
         ["load", o, at, _size, _name] => Ok(Operation::Load(order(o)?, place(at))),
         // Every word of publication s + 1 must come from its own lines, the number from s.
         ["store", o, at, _size, value] if !value.contains('?') => {
-            Ok(Operation::Store(order(o)?, place(at)))
+            let is_lesser = value.ends_with(".lesser");
+            let source = if is_lesser { Source::Lesser } else { Source::Own };
+            Ok(Operation::Store(order(o)?, place(at), source))
         }
         _ => Err("neither load, store nor fence".to_string()),
     }
@@ -108,17 +117,31 @@ pub fn is_number(place: &Place) -> bool {
     matches!(place, Place::Fixed(word) if word == "0" || word == "0.low")
 }
 
+/// refresh_ticks or one of its halves: outside the copies, and not the number.
+pub fn is_refresh(place: &Place) -> bool {
+    matches!(place, Place::Fixed(word) if word == "8" || word.starts_with("8."))
+}
+
 impl Reading {
-    /// The words of a copy that the reader looks at.
-    pub fn words(&self) -> Vec<String> {
-        let words: BTreeSet<String> = self
+    fn places(&self, is_wanted: impl Fn(&Place) -> bool) -> Vec<Place> {
+        let places: BTreeSet<Place> = self
             .operations
             .iter()
             .filter_map(|operation| match operation {
-                Operation::Load(_, Place::This(word)) => Some(word.clone()),
+                Operation::Load(_, place) if is_wanted(place) => Some(place.clone()),
                 _ => None,
             })
             .collect();
-        words.into_iter().collect()
+        places.into_iter().collect()
+    }
+
+    /// The words of a copy that the reader looks at.
+    pub fn words(&self) -> Vec<Place> {
+        self.places(|place| matches!(place, Place::This(_)))
+    }
+
+    /// What it looks at of refresh_ticks: nothing, the word, or two halves.
+    pub fn refresh(&self) -> Vec<Place> {
+        self.places(is_refresh)
     }
 }

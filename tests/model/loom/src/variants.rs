@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! The same code with one thing missing: each must be found wrong, or the models prove nothing.
 
-use crate::operations::{is_number, Code, Operation, Order, Place, Reading};
+use crate::operations::{is_number, Code, Operation, Order, Place, Reading, Source};
 
 pub struct Variant {
     pub what: String,
@@ -16,8 +16,8 @@ fn weaker(operation: &Operation) -> Option<Option<Operation>> {
         Operation::Load(order, place) if *order != Order::Relaxed => {
             Some(Some(Operation::Load(Order::Relaxed, place.clone())))
         }
-        Operation::Store(order, place) if *order != Order::Relaxed => {
-            Some(Some(Operation::Store(Order::Relaxed, place.clone())))
+        Operation::Store(order, place, source) if *order != Order::Relaxed => {
+            Some(Some(Operation::Store(Order::Relaxed, place.clone(), *source)))
         }
         _ => None,
     }
@@ -37,8 +37,8 @@ fn weakened(operations: &[Operation]) -> Vec<(String, Vec<Operation>)> {
 }
 
 fn number_first(publication: &[Operation]) -> Vec<Operation> {
-    let is_raise = |o: &Operation| matches!(o, Operation::Store(_, place) if is_number(place));
-    let is_word = |o: &Operation| matches!(o, Operation::Store(_, Place::Next(_)));
+    let is_raise = |o: &Operation| matches!(o, Operation::Store(_, place, _) if is_number(place));
+    let is_word = |o: &Operation| matches!(o, Operation::Store(_, Place::Next(_), _));
     let mut list = publication.to_vec();
     let raise = list.remove(list.iter().position(is_raise).expect("no number is stored"));
     list.insert(list.iter().position(is_word).expect("no word is stored"), raise);
@@ -47,12 +47,18 @@ fn number_first(publication: &[Operation]) -> Vec<Operation> {
 
 fn into_present_copy(publication: &[Operation]) -> Vec<Operation> {
     let moved = |operation: &Operation| match operation {
-        Operation::Store(order, Place::Next(word)) => {
-            Operation::Store(*order, Place::This(word.clone()))
+        Operation::Store(order, Place::Next(word), source) => {
+            Operation::Store(*order, Place::This(word.clone()), *source)
         }
         other => other.clone(),
     };
     publication.iter().map(moved).collect()
+}
+
+/// The next refresh_ticks stands there before the number does.
+fn refresh_not_lowered(publication: &[Operation]) -> Vec<Operation> {
+    let is_lesser = |o: &&Operation| !matches!(o, Operation::Store(_, _, Source::Lesser));
+    publication.iter().filter(is_lesser).cloned().collect()
 }
 
 pub fn of_reader(code: &Code, reading: &Reading) -> Vec<Variant> {
@@ -80,6 +86,7 @@ pub fn of_writer(code: &Code, reading: &Reading) -> Vec<Variant> {
         *what = format!("without {what}");
     }
     all.push(("the number before the words".to_string(), number_first(&code.publication)));
+    all.push(("without a lesser refresh".to_string(), refresh_not_lowered(&code.publication)));
     all.push(("into the present copy".to_string(), into_present_copy(&code.publication)));
     let variant = |(what, publication)| Variant {
         what: format!("publication {what}, reading {}", reading.name),
