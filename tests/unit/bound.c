@@ -69,6 +69,12 @@ static void the_oscillator_s_allowance_is_the_user_s_if_there_is_one(void **stat
     assert_int_equal(estimator_drift_ppm(&discipline.estimator), ASSUME_DRIFT_PPM);
 }
 
+/* Parts in a million of 1 ns, as 2^-64 ns. */
+static uint64_t ppm(uint64_t parts)
+{
+    return UINT64_MAX / 1000000 * parts;
+}
+
 /* What the claim about UTC grows by is in both bounds, and not twice in that of the reference. */
 static void a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew(void **state)
 {
@@ -77,10 +83,10 @@ static void a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew(void **s
     (void)state;
     assert_in_range(slew, bound_rate(fixed_from_ns(1), ASSUME_SLEW_PPM),
                     bound_rate(fixed_from_ns(1), ASSUME_SLEW_PPM) + 1);
-    discipline.growth_ppb = 200000;
+    discipline.estimator.growth_frac = ppm(200);
     assert_in_range(bound_drift_rate(&discipline) - drift, 858993, 858994); /* 200 ppm */
     assert_in_range(slew - bound_slew_rate(&discipline), 858992, 858994);
-    discipline.growth_ppb = 900000;
+    discipline.estimator.growth_frac = ppm(900);
     assert_in_range(bound_drift_rate(&discipline) - drift, 3865470, 3865471);
     assert_int_equal(bound_slew_rate(&discipline), 1);
 }
@@ -90,9 +96,9 @@ static void a_growth_too_fast_for_its_field_is_not_told(void **state)
     struct discipline discipline = known_discipline();
     (void)state;
     assert_true(bound_is_told(&discipline));
-    discipline.growth_ppb = 100000000;
+    discipline.estimator.growth_frac = ppm(100000);
     assert_true(bound_is_told(&discipline));
-    discipline.estimator.period = fixed_from_ns(41);
+    discipline.estimator.growth_frac = UINT64_MAX; /* 1 ns or more */
     assert_false(bound_is_told(&discipline));
 }
 

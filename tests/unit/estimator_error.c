@@ -19,7 +19,7 @@
 static struct estimator_point point_of(const struct discipline_sample *sample, struct fixed period)
 {
     uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    struct estimator_point point = {sample->ticks_before + bracket / 2, sample->mono_ns, 0};
+    struct estimator_point point = {sample->ticks_before + bracket / 2, sample->mono_ns, 0, 0};
     point.width_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2).ns + 1;
     return point;
 }

@@ -167,22 +167,6 @@ static void a_bound_whose_growth_cannot_be_told_is_no_promise(void **state)
     assert_is((int)discipline_status(&scene.discipline), TIMEBASE_STATUS_UNKNOWN);
 }
 
-/* Four samples in a row: a line's slope may be a mean of the last three. */
-static void the_growth_of_a_claim_is_that_of_the_last_samples(void **state)
-{
-    static const uint32_t told[] = {100, 900, 100, 100, 100, 100, 100};
-    static const uint32_t kept[] = {100, 900, 900, 900, 900, 100, 100};
-    struct scene scene = synchronized_scene();
-    (void)state;
-    for (unsigned i = 0; i < sizeof told / sizeof told[0]; i++) {
-        struct discipline_sample sample = simulated_sample(&scene.line, 100, 50);
-        sample.maxerror_ppb = told[i];
-        discipline_observe(&scene.discipline, &sample);
-        simulated_wait(&scene.line, 100 * MS);
-        assert_int_equal(scene.discipline.growth_ppb, kept[i]);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,7 +179,6 @@ int main(void)
         cmocka_unit_test(a_lost_reference_is_unknown_only_when_the_bound_is_useless),
         cmocka_unit_test(a_hold_says_whether_there_is_anything_to_tell),
         cmocka_unit_test(a_bound_whose_growth_cannot_be_told_is_no_promise),
-        cmocka_unit_test(the_growth_of_a_claim_is_that_of_the_last_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,16 +28,16 @@ uint32_t bound_drift_rate(const struct discipline *discipline)
     uint64_t allowed_ppb = (uint64_t)estimator_drift_ppm(estimator) * PPB_PER_PPM;
     uint64_t slope = (estimator->period_error_frac >> 32) + 1;
     uint64_t oscillator = rate_ppb(estimator->period, allowed_ppb);
-    uint64_t claim = rate_ppb(estimator->period, discipline->growth_ppb);
+    uint64_t claim = (estimator->growth_frac >> 32) + 1;
     return narrowed(slope + oscillator + claim);
 }
 
 uint32_t bound_slew_rate(const struct discipline *discipline)
 {
-    uint64_t slew_ppb = ASSUME_SLEW_PPM * PPB_PER_PPM;
-    uint64_t told_ppb = discipline->growth_ppb;
-    return narrowed(
-        rate_ppb(discipline->estimator.period, told_ppb < slew_ppb ? slew_ppb - told_ppb : 0));
+    const struct estimator *estimator = &discipline->estimator;
+    uint64_t slew = rate_ppb(estimator->period, ASSUME_SLEW_PPM * PPB_PER_PPM);
+    uint64_t claim = estimator->growth_frac >> 32;
+    return narrowed(claim < slew ? slew - claim : 1);
 }
 
 bool bound_is_told(const struct discipline *discipline)

@@ -33,6 +33,7 @@ struct estimator_point bracket_point(const struct discipline_sample *sample, str
     point.ticks = sample->ticks_before + (uint64_t)(bracket / 2);
     point.ns = sample->mono_ns;
     point.width_ns = width_ns(sample, period);
+    point.growth_ppb = sample->maxerror_ppb;
     return point;
 }
 

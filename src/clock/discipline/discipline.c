@@ -11,8 +11,6 @@
 #define DISTRUSTED_PACE_PARTS 2000
 /* A slope worse than one part in a million: still initialising, unless it can get no better. */
 #define INITIALIZING_PPM 1
-/* So many samples in a row must say that UTC's growth has become smaller, before it is believed. */
-#define CALM_SAMPLES 4
 /* Lines are followed for no more horizons than these, and a second: see followed_until(). */
 #define FOLLOWED_HORIZONS 4
 #define FOLLOWED_MARGIN_NS 1000000000
@@ -87,18 +85,6 @@ static enum status_event status_event(const struct discipline *discipline)
     return discipline->was_synchronized ? STATUS_SYNCHRONIZED_AGAIN : STATUS_SYNCHRONIZED_ONCE;
 }
 
-/*
- * How fast the claim about UTC grows: a line's slope may be a mean over the last samples, so the
- * largest growth among them counts.
- */
-static void note_growth(struct discipline *discipline, uint32_t growth_ppb)
-{
-    if (growth_ppb >= discipline->growth_ppb || ++discipline->calm >= CALM_SAMPLES) {
-        discipline->growth_ppb = growth_ppb;
-        discipline->calm = 0;
-    }
-}
-
 static void note_leap(struct discipline *discipline, const struct discipline_sample *sample,
                       unsigned events)
 {
@@ -125,7 +111,6 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     else if (discipline->unreliable > 0)
         discipline->unreliable--;
     note_leap(discipline, sample, events);
-    note_growth(discipline, sample->maxerror_ppb);
     discipline->was_synchronized = discipline->sample.is_synchronized;
     discipline->previous_ns = discipline->sample.mono_ns;
     discipline->sample = *sample;

@@ -53,8 +53,6 @@ struct discipline {
     enum timebase_status status;
     bool is_holding;       /* no sample since the last plan */
     bool was_synchronized; /* in the sample before */
-    uint32_t growth_ppb;   /* largest maxerror_ppb of the last samples */
-    unsigned calm;         /* samples in a row that said less */
     struct leap leap;
 };
 

@@ -118,6 +118,55 @@ static void keep(struct estimator *estimator, const struct estimator_point *poin
 }
 
 /*
+ * What was told since the last kept point holds from there on. Without a run nothing is known:
+ * whoever emptied it had a reason.
+ */
+static void note_growth(struct estimator *estimator, uint32_t growth_ppb)
+{
+    static const struct pace unknown;
+    if (estimator->count == 0) {
+        estimator->utc = unknown;
+        return;
+    }
+    struct estimator_point *last = &estimator->points[estimator->count - 1];
+    if (last->growth_ppb < growth_ppb)
+        last->growth_ppb = growth_ppb;
+}
+
+/*
+ * A slope is the mean of the reference's paces along its run. So it is from UTC's by no more than
+ * the largest difference that was told along the run, however long ago.
+ */
+static uint64_t told_along_run(const struct estimator *estimator, struct fixed period)
+{
+    uint32_t largest_ppb = 0;
+    for (unsigned i = 0; i < estimator->count; i++)
+        if (estimator->points[i].growth_ppb > largest_ppb)
+            largest_ppb = estimator->points[i].growth_ppb;
+    return pace_part(period, largest_ppb);
+}
+
+static uint64_t growth_of(struct estimator *estimator, struct fixed period, uint64_t error_frac)
+{
+    struct pace_slope slope = {period, error_frac, told_along_run(estimator, period)};
+    return pace_growth(&estimator->utc, &slope);
+}
+
+/*
+ * The present slope stays, and is the run's to within `change` and the run's error: so the run
+ * says, too, how far it can be from UTC's. The smaller counts.
+ */
+static void learn_growth(struct estimator *estimator, struct fixed change, uint64_t error_frac,
+                         uint64_t growth_frac)
+{
+    uint64_t from_utc = pace_add(pace_add(change.frac, error_frac), growth_frac);
+    uint64_t known = estimator->period_error_frac;
+    uint64_t rest = from_utc > known ? from_utc - known : 0;
+    if (change.ns == 0 && from_utc < UINT64_MAX && rest < estimator->growth_frac)
+        estimator->growth_frac = rest;
+}
+
+/*
  * Take the run's slope, unless it is both less certain than the present one and compatible
  * with it: two points a millisecond apart shall not replace a second's experience.
  */
@@ -131,10 +180,14 @@ static void adopt_slope(struct estimator *estimator, const struct estimator_poin
     struct fixed change = fixed_abs(fixed_subtract(period, estimator->period));
     bool is_compatible = change.ns == 0 && change.frac <= error_frac;
     bool is_worse = is_compatible && error_frac > estimator->period_error_frac;
-    if (estimator->ready && (is_worse || error_frac == UINT64_MAX))
+    uint64_t growth_frac = growth_of(estimator, period, error_frac);
+    if (estimator->ready && (is_worse || error_frac == UINT64_MAX)) {
+        learn_growth(estimator, change, error_frac, growth_frac);
         return;
+    }
     estimator->period = period;
     estimator->period_error_frac = error_frac;
+    estimator->growth_frac = growth_frac;
 }
 
 /* The usual width follows improvements at once and forgets them slowly. */
@@ -149,7 +202,9 @@ static void learn_width(struct estimator *estimator, uint64_t width_ns)
 /* Begin again with this point; a known period is kept, but trusted to 500 ppm only. */
 static void restart(struct estimator *estimator, const struct estimator_point *point)
 {
+    static const struct pace unknown;
     estimator->count = 0;
+    estimator->utc = unknown;
     estimator->has_jumped = true;
     keep(estimator, point);
     estimator->newest = *point;
@@ -210,10 +265,12 @@ static void restart_after_jump(struct estimator *estimator, const struct estimat
         has_good_slope(&last, point);
     uint64_t error_frac;
     struct fixed period = is_rate ? slope(&last, point, &error_frac) : estimator->period;
+    uint64_t told_frac = told_along_run(estimator, period);
     restart(estimator, point);
     if (is_rate && is_some_counter(period, estimator->period)) {
         estimator->period = period;
         estimator->period_error_frac = error_frac;
+        estimator->growth_frac = told_frac;
     }
 }
 
@@ -255,6 +312,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point)
 {
     learn_width(estimator, point->width_ns);
+    note_growth(estimator, point->growth_ppb);
     if (estimator->count > 0 && (int64_t)(point->ticks - estimator->newest.ticks) <= 0) {
         restart(estimator, point);
         return ESTIMATOR_BACKWARDS;

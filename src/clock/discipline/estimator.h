@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "clock/line/fixed.h"
+#include "pace.h"
 
 #define ESTIMATOR_POINTS 16
 
@@ -23,6 +24,9 @@ struct estimator_point {
     uint64_t ticks;    /* middle of the bracket */
     int64_t ns;        /* what the reference showed within it */
     uint64_t width_ns; /* half of the bracket, rounded up */
+    /* Of a kept point: the reference's pace, from here to the next one, is that of true UTC to
+     * within so many parts in 10^9. */
+    uint32_t growth_ppb;
 };
 
 struct estimator {
@@ -34,6 +38,8 @@ struct estimator {
     struct fixed value;
     struct fixed period;        /* ns of the reference per tick */
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
+    struct pace utc;            /* the best slope that was true UTC's */
+    uint64_t growth_frac;       /* and is UTC's to within both; 2^-64 ns per tick, saturated */
     uint64_t error_ns;          /* value is wrong by no more than this */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
     bool has_jumped;            /* the newest point did, or went back */
