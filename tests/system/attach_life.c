@@ -496,6 +496,9 @@ static void publish_what_begins_now(void)
                            writer.period,
                            writer.line[0].utc_offset_ns,
                            0,
+                           0,
+                           0,
+                           0,
                            0};
     writer.line[0] = writer.line[1] = writer.line[2] = line;
     struct timebase_lines lines = writer_lines(&writer, writer.line);

@@ -17,12 +17,18 @@
 struct scene {
     struct simulated_line line;
     struct discipline discipline;
+    /* what the source says */
+    int64_t maxerror_ns;
+    uint32_t growth_ppb, flags;
 };
 
 /* A sample with so wide a bracket, and the lines that follow from it. */
 static struct discipline_output publish(struct scene *scene, uint64_t bracket)
 {
     struct discipline_sample sample = simulated_sample(&scene->line, bracket, bracket / 2);
+    sample.maxerror_ns = scene->maxerror_ns;
+    sample.maxerror_ppb = scene->growth_ppb;
+    sample.flags = scene->flags;
     discipline_observe(&scene->discipline, &sample);
     struct cadence cadence = cadence_own(false);
     struct schedule schedule =
@@ -58,10 +64,62 @@ static void what_becomes_before_keeps_its_bound_and_its_growth(void **state)
     assert_true(precise.lines.after.drift_rate < vague.lines.after.drift_rate);
 }
 
+static void what_becomes_before_keeps_the_claim_that_was_made_then(void **state)
+{
+    struct scene scene = vague_scene();
+    (void)state;
+    scene.maxerror_ns = 2000000;
+    scene.flags = TIMEBASE_LINE_ESTIMATE;
+    publish(&scene, 40);
+    scene.maxerror_ns = 1000;
+    scene.flags = 0;
+    struct discipline_output narrow = publish(&scene, 40);
+    assert_int_equal(narrow.lines.before.utc_maxerror_ns, 2000000);
+    assert_true(narrow.lines.before.flags & TIMEBASE_LINE_ESTIMATE);
+    assert_int_equal(narrow.lines.after.utc_maxerror_ns, 1000);
+    assert_false(narrow.lines.after.flags & TIMEBASE_LINE_ESTIMATE);
+    scene.maxerror_ns = 3000000;
+    struct discipline_output wide = publish(&scene, 40);
+    assert_int_equal(wide.lines.before.utc_maxerror_ns, 3000000);
+}
+
+/* A daemon that takes the lines up does not know better than who published them. */
+static void lines_taken_up_keep_what_they_were_published_with(void **state)
+{
+    struct scene scene = vague_scene();
+    (void)state;
+    scene.maxerror_ns = 2000000;
+    scene.flags = TIMEBASE_LINE_ESTIMATE;
+    struct discipline_output old = publish(&scene, 40);
+    discipline_adopt(&scene.discipline, &old.lines);
+    scene.maxerror_ns = 1000;
+    scene.growth_ppb = 900000;
+    scene.flags = 0;
+    struct discipline_output next = publish(&scene, 40);
+    assert_int_equal(next.lines.before.utc_maxerror_ns, 2000000);
+    assert_true(next.lines.before.flags & TIMEBASE_LINE_ESTIMATE);
+    assert_true(next.lines.before.slew_rate >= old.lines.after.slew_rate);
+}
+
+/* The more of the growth the claim has, the less is left for slews: not for who was told before. */
+static void what_becomes_before_keeps_its_allowance_for_slews(void **state)
+{
+    struct scene scene = vague_scene();
+    struct discipline_output calm = publish(&scene, 40);
+    (void)state;
+    scene.growth_ppb = 400000;
+    struct discipline_output slewing = publish(&scene, 40);
+    assert_true(slewing.lines.after.slew_rate < calm.lines.after.slew_rate);
+    assert_true(slewing.lines.before.slew_rate >= calm.lines.after.slew_rate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_becomes_before_keeps_its_bound_and_its_growth),
+        cmocka_unit_test(what_becomes_before_keeps_the_claim_that_was_made_then),
+        cmocka_unit_test(lines_taken_up_keep_what_they_were_published_with),
+        cmocka_unit_test(what_becomes_before_keeps_its_allowance_for_slews),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,33 +164,38 @@ static int64_t utc_until_ns(const struct segment *segment, uint64_t until_ticks)
     return segment_at(segment, until_ticks).ns + segment->utc_offset_ns;
 }
 
+/* The wider of what was published and what is known now; kept for the next publication. */
+static uint64_t widest(uint64_t *published, uint64_t now)
+{
+    if (now > *published)
+        *published = now;
+    return *published;
+}
+
 /*
  * A segment that is off by at most `off` as line, followed until_ticks. One published before keeps
- * the bound that it was published with, if that is wider: it is still true for the older of its
- * ticks.
+ * the bounds that it was published with, if they are wider: they are still true for the older of
+ * its ticks, and the claim about these is the one that was made then.
  */
 static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
                                  struct fixed off, uint64_t until_ticks)
 {
     const struct discipline_sample *sample = &discipline->sample;
-    uint64_t maxerror_ns = bound_at(discipline, off, segment->start_ticks);
-    uint32_t drift_rate = bound_drift_rate(discipline);
+    uint64_t bound_ns = bound_at(discipline, off, segment->start_ticks);
     struct timebase_line out;
-    if (maxerror_ns > segment->maxerror_ns)
-        segment->maxerror_ns = maxerror_ns;
-    if (drift_rate > segment->drift_rate)
-        segment->drift_rate = drift_rate;
     out.start_ticks = segment->start_ticks;
     out.mono_ns = (uint64_t)segment->value.ns;
     out.utc_ns = out.mono_ns + (uint64_t)segment->utc_offset_ns;
     out.period_frac = segment->period.frac;
     out.period_ns = (uint32_t)segment->period.ns;
-    out.flags = sample->flags | (uint32_t)discipline_status(discipline);
-    out.maxerror_ns = segment->maxerror_ns + utc_stepped_ns(discipline, segment) +
+    segment->flags |= sample->flags & TIMEBASE_LINE_ESTIMATE;
+    out.flags = sample->flags | (uint32_t)segment->flags | (uint32_t)discipline_status(discipline);
+    out.maxerror_ns = widest(&segment->maxerror_ns, bound_ns) +
+        utc_stepped_ns(discipline, segment) +
         leap_error_ns(&discipline->leap, utc_until_ns(segment, until_ticks));
-    out.drift_rate = (uint32_t)segment->drift_rate;
-    out.slew_rate = bound_slew_rate(discipline);
-    out.utc_maxerror_ns = (uint64_t)sample->maxerror_ns;
+    out.drift_rate = (uint32_t)widest(&segment->drift_rate, bound_drift_rate(discipline));
+    out.slew_rate = (uint32_t)widest(&segment->slew_rate, bound_slew_rate(discipline));
+    out.utc_maxerror_ns = widest(&segment->utc_maxerror_ns, (uint64_t)sample->maxerror_ns);
     return out;
 }
 
@@ -379,7 +384,10 @@ static struct segment adopted(const struct timebase_line *line)
     segment.period.frac = line->period_frac;
     segment.utc_offset_ns = timebase_line_utc_offset_ns(line);
     segment.maxerror_ns = line->maxerror_ns;
+    segment.utc_maxerror_ns = line->utc_maxerror_ns;
     segment.drift_rate = line->drift_rate;
+    segment.slew_rate = line->slew_rate;
+    segment.flags = line->flags & TIMEBASE_LINE_ESTIMATE;
     return segment;
 }
 

@@ -24,8 +24,9 @@ struct segment {
     struct fixed value; /* monotonic time at start_ticks */
     struct fixed period;
     int64_t utc_offset_ns; /* UTC - monotonic */
-    uint64_t maxerror_ns;  /* the bound it was published with, at start_ticks */
-    uint64_t drift_rate;   /* and its growth, as in struct timebase_line */
+    /* What it was published with, the widest of each; as in struct timebase_line. */
+    uint64_t maxerror_ns, utc_maxerror_ns, drift_rate, slew_rate;
+    uint64_t flags; /* TIMEBASE_LINE_ESTIMATE, if the claim was one */
 };
 
 struct plan {
