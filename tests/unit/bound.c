@@ -130,6 +130,41 @@ static void a_line_from_before_the_sample_is_known_no_better_than_the_sample(voi
                 bound_at(&discipline, fixed_from_ns(0), 1000000));
 }
 
+/* Widths of 16 ns, scatter of 3, changes of pace of 2 ppm. */
+static struct discipline scattered_discipline(void)
+{
+    struct discipline discipline = known_discipline();
+    discipline.estimator.best_width_ns = 16;
+    discipline.estimator.scatter.usual = (uint64_t)6 << 24;
+    discipline.estimator.scatter.pace = ppm(2);
+    return discipline;
+}
+
+static void the_estimated_error_has_scatter_and_place_in_the_bracket(void **state)
+{
+    struct discipline discipline = scattered_discipline();
+    (void)state;
+    uint64_t place = 16 / 4, rounding = 2;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), place + 4 + rounding);
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(-70), 1000000),
+                     70 + place + 4 + rounding);
+}
+
+static void the_estimated_error_grows_by_the_slope_s_error_and_changes_of_pace(void **state)
+{
+    struct discipline discipline = scattered_discipline();
+    uint64_t fresh = bound_esterror(&discipline, fixed_from_ns(0), 1000000);
+    (void)state;
+    assert_in_range(bound_esterror_rate(&discipline), 8589, 8592); /* 2 ppm */
+    assert_in_range(bound_esterror(&discipline, fixed_from_ns(0), 101000000) - fresh, 200, 202);
+    discipline.estimator.period_error_frac = ppm(1);
+    assert_in_range(bound_esterror_rate(&discipline), 12884, 12888);
+    discipline.is_holding = true; /* a sixteenth of 50 ppm more */
+    assert_in_range(bound_esterror_rate(&discipline), 12884 + 13421, 12888 + 13422);
+    discipline.estimator.scatter.pace = UINT64_MAX;
+    assert_int_equal(bound_esterror_rate(&discipline), UINT32_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +177,8 @@ int main(void)
         cmocka_unit_test(at_the_sample_the_bound_is_what_it_did_not_know),
         cmocka_unit_test(the_bound_grows_with_the_sample_s_age),
         cmocka_unit_test(a_line_from_before_the_sample_is_known_no_better_than_the_sample),
+        cmocka_unit_test(the_estimated_error_has_scatter_and_place_in_the_bracket),
+        cmocka_unit_test(the_estimated_error_grows_by_the_slope_s_error_and_changes_of_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,32 @@ bool bound_is_told(const struct discipline *discipline)
     return bound_drift_rate(discipline) < UINT32_MAX && bound_slew_rate(discipline) < UINT32_MAX;
 }
 
+/* The part of a bracket by which the place of the reading in it may be off its middle. */
+#define PLACE_PARTS 8
+/* The part of its allowance by which an oscillator strays in some minutes without samples. */
+#define HELD_PARTS 16
+
+uint32_t bound_esterror_rate(const struct discipline *discipline)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    uint64_t slope = (estimator->period_error_frac >> 32) + 1;
+    uint64_t pace = (estimator->scatter.pace >> 32) + 1;
+    uint64_t strayed_ppb = (uint64_t)estimator_drift_ppm(estimator) * PPB_PER_PPM / HELD_PARTS;
+    uint64_t held = discipline->is_holding ? rate_ppb(estimator->period, strayed_ppb) : 0;
+    return narrowed(slope + pace + held);
+}
+
+uint64_t bound_esterror(const struct discipline *discipline, struct fixed off, uint64_t start_ticks)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    uint64_t place = estimator->best_width_ns * 2 / PLACE_PARTS + 1;
+    uint64_t known = (uint64_t)fixed_abs(off).ns + 1 + place + scatter_ns(&estimator->scatter);
+    int64_t age = (int64_t)(start_ticks - estimator->newest.ticks);
+    if (age <= 0)
+        return known;
+    return known + timebase_growth((uint64_t)age, bound_esterror_rate(discipline));
+}
+
 uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_t start_ticks)
 {
     const struct estimator *estimator = &discipline->estimator;

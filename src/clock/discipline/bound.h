@@ -32,4 +32,14 @@ bool bound_is_told(const struct discipline *discipline);
  */
 uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_t start_ticks);
 
+/*
+ * What the samples say of the error, where maxerror says what it can be: at start_ticks, in ns
+ * rounded up, of a line that is off by `off` there; and its growth, 2^-32 ns per tick. It contains
+ * 99.9 % of readings while the reference is quiet or steered as NTP daemons do; it promises
+ * nothing.
+ */
+uint64_t bound_esterror(const struct discipline *discipline, struct fixed off,
+                        uint64_t start_ticks);
+uint32_t bound_esterror_rate(const struct discipline *discipline);
+
 #endif

@@ -308,6 +308,19 @@ static uint64_t error_ns(const struct estimator *estimator, const struct estimat
     return by_point < by_past ? by_point : by_past;
 }
 
+/* What the new point has corrected. */
+static void learn_scatter(struct estimator *estimator, struct fixed predicted,
+                          const struct estimator_point *point, int64_t elapsed_ns)
+{
+    struct scatter_sample sample;
+    sample.correction = fixed_subtract(estimator->value, predicted);
+    sample.ticks = point->ticks - estimator->newest.ticks;
+    sample.elapsed_ns = (uint64_t)elapsed_ns;
+    sample.width_ns = 2 * estimator->best_width_ns;
+    sample.slope_ns = timebase_multiply_high(sample.ticks, estimator->period_error_frac);
+    scatter_learn(&estimator->scatter, &sample);
+}
+
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point)
 {
@@ -332,6 +345,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     estimator->has_jumped = false;
     estimator->value = corrected(estimator, predicted, point);
     estimator->error_ns = error_ns(estimator, point, elapsed_ns);
+    learn_scatter(estimator, predicted, point, elapsed_ns);
     bool was_cut = cut(estimator, point);
     adopt_slope(estimator, point);
     keep(estimator, point);

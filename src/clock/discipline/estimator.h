@@ -17,6 +17,7 @@
 
 #include "clock/line/fixed.h"
 #include "pace.h"
+#include "scatter.h"
 
 #define ESTIMATOR_POINTS 16
 
@@ -41,6 +42,7 @@ struct estimator {
     struct pace utc;            /* the best slope that was true UTC's */
     uint64_t growth_frac;       /* and is UTC's to within both; 2^-64 ns per tick, saturated */
     uint64_t error_ns;          /* value is wrong by no more than this */
+    struct scatter scatter;     /* what the samples say of the error */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
     bool has_jumped;            /* the newest point did, or went back */
     bool has_slept;             /* before the next point: its reference stood still meanwhile */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * esterror is no promise but a figure: in quiet, and while the reference is steered as NTP daemons
+ * steer it, it contains 99.9 % of the errors; half of it does not.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "clock/discipline/bound.h"
+#include "world.h"
+
+#define SECOND 1e9
+#define WARM_NS (300 * SECOND)
+#define READINGS 150000
+
+struct scene {
+    struct world world;
+    double steered_ppm; /* each 16 to 64 s to a pace within so much */
+    long double steer_ns;
+    double estimates[READINGS];
+    unsigned count, within, within_half;
+};
+
+static struct scene scene;
+
+static void steer(void)
+{
+    struct world *world = &scene.world;
+    if (world->now_ns < scene.steer_ns)
+        return;
+    scene.steer_ns = world->now_ns + (16 + 48 * world_random(world)) * SECOND;
+    world->reference_rate = 1 + (world_random(world) * 2 - 1) * scene.steered_ppm * 1e-6;
+}
+
+/* Of the line that the tick is on. */
+static double estimate_ns(uint64_t ticks)
+{
+    const struct discipline *discipline = &scene.world.discipline;
+    const struct plan *plan = &discipline->plan;
+    const struct segment *segment = plan_segment(plan, ticks);
+    struct fixed off = segment == &plan->after ? plan->left_error
+        : segment == &plan->slew               ? plan->error
+                                               : plan->before_error;
+    uint64_t start = segment->start_ticks;
+    uint64_t growth = timebase_growth(ticks - start, bound_esterror_rate(discipline));
+    return (double)(bound_esterror(discipline, off, start) + growth);
+}
+
+static void look(void)
+{
+    struct world *world = &scene.world;
+    world_advance(world, 1e6 * (0.5 + 3 * world_random(world)));
+    steer();
+    double error_ns = fabs(world_read(world).mono_error_ns);
+    if (world->now_ns < WARM_NS)
+        return;
+    double estimated_ns = estimate_ns(world_ticks(world));
+    scene.within += error_ns <= estimated_ns;
+    scene.within_half += error_ns <= estimated_ns / 2;
+    scene.estimates[scene.count++] = estimated_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(void)
+{
+    qsort(scene.estimates, scene.count, sizeof scene.estimates[0], compare);
+    return scene.estimates[scene.count / 2];
+}
+
+/* Brackets so wide; answered near the middle, or with a delay of any length on either side. */
+static void begin(double bracket_ns, double any_share)
+{
+    static const struct scene fresh;
+    scene = fresh;
+    scene.world = world_make(46);
+    scene.world.bracket_ns = bracket_ns * (1 - any_share);
+    scene.world.disturbed_share = any_share > 0 ? 1 : 0;
+    scene.world.disturbance_ns = bracket_ns * any_share;
+    scene.world.wander_ppm = 0.003;
+}
+
+static void run(const char *what)
+{
+    while (scene.count < READINGS)
+        look();
+    print_message("seed 46, %s: median %.0f ns, %.3f %% within, %.3f %% within half\n", what,
+                  median(), 100.0 * scene.within / READINGS, 100.0 * scene.within_half / READINGS);
+    assert_true(scene.within >= READINGS / 1000 * 999);
+}
+
+static void in_quiet_it_is_some_nanoseconds(void **state)
+{
+    (void)state;
+    begin(40, 0);
+    run("quiet");
+    assert_true(median() <= 20);
+}
+
+static void readings_anywhere_in_the_bracket_widen_it(void **state)
+{
+    (void)state;
+    begin(40, 0.95);
+    run("quiet, anywhere in the bracket");
+    assert_true(median() <= 40);
+    assert_true(scene.within_half < READINGS / 1000 * 999);
+}
+
+static void wide_brackets_of_a_virtual_machine_widen_it(void **state)
+{
+    (void)state;
+    begin(1500, 0);
+    run("brackets of 1.5 µs");
+    assert_true(median() <= 400);
+}
+
+static void a_reference_that_is_steered_a_little_changes_little(void **state)
+{
+    (void)state;
+    begin(40, 0);
+    scene.steered_ppm = 0.02;
+    run("steered by 0.02 ppm");
+    assert_true(median() <= 20);
+}
+
+static void a_reference_that_is_steered_is_followed(void **state)
+{
+    static const double ppm[] = {0.1, 0.3, 1, 3, 10};
+    (void)state;
+    for (unsigned i = 0; i < sizeof ppm / sizeof ppm[0]; i++) {
+        begin(40, i % 2 == 0 ? 0 : 0.95);
+        scene.steered_ppm = ppm[i];
+        run("steered by some ppm");
+        assert_true(median() <= 50 + 50 * ppm[i]);
+    }
+    assert_true(scene.within_half < READINGS / 1000 * 999);
+}
+
+static void steering_shows_under_wide_brackets_too(void **state)
+{
+    (void)state;
+    begin(1500, 0);
+    scene.steered_ppm = 1;
+    run("brackets of 1.5 µs, steered by 1 ppm");
+    assert_true(median() <= 500);
+}
+
+/* A minute without samples, again and again; an oscillator that wanders by some parts in 10^7. */
+static void without_samples_it_grows_as_the_oscillator_strays(void **state)
+{
+    (void)state;
+    begin(40, 0);
+    scene.world.wander_ppm = 0.05;
+    while (scene.count < READINGS) {
+        bool is_lost = fmodl(scene.world.now_ns, 70 * SECOND) > 10 * SECOND;
+        scene.world.lost_share = scene.world.now_ns > WARM_NS && is_lost ? 1 : 0;
+        look();
+    }
+    print_message("seed 46, a minute without samples: %.3f %% within\n",
+                  100.0 * scene.within / READINGS);
+    assert_true(scene.within >= READINGS / 1000 * 999);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_quiet_it_is_some_nanoseconds),
+        cmocka_unit_test(readings_anywhere_in_the_bracket_widen_it),
+        cmocka_unit_test(wide_brackets_of_a_virtual_machine_widen_it),
+        cmocka_unit_test(a_reference_that_is_steered_a_little_changes_little),
+        cmocka_unit_test(a_reference_that_is_steered_is_followed),
+        cmocka_unit_test(steering_shows_under_wide_brackets_too),
+        cmocka_unit_test(without_samples_it_grows_as_the_oscillator_strays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
