@@ -41,7 +41,7 @@ static void steer(void)
 /* Of the line that the tick is on. */
 static double estimate_ns(uint64_t ticks)
 {
-    const struct discipline *discipline = &scene.world.discipline;
+    const struct discipline *discipline = &scene.world.servo.discipline;
     const struct plan *plan = &discipline->plan;
     const struct segment *segment = plan_segment(plan, ticks);
     struct fixed off = segment == &plan->after ? plan->left_error

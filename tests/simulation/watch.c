@@ -22,10 +22,11 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* CPUs apart: a reading on another one may be less by as much. */
+/* CPUs apart: a reading on another one may be less by as much, in the reference's time. */
 static int64_t apart_ns(const struct world *world)
 {
-    return (int64_t)((double)world->spread_ticks / world->counter_hz * 1e9) + 1;
+    double fastest = world->reference_rate * 1.01;
+    return (int64_t)((double)world->spread_ticks / world->counter_hz * 1e9 * fastest) + 2;
 }
 
 static void hold_against_truth(struct watch *watch, const struct reading *reading)

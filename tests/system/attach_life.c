@@ -491,15 +491,11 @@ static void a_look_that_outlasts_the_lease_takes_nobody_back(void **state)
 
 static void publish_what_begins_now(void)
 {
-    struct segment line = {timebase_ticks_ordered(),
-                           fixed_from_ns(kernel_now(CLOCK_MONOTONIC)),
-                           writer.period,
-                           writer.line[0].utc_offset_ns,
-                           0,
-                           0,
-                           0,
-                           0,
-                           0};
+    struct segment line = {0};
+    line.start_ticks = timebase_ticks_ordered();
+    line.value = fixed_from_ns(kernel_now(CLOCK_MONOTONIC));
+    line.period = writer.period;
+    line.utc_offset_ns = writer.line[0].utc_offset_ns;
     writer.line[0] = writer.line[1] = writer.line[2] = line;
     struct timebase_lines lines = writer_lines(&writer, writer.line);
     publish_lines(writer.page, &lines, 0);

@@ -98,8 +98,10 @@ static inline void writer_begin_lines(struct page_writer *writer)
              kernel_now(CLOCK_MONOTONIC) < end_ns);
     publish_read_back(cell_lines_page(cell_of(own)), &lines);
     timebase_now(own, &now);
-    struct segment first = {
-        now.ticks, fixed_from_ns(now.mono_ns), {0, 0}, now.utc_ns - now.mono_ns, 0, 0};
+    struct segment first = {0};
+    first.start_ticks = now.ticks;
+    first.value = fixed_from_ns(now.mono_ns);
+    first.utc_offset_ns = now.utc_ns - now.mono_ns;
     writer->period.ns = (int64_t)lines.after.period_ns;
     writer->period.frac = lines.after.period_frac;
     first.period = writer->period;
@@ -158,12 +160,13 @@ static inline void writer_adopt(struct page_writer *writer)
         abort();
     const struct timebase_line *line[] = {&lines.before, &lines.slew, &lines.after};
     for (int i = 0; i < 3; i++) {
-        struct segment segment = {line[i]->start_ticks,
-                                  fixed_from_ns((int64_t)line[i]->mono_ns),
-                                  {(int64_t)line[i]->period_ns, line[i]->period_frac},
-                                  timebase_line_utc_offset_ns(line[i]),
-                                  line[i]->maxerror_ns - WRITER_ERROR_NS,
-                                  0};
+        struct segment segment = {0};
+        segment.start_ticks = line[i]->start_ticks;
+        segment.value = fixed_from_ns((int64_t)line[i]->mono_ns);
+        segment.period.ns = (int64_t)line[i]->period_ns;
+        segment.period.frac = line[i]->period_frac;
+        segment.utc_offset_ns = timebase_line_utc_offset_ns(line[i]);
+        segment.maxerror_ns = line[i]->maxerror_ns - WRITER_ERROR_NS;
         writer->line[i] = segment;
     }
 }

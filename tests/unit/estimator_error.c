@@ -143,6 +143,26 @@ static void a_jump_leaves_500_ppm_of_doubt_at_any_period(void **state)
     assert_trusted_to_500_ppm(100, (uint64_t)1 << 62);
 }
 
+/* A slew that nobody told, of more than is allowed for, and a wide point that shows it. */
+static void the_past_says_nothing_if_the_point_contradicts_it(void **state)
+{
+    struct estimator estimator = {0};
+    struct estimator_point point = {0, 0, 20, 0};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        point.ticks += 100000000;
+        point.ns += 100000000;
+        estimator_observe(&estimator, &point);
+    }
+    point.ticks += 100000000;
+    int64_t truth = point.ns + 100000000 + 500000;
+    point.ns = truth - 100000;
+    point.width_ns = 110000;
+    estimator_observe(&estimator, &point);
+    int64_t off = fixed_round(estimator.value) - truth;
+    assert_true((uint64_t)(off < 0 ? -off : off) <= estimator.error_ns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +170,7 @@ int main(void)
         cmocka_unit_test(the_truth_is_within_the_errors_with_samples_far_apart),
         cmocka_unit_test(the_truth_is_within_the_error_of_a_disturbed_point_after_a_change_of_pace),
         cmocka_unit_test(a_jump_leaves_500_ppm_of_doubt_at_any_period),
+        cmocka_unit_test(the_past_says_nothing_if_the_point_contradicts_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

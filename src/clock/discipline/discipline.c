@@ -219,11 +219,34 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
     return plan;
 }
 
-/* As much as any reading before the disruption can have been ahead of the reference. */
+static uint64_t ticks_of(struct fixed period, int64_t ns)
+{
+    uint64_t whole = ns > 0 ? (uint64_t)ns : 0, second = 1000000000;
+    return estimator_ticks(period, second) * (whole / second) +
+        estimator_ticks(period, whole % second);
+}
+
+static uint64_t grown(const struct segment *segment, uint64_t ticks)
+{
+    return segment->maxerror_ns + timebase_growth(ticks, (uint32_t)segment->drift_rate) +
+        timebase_growth(ticks, (uint32_t)segment->slew_rate);
+}
+
+/*
+ * As much as any reading before the disruption can have been ahead of the reference: by the bounds
+ * of the old lines, which have grown for as long as the reference has gone on since the sample
+ * before.
+ */
 static struct fixed reference_and_error(const struct discipline *discipline)
 {
-    uint64_t ahead_ns = (uint64_t)fixed_abs(discipline->plan.error).ns +
-        discipline->estimator.error_ns + ASSUME_ROUNDING_NS;
+    const struct plan *plan = &discipline->plan;
+    int64_t elapsed_ns = discipline->sample.mono_ns - discipline->previous_ns;
+    uint64_t ticks = ticks_of(discipline->estimator.period, elapsed_ns);
+    uint64_t ahead_ns = grown(&plan->before, ticks);
+    if (ahead_ns < grown(&plan->slew, ticks))
+        ahead_ns = grown(&plan->slew, ticks);
+    if (ahead_ns < grown(&plan->after, ticks))
+        ahead_ns = grown(&plan->after, ticks);
     return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
 }
 

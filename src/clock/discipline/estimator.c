@@ -293,19 +293,39 @@ static struct fixed corrected(const struct estimator *estimator, struct fixed pr
 }
 
 /*
- * The estimate is wrong by no more than the point's width and its distance from the point's middle;
- * nor by more than it was before, with what may have happened since.
+ * How far the reference can have gone from its old pace since the sample before, beyond what the
+ * oscillator did: as assumed, or as far as two paces may be apart that are told to be further than
+ * that from UTC's.
  */
-static uint64_t error_ns(const struct estimator *estimator, const struct estimator_point *point,
-                         int64_t elapsed_ns)
+static uint64_t slewed_ns(const struct estimator *estimator, const struct estimator_point *point,
+                          int64_t elapsed_ns)
+{
+    uint64_t us = (uint64_t)elapsed_ns / 1000 + 1, ticks = point->ticks - estimator->newest.ticks;
+    uint64_t assumed_ns = us * ASSUME_SLEW_PPM / 1000 + 1;
+    uint64_t old_ns = timebase_multiply_high(ticks, estimator->growth_frac) + 1;
+    uint64_t new_ns = us * (point->growth_ppb / 1000 + 1) / 1000 + 1;
+    bool is_as_assumed = old_ns <= assumed_ns && new_ns <= assumed_ns + us / 1000 + 1;
+    return is_as_assumed ? assumed_ns : old_ns + new_ns;
+}
+
+/*
+ * The estimate is wrong by no more than the point's width and its distance from the point's middle;
+ * nor by more than it was before, with what may have happened since. If the point contradicts the
+ * prediction more than happened by that, the past says nothing: the reference has done what is not
+ * allowed for, and true UTC has not.
+ */
+static uint64_t error_ns(const struct estimator *estimator, struct fixed predicted,
+                         const struct estimator_point *point, int64_t elapsed_ns)
 {
     uint64_t by_point = distance(fixed_round(estimator->value), point->ns) + point->width_ns + 2;
     uint64_t slope_ns = timebase_multiply_high(point->ticks - estimator->newest.ticks,
                                                estimator->period_error_frac);
-    uint64_t ppm = (uint64_t)estimator_drift_ppm(estimator) + ASSUME_SLEW_PPM;
+    uint64_t ppm = estimator_drift_ppm(estimator);
     uint64_t drift_ns = (uint64_t)elapsed_ns / 1000000 * ppm + ppm;
-    uint64_t by_past = estimator->error_ns + slope_ns + drift_ns;
-    return by_point < by_past ? by_point : by_past;
+    uint64_t slew_ns = slewed_ns(estimator, point, elapsed_ns);
+    uint64_t by_past = estimator->error_ns + slope_ns + drift_ns + slew_ns;
+    bool is_contradicted = distance(fixed_round(predicted), point->ns) > by_past + point->width_ns;
+    return by_point < by_past || is_contradicted ? by_point : by_past;
 }
 
 /* What the new point has corrected. */
@@ -344,7 +364,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     }
     estimator->has_jumped = false;
     estimator->value = corrected(estimator, predicted, point);
-    estimator->error_ns = error_ns(estimator, point, elapsed_ns);
+    estimator->error_ns = error_ns(estimator, predicted, point, elapsed_ns);
     learn_scatter(estimator, predicted, point, elapsed_ns);
     bool was_cut = cut(estimator, point);
     adopt_slope(estimator, point);
