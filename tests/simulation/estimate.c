@@ -38,29 +38,16 @@ static void steer(void)
     world->reference_rate = 1 + (world_random(world) * 2 - 1) * scene.steered_ppm * 1e-6;
 }
 
-/* Of the line that the tick is on. */
-static double estimate_ns(uint64_t ticks)
-{
-    const struct discipline *discipline = &scene.world.servo.discipline;
-    const struct plan *plan = &discipline->plan;
-    const struct segment *segment = plan_segment(plan, ticks);
-    struct fixed off = segment == &plan->after ? plan->left_error
-        : segment == &plan->slew               ? plan->error
-                                               : plan->before_error;
-    uint64_t start = segment->start_ticks;
-    uint64_t growth = timebase_growth(ticks - start, bound_esterror_rate(discipline));
-    return (double)(bound_esterror(discipline, off, start) + growth);
-}
-
 static void look(void)
 {
     struct world *world = &scene.world;
     world_advance(world, 1e6 * (0.5 + 3 * world_random(world)));
     steer();
-    double error_ns = fabs(world_read(world).mono_error_ns);
+    struct reading reading = world_read(world);
     if (world->now_ns < WARM_NS)
         return;
-    double estimated_ns = estimate_ns(world_ticks(world));
+    double error_ns = fabs(reading.mono_error_ns);
+    double estimated_ns = (double)reading.instant.esterror_ns;
     scene.within += error_ns <= estimated_ns;
     scene.within_half += error_ns <= estimated_ns / 2;
     scene.estimates[scene.count++] = estimated_ns;

@@ -77,9 +77,9 @@ static void read_once(struct life *life)
     struct world *world = &life->world;
     watch.is_excused = life->is_blind;
     watch_read(&watch, world);
-    if (world->sampled_ns == life->sampled_ns)
+    if (world->servo.sampled_ns == life->sampled_ns)
         return;
-    life->sampled_ns = world->sampled_ns;
+    life->sampled_ns = world->servo.sampled_ns;
     life->is_blind = false;
     life->untold_ppb = 0;
     tell(life);

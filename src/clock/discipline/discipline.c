@@ -320,18 +320,6 @@ static uint64_t followed_until(const struct discipline *discipline, const struct
         estimator_ticks(period, FOLLOWED_MARGIN_NS);
 }
 
-/* Of a line that has just been drawn. No samples speak for it yet but by its bound. */
-static uint64_t esterror_of(const struct timebase_line *line)
-{
-    return line->maxerror_ns;
-}
-
-static uint32_t esterror_rate_of(const struct timebase_line *line)
-{
-    uint64_t rate = (uint64_t)line->drift_rate + line->slew_rate;
-    return rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
-}
-
 /* Whole seconds: estimator_ticks() takes less than 2^32 ns. */
 static uint64_t seconds_ticks(const struct discipline *discipline, int64_t ns)
 {
@@ -340,15 +328,16 @@ static uint64_t seconds_ticks(const struct discipline *discipline, int64_t ns)
 
 /* From when they wanted renewal. */
 static struct timebase_validity validity(const struct discipline *discipline,
-                                         const struct timebase_lines *lines, uint64_t refresh_ticks)
+                                         const struct plan *plan, uint64_t refresh_ticks)
 {
     struct timebase_validity out = {0};
     out.silent_ticks = refresh_ticks + seconds_ticks(discipline, TIMEBASE_PAGE_SILENT_NS);
     out.void_ticks = refresh_ticks + seconds_ticks(discipline, TIMEBASE_PAGE_EXPIRED_NS);
-    out.before_esterror_ns = esterror_of(&lines->before);
-    out.slew_esterror_ns = esterror_of(&lines->slew);
-    out.after_esterror_ns = esterror_of(&lines->after);
-    out.esterror_rate = esterror_rate_of(&lines->after);
+    out.before_esterror_ns =
+        bound_esterror(discipline, plan->before_error, plan->before.start_ticks);
+    out.slew_esterror_ns = bound_esterror(discipline, plan->error, plan->slew.start_ticks);
+    out.after_esterror_ns = bound_esterror(discipline, plan->left_error, plan->after.start_ticks);
+    out.esterror_rate = bound_esterror_rate(discipline);
     return out;
 }
 
@@ -365,7 +354,7 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
     out.lines.slew = line(discipline, &out.plan.slew, out.plan.error, steady);
     out.lines.after = line(discipline, &out.plan.after, out.plan.left_error, left);
     out.refresh_ticks = refresh_ticks(discipline, &out.plan, &timed);
-    out.lines.validity = validity(discipline, &out.lines, out.refresh_ticks);
+    out.lines.validity = validity(discipline, &out.plan, out.refresh_ticks);
     return out;
 }
 
