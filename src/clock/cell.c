@@ -44,12 +44,6 @@ void cell_unlock(struct clock_cell *cell)
     __atomic_store_n(&cell->owner_pid, 0, __ATOMIC_RELEASE);
 }
 
-uint64_t cell_frequency_hz(struct fixed period)
-{
-    uint64_t length = ((uint64_t)period.ns << 32) | (period.frac >> 32);
-    return ((uint64_t)1000000000 << 32) / length;
-}
-
 void cell_unknown(uint64_t ticks, struct timebase_instant *out)
 {
     struct timebase_instant nothing = {0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cell: a clock's page, and before it in memory what only the owner needs. The handle that users
- * hold is the address of the page, so that the inline reads start from it without a detour.
+ * cell: a clock's page, and before it in memory what any clock needs. The handle that users hold
+ * is the address of the page, so that the inline reads start from it without a detour.
  *
  * There are two kinds of clock. One's own compares a reference with the counter, and writes its
- * page; an attached one copies the lines that another process has published (mirror.h).
+ * page (own/own.h); an attached one copies the lines that another process has published
+ * (attach/mirror.h). Each kind is a structure of its own whose last member is the cell.
  *
  * Where the processor's counter cannot be read inline, `page` stays empty for ever (seq 0 sends
  * every reader to the slow path) and the lines live in `shadow`, over the OS clock's ticks.
@@ -14,9 +15,6 @@
 
 #include <timebase/clock.h>
 
-#include "clock/reference/reference.h"
-#include "clock/servo/servo.h"
-
 struct clock_cell;
 
 /* What a kind of clock does its own way. "Locked": by the caller, see cell_try_lock(). */
@@ -25,6 +23,8 @@ struct clock_kind {
     void (*read)(struct clock_cell *cell, struct timebase_instant *out);
     /* The page to convert ticks by, fit for ticks up to now; without lines if there are none. */
     struct timebase_page *(*lines)(struct clock_cell *cell);
+    /* Lines for one call alone, into an empty page, where lines() had none. It may stay empty. */
+    void (*draw)(struct clock_cell *cell, struct timebase_page *page);
     /* Renew the lines. Locked. Returns 0 or an error. */
     int (*maintain)(struct clock_cell *cell);
     /* Who held the lock did not survive the fork: put right what may be half-written. Locked. */
@@ -35,17 +35,10 @@ struct clock_kind {
     void (*describe)(struct clock_cell *cell, struct timebase_statistics *out);
 };
 
-extern const struct clock_kind clock_own;
-
 struct clock_cell {
     int32_t owner_pid;   /* process whose thread is at work on this cell; 0: nobody */
     int32_t maintenance; /* enum timebase_maintenance */
     const struct clock_kind *kind;
-    /* Of one's own clock; NULL and 0 in others. */
-    const struct reference *reference;
-    void *reference_context;
-    struct servo servo;
-    /* Of all. */
     struct timebase_statistics statistics;
     struct timebase_page shadow;
     struct timebase_page page;
@@ -58,10 +51,9 @@ struct clock_cell {
     }
 
 /* Nothing is left to do at run time: a cell works from the first instruction of a process on. */
-#define CLOCK_CELL_INITIALIZER(driver, context)                                                    \
+#define CLOCK_CELL_INITIALIZER(its_kind)                                                           \
     {                                                                                              \
-        .kind = &clock_own, .reference = (driver), .reference_context = (context),                 \
-        .shadow = CLOCK_PAGE_INITIALIZER(TIMEBASE_COUNTER_OS),                                     \
+        .kind = (its_kind), .shadow = CLOCK_PAGE_INITIALIZER(TIMEBASE_COUNTER_OS),                 \
         .page = CLOCK_PAGE_INITIALIZER(TIMEBASE_ARCH_COUNTER)                                      \
     }
 
@@ -88,18 +80,8 @@ bool cell_try_lock(struct clock_cell *cell);
 bool cell_lock(struct clock_cell *cell);
 void cell_unlock(struct clock_cell *cell);
 
-/* Of one's own clock: sample the reference and publish. Locked. Returns 0 or an error. */
-int cell_maintain(struct clock_cell *cell);
-
-/* Of one's own clock: the slow path; and the page to convert by, with lines if that is possible. */
-void cell_read_own(struct clock_cell *cell, struct timebase_instant *out);
-struct timebase_page *cell_own_lines(struct clock_cell *cell);
-
 /* Now, by the lines that inline readers follow. False if these want renewal, or there are none. */
 bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out);
-
-/* Ticks in a second of this period, rounded down. */
-uint64_t cell_frequency_hz(struct fixed period);
 
 /* Neither lines nor a reference: an instant that says so, in the loudest way there is. */
 void cell_unknown(uint64_t ticks, struct timebase_instant *out);

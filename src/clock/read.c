@@ -1,166 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * read: where the inline reads go, and the slow path of a clock of one's own. In order: the page
- * may do after all (somebody renewed it); else renew it, if nobody else is at it; else follow the
- * present lines a little longer; else, for a clock without lines or after a disruption, give the
- * reference's own time.
- *
- * Monotonic in every mixture of these: lines join without a gap; the first line begins
- * above any time the reference itself can have given (discipline.c); and a disrupted clock's new
- * line begins above all that its old lines can have given (servo_followed_ticks).
- */
+/* read: where the inline reads go when their page has no line for now. Each kind has its answer. */
 #include "cell.h"
 
-#include <timebase/error.h>
-
-/* Roughly 20 µs of waiting for the thread that is renewing, when there is nothing else. */
-#define PATIENCE 400
-
-enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
-
-/*
- * Read the counter and convert by the lines; overdue lines are good for as long as they are
- * followed. The number first: a tick older than the lines it is held against looks lost.
- */
-static enum outcome read_lines(struct clock_cell *cell, bool follow, struct timebase_instant *out)
+/* The number first: a tick older than the lines it is held against looks lost. */
+bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     uint64_t ticks = timebase_ticks_ordered();
-    if (seq == 0)
-        return READ_NO_LINES;
-    const struct timebase_lines *lines = &page->copy[seq & 1];
     uint64_t refresh = timebase_page_word(&page->refresh_ticks);
-    uint64_t followed = servo_followed_ticks(page);
     uint64_t d;
-    bool is_current = timebase_page_line_now(lines, ticks, refresh, &d) != NULL;
-    bool is_after = (int64_t)(ticks - timebase_page_word(&lines->after.start_ticks)) >= 0;
-    bool is_followed = is_after && (int64_t)(followed - ticks) >= 0;
-    if (!is_current && !(follow && is_followed))
-        return READ_OVERDUE;
-    return timebase_page_convert(page, ticks, out) ? READ_DONE : READ_OVERDUE;
-}
-
-bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out)
-{
-    return read_lines(cell, false, out) == READ_DONE;
-}
-
-/* Become the one who renews the lines, if that is possible without waiting. */
-static void renew(struct clock_cell *cell)
-{
-    if (!cell_try_lock(cell))
-        return;
-    if (__atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED) == TIMEBASE_MAINTENANCE_MANUAL &&
-        cell->servo.discipline.has_plan)
-        cell->statistics.rescues++;
-    cell_maintain(cell);
-    cell_unlock(cell);
-}
-
-static void from_moment(const struct reference_moment *moment, uint64_t ticks,
-                        struct timebase_instant *out)
-{
-    out->ticks = ticks;
-    out->mono_ns = moment->mono_ns;
-    out->utc_ns = moment->mono_ns + moment->utc_offset_ns;
-    out->maxerror_ns = moment->error_ns;
-    out->utc_maxerror_ns = moment->error_ns + (uint64_t)moment->maxerror_ns;
-    out->esterror_ns = moment->error_ns;
-    out->flags = moment->flags | TIMEBASE_STATUS_INITIALIZING;
-}
-
-/* The reference's moment, and the counter before and after it. */
-struct look {
-    bool is_known;
-    struct reference_moment moment;
-    uint64_t before, after;
-};
-
-static struct look look_at_reference(struct clock_cell *cell)
-{
-    struct look look;
-    look.before = timebase_ticks_ordered();
-    look.is_known = cell->reference->moment(cell->reference_context, &look.moment) == TIMEBASE_OK;
-    look.after = timebase_ticks_ordered();
-    return look;
-}
-
-/* Do the lines disagree with the reference by more than slewing explains? */
-static bool is_disrupted(const struct timebase_page *page, const struct look *look,
-                         const struct timebase_instant *followed)
-{
-    struct timebase_instant before, after;
-    if (!look->is_known || !timebase_page_convert(page, look->before, &before) ||
-        !timebase_page_convert(page, look->after, &after))
+    if (seq == 0 || timebase_page_line_now(&page->copy[seq & 1], ticks, refresh, &d) == NULL)
         return false;
-    int64_t mono_ns = look->moment.mono_ns;
-    int64_t elapsed_ns = mono_ns > followed->mono_ns ? mono_ns - followed->mono_ns : 0;
-    if (mono_ns < before.mono_ns)
-        return estimator_is_jump(before.mono_ns - mono_ns, elapsed_ns);
-    return mono_ns > after.mono_ns && estimator_is_jump(mono_ns - after.mono_ns, elapsed_ns);
-}
-
-/* Lift an instant to a floor of monotonic time, and say how far. */
-static void lift(struct timebase_instant *instant, int64_t floor_ns)
-{
-    int64_t lift_ns = floor_ns - instant->mono_ns;
-    if (lift_ns <= 0)
-        return;
-    instant->mono_ns += lift_ns;
-    instant->utc_ns += lift_ns;
-    instant->maxerror_ns += (uint64_t)lift_ns;
-    instant->utc_maxerror_ns += (uint64_t)lift_ns;
-    instant->esterror_ns += (uint64_t)lift_ns;
-}
-
-/*
- * Lines, but nobody has renewed them for long, and whoever is at it takes its time. Unless the
- * reference shows that something worse has happened, they still hold, with the bound they have
- * grown. After a disruption the renewer will start new lines at the reference; its time, but
- * never less than the old lines have given, fits before them.
- */
-static bool read_overdue(struct clock_cell *cell, const struct look *look,
-                         struct timebase_instant *out)
-{
-    struct timebase_page *page = cell_lines_page(cell);
-    struct timebase_instant followed;
-    if (!timebase_page_convert(page, timebase_ticks_ordered(), out) ||
-        !timebase_page_convert(page, servo_followed_ticks(page), &followed))
-        return false;
-    if (!is_disrupted(page, look, &followed))
-        return true;
-    from_moment(&look->moment, look->before, out);
-    lift(out, followed.mono_ns);
-    return true;
-}
-
-/* Neither current lines nor the right to renew them. */
-static void read_without_lines(struct clock_cell *cell, struct timebase_instant *out)
-{
-    struct look look = look_at_reference(cell);
-    /* Lines that came while the reference was read are to be preferred: they may be ahead. */
-    enum outcome outcome = read_lines(cell, true, out);
-    if (outcome == READ_DONE)
-        return;
-    if (outcome == READ_OVERDUE && read_overdue(cell, &look, out))
-        return;
-    if (look.is_known)
-        from_moment(&look.moment, look.before, out);
-    else
-        cell_unknown(timebase_ticks_ordered(), out);
-}
-
-void cell_read_own(struct clock_cell *cell, struct timebase_instant *out)
-{
-    if (cell_read_current(cell, out))
-        return;
-    renew(cell);
-    if (read_lines(cell, true, out) == READ_DONE)
-        return;
-    for (int i = 0; i < PATIENCE && __atomic_load_n(&cell->owner_pid, __ATOMIC_RELAXED) != 0; i++)
-        timebase_arch_relax();
-    read_without_lines(cell, out);
+    return timebase_page_convert(page, ticks, out);
 }
 
 TIMEBASE_API void timebase_now_slow(const timebase_clock *clock, struct timebase_instant *out)

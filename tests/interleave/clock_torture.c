@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "../emulated.h"
 #include "threads.h"
 
@@ -85,7 +85,7 @@ static void nothing(void *context)
 
 static const struct reference reference_bent = {"bent", sample, moment, nothing};
 static struct bent bent = {.random = 42, .bent_ns = 1000000000, .utc_offset_ns = 1790000000};
-static struct clock_cell cell = CLOCK_CELL_INITIALIZER(&reference_bent, &bent);
+static struct own_clock own = OWN_CLOCK_INITIALIZER(&reference_bent, &bent);
 static int stop;
 
 /* The two readers write their latest reading here, each on its own line. */
@@ -103,7 +103,7 @@ struct reader {
 static void *read_clock(void *argument)
 {
     struct reader *reader = (struct reader *)argument;
-    const timebase_clock *clock = cell_handle(&cell);
+    const timebase_clock *clock = own_handle(&own);
     int64_t *own = &latest[reader->index].mono_ns, *other = &latest[!reader->index].mono_ns;
     int64_t last = 0;
     for (uint64_t i = 0; i < reader->reads; i++) {
@@ -126,7 +126,7 @@ static void *keep_house(void *argument)
     struct timespec millisecond = {0, 1000000};
     (void)argument;
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-        timebase_clock_maintain(cell_handle(&cell));
+        timebase_clock_maintain(own_handle(&own));
         nanosleep(&millisecond, NULL);
     }
     return NULL;
@@ -139,8 +139,8 @@ static void torture(uint64_t reads)
     pthread_t threads[3];
     stop = 0;
     latest[0].mono_ns = latest[1].mono_ns = 0;
-    while (timebase_page_seq(cell_lines_page(&cell), __ATOMIC_ACQUIRE) == 0)
-        timebase_clock_maintain(cell_handle(&cell));
+    while (timebase_page_seq(cell_lines_page(&own.cell), __ATOMIC_ACQUIRE) == 0)
+        timebase_clock_maintain(own_handle(&own));
     threads[0] = threads_start(0, read_clock, &readers[0]);
     threads[1] = threads_start(1, read_clock, &readers[1]);
     threads[2] = threads_start(0, keep_house, NULL);
@@ -148,7 +148,7 @@ static void torture(uint64_t reads)
     pthread_join(threads[1], NULL);
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     pthread_join(threads[2], NULL);
-    assert_int_equal(timebase_clock_statistics(cell_handle(&cell), &statistics), 0);
+    assert_int_equal(timebase_clock_statistics(own_handle(&own), &statistics), 0);
     print_message("%u million reads, %u publications, %u late, %u rate changes, %u steps, "
                   "%u backward (worst %d ns)\n",
                   (unsigned)(reads / 1000000), (unsigned)statistics.publications,
@@ -171,14 +171,14 @@ static void torture(uint64_t reads)
 static void time_never_goes_back_between_threads_with_a_housekeeper(void **state)
 {
     (void)state;
-    timebase_clock_set_maintenance(cell_handle(&cell), TIMEBASE_MAINTENANCE_MANUAL);
+    timebase_clock_set_maintenance(own_handle(&own), TIMEBASE_MAINTENANCE_MANUAL);
     torture(threads_reads(40000000));
 }
 
 static void time_never_goes_back_between_threads_that_maintain_themselves(void **state)
 {
     (void)state;
-    timebase_clock_set_maintenance(cell_handle(&cell), TIMEBASE_MAINTENANCE_AUTOMATIC);
+    timebase_clock_set_maintenance(own_handle(&own), TIMEBASE_MAINTENANCE_AUTOMATIC);
     torture(threads_reads(40000000));
 }
 

@@ -95,7 +95,7 @@ static void refuse_half_the_range(void)
     int64_t begun_ns = kernel_now(CLOCK_MONOTONIC) - half_hour_ns;
     far.value = fixed_from_ns(INT64_MAX);
     far.start_ticks =
-        timebase_ticks_ordered() - estimator_ticks(writer.period, MS) * (uint64_t)(begun_ns / MS);
+        timebase_ticks_ordered() - fixed_ticks(writer.period, MS) * (uint64_t)(begun_ns / MS);
     far.utc_offset_ns = 0;
     for (int round = 0; round < 2; round++) {
         struct timebase_line line = writer_line(&writer, &far);

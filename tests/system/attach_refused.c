@@ -246,7 +246,7 @@ static struct timebase_page moved(uint64_t ticks, uint64_t mono_ns, uint64_t utc
 
 static void lines_of_another_boot_or_machine_are_stale(void **state)
 {
-    uint64_t hour_ticks = estimator_ticks(writer.period, 3600000000) * 1000;
+    uint64_t hour_ticks = fixed_ticks(writer.period, 3600000000) * 1000;
     uint64_t second_ticks = hour_ticks / 3600;
     struct timebase_page ahead = moved(second_ticks, HOUR_NS / 3600, HOUR_NS / 3600);
     struct timebase_page future = moved(hour_ticks, 0, 0);

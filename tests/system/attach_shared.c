@@ -64,7 +64,7 @@ static void compare(const timebase_clock *clock, int me)
         return;
     timebase_at(clock, theirs.ticks, &mine);
     uint64_t age = timebase_ticks_ordered() - theirs.ticks;
-    if ((int64_t)age < 0 || age > estimator_ticks(writer.period, FRESH_NS))
+    if ((int64_t)age < 0 || age > fixed_ticks(writer.period, FRESH_NS))
         return;
     share->compared[me]++;
     bool is_same = mine.mono_ns == theirs.mono_ns && mine.utc_ns == theirs.utc_ns;

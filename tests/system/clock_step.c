@@ -11,7 +11,7 @@
 
 #include <timebase.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "../unit/kernel_now.h"
 
 #define MS 1000000
@@ -58,13 +58,13 @@ static const struct reference moved_reference = {
 
 struct scene {
     struct moved moved;
-    struct clock_cell cell;
+    struct own_clock own;
     int64_t last_ns;
 };
 
 static const timebase_clock *clock_of(struct scene *scene)
 {
-    return cell_handle(&scene->cell);
+    return own_handle(&scene->own);
 }
 
 static void read_on(struct scene *scene)
@@ -92,9 +92,9 @@ static void compare(struct scene *scene)
 static void begin(struct scene *scene)
 {
     const struct moved nowhere = {SECOND, 1000 * SECOND, 0, false};
-    const struct clock_cell cell = CLOCK_CELL_INITIALIZER(&moved_reference, &scene->moved);
+    const struct own_clock own = OWN_CLOCK_INITIALIZER(&moved_reference, &scene->moved);
     scene->moved = nowhere;
-    scene->cell = cell;
+    scene->own = own;
     scene->last_ns = 0;
     read_for(scene, 40 * MS);
 }
@@ -130,7 +130,7 @@ static void a_step_of_utc_moves_utc_alone_and_is_counted(void **state)
     static struct scene scene;
     (void)state;
     begin(&scene);
-    struct timebase_page *page = cell_lines_page(&scene.cell);
+    struct timebase_page *page = cell_lines_page(&scene.own.cell);
     for (unsigned i = 0; i < 4; i++) {
         scene.moved.utc_offset_ns += steps[i];
         compare(&scene);
@@ -162,13 +162,13 @@ static void a_sleep_in_which_the_counter_stood_still_moves_utc_alone(void **stat
     static struct scene scene;
     (void)state;
     begin(&scene);
-    uint64_t marker = cell_lines_page(&scene.cell)->disruption_marker;
+    uint64_t marker = cell_lines_page(&scene.own.cell)->disruption_marker;
     scene.moved.suspended_ns += 10 * SECOND;
     scene.moved.utc_offset_ns += 10 * SECOND;
     compare(&scene);
     assert_true(statistics_of(&scene).suspends == 1);
     assert_true(statistics_of(&scene).counter_jumps == 0);
-    assert_true(cell_lines_page(&scene.cell)->disruption_marker == marker + 1);
+    assert_true(cell_lines_page(&scene.own.cell)->disruption_marker == marker + 1);
     assert_follows_reference(&scene);
 }
 
@@ -177,13 +177,13 @@ static void a_reference_that_runs_ahead_of_the_counter_is_caught_up_with_at_once
     static struct scene scene;
     (void)state;
     begin(&scene);
-    uint64_t marker = cell_lines_page(&scene.cell)->disruption_marker;
+    uint64_t marker = cell_lines_page(&scene.own.cell)->disruption_marker;
     scene.moved.by_ns += 5 * SECOND;
     compare(&scene);
     struct timebase_statistics statistics = statistics_of(&scene);
     assert_true(statistics.counter_jumps == 1 && statistics.suspends == 0);
     assert_string_equal(timebase_status_name(statistics.status), "UNRELIABLE");
-    assert_true(cell_lines_page(&scene.cell)->disruption_marker == marker + 1);
+    assert_true(cell_lines_page(&scene.own.cell)->disruption_marker == marker + 1);
     assert_follows_reference(&scene);
     assert_true(error_of(&scene) < 10 * (uint64_t)MS);
 }
@@ -249,8 +249,8 @@ static void a_reading_held_above_a_reference_that_fell_back_says_how_far(void **
     static struct scene scene;
     (void)state;
     begin(&scene);
-    uint64_t followed = servo_followed_ticks(cell_lines_page(&scene.cell));
-    __atomic_store_n(&scene.cell.owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
+    uint64_t followed = servo_followed_ticks(cell_lines_page(&scene.own.cell));
+    __atomic_store_n(&scene.own.cell.owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
     while ((int64_t)(timebase_ticks_ordered() - followed) <= 0)
         ;
     scene.moved.by_ns -= 5 * SECOND;
@@ -260,11 +260,11 @@ static void a_reading_held_above_a_reference_that_fell_back_says_how_far(void **
 static void a_clock_without_any_reference_says_that_it_knows_nothing(void **state)
 {
     static struct scene scene;
-    const struct clock_cell cell = CLOCK_CELL_INITIALIZER(&moved_reference, &scene.moved);
+    const struct own_clock own = OWN_CLOCK_INITIALIZER(&moved_reference, &scene.moved);
     struct timebase_instant now, then;
     struct timebase_interval when;
     (void)state;
-    scene.cell = cell;
+    scene.own = own;
     scene.moved.is_failing = true;
     timebase_now(clock_of(&scene), &now);
     assert_int_equal(now.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_UNKNOWN);

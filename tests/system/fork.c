@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "whole_clock.h"
 
 #define FORKS 40
@@ -36,7 +36,7 @@ static int moment_of_kernel(void *context, struct reference_moment *moment)
 static const struct reference held_kernel = {
     .name = "held", .sample = sample_and_hold, .moment = moment_of_kernel};
 
-static struct clock_cell cell = CLOCK_CELL_INITIALIZER(&held_kernel, &kernel);
+static struct own_clock own = OWN_CLOCK_INITIALIZER(&held_kernel, &kernel);
 
 static void live_for(const timebase_clock *clock, int64_t ns)
 {
@@ -49,32 +49,32 @@ static int64_t told_before_fork_ns;
 
 static void use_inherited_cell(void)
 {
-    const timebase_clock *clock = cell_handle(&cell);
+    const timebase_clock *clock = own_handle(&own);
     hold = 0;
     EXPECT(timebase_mono_ns(clock) >= told_before_fork_ns);
     whole_clock_check(clock);
-    EXPECT(cell.owner_pid == 0);
-    EXPECT(cell.servo.discipline.has_sample);
+    EXPECT(own.cell.owner_pid == 0);
+    EXPECT(own.servo.discipline.has_sample);
 }
 
 static void *maintain_once(void *argument)
 {
-    struct clock_cell *held = (struct clock_cell *)argument;
-    while (timebase_clock_maintain(cell_handle(held)) == TIMEBASE_E_BUSY)
+    struct own_clock *held = (struct own_clock *)argument;
+    while (timebase_clock_maintain(own_handle(held)) == TIMEBASE_E_BUSY)
         ;
     return NULL;
 }
 
-/* The thread waits in the middle of cell_maintain(), the cell is locked: now fork. */
+/* The thread waits in the middle of own_maintain(), the cell is locked: now fork. */
 static int fork_in_maintenance(void)
 {
     pthread_t thread;
     __atomic_store_n(&is_held, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&hold, 1, __ATOMIC_RELEASE);
-    pthread_create(&thread, NULL, maintain_once, &cell);
+    pthread_create(&thread, NULL, maintain_once, &own);
     while (!__atomic_load_n(&is_held, __ATOMIC_ACQUIRE))
         usleep(50);
-    told_before_fork_ns = timebase_mono_ns(cell_handle(&cell));
+    told_before_fork_ns = timebase_mono_ns(own_handle(&own));
     int result = child_run(use_inherited_cell);
     __atomic_store_n(&hold, 0, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
@@ -86,20 +86,20 @@ static void a_child_takes_over_a_clock_that_a_lost_thread_had_locked(void **stat
     (void)state;
     if (UNDER_THREAD_SANITIZER)
         skip_because("ThreadSanitizer does not follow a fork of several threads");
-    live_for(cell_handle(&cell), 5000000);
+    live_for(own_handle(&own), 5000000);
     assert_int_equal(fork_in_maintenance(), 0);
-    live_for(cell_handle(&cell), 200000000);
+    live_for(own_handle(&own), 200000000);
     assert_int_equal(fork_in_maintenance(), 0);
 }
 
 static void a_child_takes_over_a_clock_whose_first_maintenance_was_lost(void **state)
 {
     static const struct reference_kernel nothing_asked;
-    const struct clock_cell fresh = CLOCK_CELL_INITIALIZER(&held_kernel, &kernel);
+    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&held_kernel, &kernel);
     (void)state;
     if (UNDER_THREAD_SANITIZER)
         skip_because("ThreadSanitizer does not follow a fork of several threads");
-    cell = fresh;
+    own = fresh;
     kernel = nothing_asked;
     assert_int_equal(fork_in_maintenance(), 0);
 }
@@ -144,18 +144,18 @@ static void children_forked_at_any_moment_of_maintenance_live_well(void **state)
 }
 
 /* The lost thread's records, and the copy of the page that it was writing, are rubbish. */
-static void spoil(struct clock_cell *spoilt)
+static void spoil(struct own_clock *spoilt)
 {
-    struct timebase_page *page = cell_lines_page(spoilt);
+    struct timebase_page *page = cell_lines_page(&spoilt->cell);
     memset(&page->copy[!(page->seq & 1)], 0xa5, sizeof(page->copy[0]));
     memset(&spoilt->servo.discipline, 0x5a, sizeof(spoilt->servo.discipline));
-    __atomic_store_n(&spoilt->owner_pid, (int32_t)getppid(), __ATOMIC_RELAXED);
+    __atomic_store_n(&spoilt->cell.owner_pid, (int32_t)getppid(), __ATOMIC_RELAXED);
 }
 
 static void mend_and_go_on(void)
 {
-    static struct clock_cell stale = CLOCK_CELL_INITIALIZER(&reference_kernel, &kernel);
-    const timebase_clock *clock = cell_handle(&stale);
+    static struct own_clock stale = OWN_CLOCK_INITIALIZER(&reference_kernel, &kernel);
+    const timebase_clock *clock = own_handle(&stale);
     live_for(clock, 20000000);
     for (int i = 0; i < 20; i++) {
         int64_t told = timebase_mono_ns(clock);
@@ -163,7 +163,7 @@ static void mend_and_go_on(void)
         EXPECT(timebase_mono_ns(clock) >= told);
         live_for(clock, 2000000);
         EXPECT(timebase_clock_maintain(clock) != TIMEBASE_E_INVALID);
-        EXPECT(stale.owner_pid == 0);
+        EXPECT(stale.cell.owner_pid == 0);
         EXPECT(timebase_mono_ns(clock) >= told);
         live_for(clock, 2000000);
     }

@@ -18,7 +18,7 @@
 
 #include <timebase/error.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "skipped.h"
 
 /* Longer than any publication is ahead of its lines: a tenth of the longest interval. */
@@ -33,17 +33,17 @@ static struct timebase_instant told; /* to a reader, just before the writer goes
 /* A cell whose page begins a page of memory, and is alone on it. */
 static struct clock_cell *make_cell(void)
 {
-    static const struct clock_cell made = CLOCK_CELL_INITIALIZER(&reference_kernel, &kernel);
+    static const struct own_clock made = OWN_CLOCK_INITIALIZER(&reference_kernel, &kernel);
     memory_page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t before = (sizeof(struct clock_cell) / memory_page + 1) * memory_page;
+    size_t before = (sizeof(struct own_clock) / memory_page + 1) * memory_page;
     char *memory = mmap(NULL, before + memory_page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    struct clock_cell *place =
-        (struct clock_cell *)(void *)(memory + before - offsetof(struct clock_cell, page));
+    struct own_clock *place =
+        (struct own_clock *)(void *)(memory + before - offsetof(struct own_clock, cell.page));
     memcpy(place, &made, sizeof(made));
-    return place;
+    return &place->cell;
 }
 
 static void protect(int how)
@@ -67,7 +67,7 @@ static void maintain(void)
 {
     int error;
     do
-        error = cell_maintain(cell);
+        error = own_maintain(cell);
     while (error == TIMEBASE_E_BUSY); /* the last lines' slew has not begun */
     assert_int_equal(error, 0);
 }
@@ -75,9 +75,9 @@ static void maintain(void)
 /* The lines that are in force have begun, so that the next maintenance does publish. */
 static void wait_for_lines(void)
 {
-    while (cell->servo.counts.publications < 3)
+    while (own_of(cell)->servo.counts.publications < 3)
         maintain();
-    while (cell_maintain(cell) == TIMEBASE_E_BUSY)
+    while (own_maintain(cell) == TIMEBASE_E_BUSY)
         ;
     struct timespec pause = {0, HELD_UP_NS};
     nanosleep(&pause, NULL);
@@ -91,8 +91,8 @@ static void a_late_publication_is_counted_and_hardly_sets_readers_back(void **st
     if (timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER)
         skip_because("the processor's counter is not used here, and so not the page either");
     wait_for_lines();
-    uint64_t late = cell->servo.counts.late_publications;
-    uint64_t publications = cell->servo.counts.publications;
+    uint64_t late = own_of(cell)->servo.counts.late_publications;
+    uint64_t publications = own_of(cell)->servo.counts.publications;
     uint64_t late_on_page = cell->page.late_count;
 
     sigaction(SIGSEGV, &action, &old);
@@ -101,8 +101,8 @@ static void a_late_publication_is_counted_and_hardly_sets_readers_back(void **st
     sigaction(SIGSEGV, &old, NULL);
 
     assert_int_equal(held_up, 1);
-    assert_int_equal(cell->servo.counts.publications, publications + 1);
-    assert_int_equal(cell->servo.counts.late_publications, late + 1);
+    assert_int_equal(own_of(cell)->servo.counts.publications, publications + 1);
+    assert_int_equal(own_of(cell)->servo.counts.late_publications, late + 1);
     assert_int_equal(cell->page.late_count, late_on_page + 1);
     /* Lines 1,000 ppm apart, for as long as it was late. */
     uint64_t begins = cell->page.copy[cell->page.seq & 1].slew.start_ticks;

@@ -67,7 +67,7 @@ static inline struct timebase_line writer_line(const struct page_writer *writer,
 
 static inline uint64_t writer_ticks(const struct page_writer *writer)
 {
-    return estimator_ticks(writer->period, WRITER_LINE_NS);
+    return fixed_ticks(writer->period, WRITER_LINE_NS);
 }
 
 /* Three lines, with the usual expiry after their renewal became due. */
@@ -75,7 +75,7 @@ static inline struct timebase_lines writer_lines(const struct page_writer *write
                                                  const struct segment line[3])
 {
     uint64_t due = WRITER_REFRESH_LINES * writer_ticks(writer);
-    uint64_t second = estimator_ticks(writer->period, 1000000000);
+    uint64_t second = fixed_ticks(writer->period, 1000000000);
     struct timebase_lines lines = {writer_line(writer, &line[0]), writer_line(writer, &line[1]),
                                    writer_line(writer, &line[2]), NEVER_EXPIRES};
     lines.validity.silent_ticks = due + TIMEBASE_PAGE_SILENT_NS / 1000000000 * second;
@@ -120,8 +120,8 @@ static inline struct fixed writer_bent(const struct page_writer *writer)
 static inline void writer_add(struct page_writer *writer, uint64_t now)
 {
     struct segment next = writer->line[2];
-    uint64_t soonest = now + estimator_ticks(writer->period, WRITER_LEAD_NS);
-    next.start_ticks += estimator_ticks(writer->period, WRITER_LINE_NS);
+    uint64_t soonest = now + fixed_ticks(writer->period, WRITER_LEAD_NS);
+    next.start_ticks += fixed_ticks(writer->period, WRITER_LINE_NS);
     if ((int64_t)(next.start_ticks - soonest) < 0)
         next.start_ticks = soonest;
     next.value = segment_at(&writer->line[2], next.start_ticks);
@@ -137,7 +137,7 @@ static inline void writer_add(struct page_writer *writer, uint64_t now)
 
 static inline void writer_publish(struct page_writer *writer)
 {
-    uint64_t kept = estimator_ticks(writer->period, WRITER_KEPT_NS);
+    uint64_t kept = fixed_ticks(writer->period, WRITER_KEPT_NS);
     uint64_t now = timebase_ticks_ordered();
     bool is_new = false;
     while ((int64_t)(now - kept - writer->line[1].start_ticks) >= 0) {
@@ -148,7 +148,7 @@ static inline void writer_publish(struct page_writer *writer)
     struct timebase_lines lines = writer_lines(writer, writer->line);
     publish_lines(writer->page, &lines, WRITER_REFRESH_LINES * writer_ticks(writer));
     uint64_t left = writer->line[2].start_ticks - timebase_ticks_ordered();
-    if (is_new && (int64_t)(left - estimator_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS)) < 0)
+    if (is_new && (int64_t)(left - fixed_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS)) < 0)
         writer->late++;
 }
 

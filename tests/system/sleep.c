@@ -14,7 +14,7 @@
 
 #include "../unit/kernel_now.h"
 #include "child.h"
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "timing/wait/sleep.h"
 
 #ifndef CLONE_NEWTIME
@@ -127,8 +127,8 @@ static void sleep_by_another_clock(void)
     static const struct reference shifted = {
         .name = "shifted", .sample = sample_ahead, .moment = moment_ahead};
     static struct reference_kernel kernel;
-    static struct clock_cell cell = CLOCK_CELL_INITIALIZER(&shifted, &kernel);
-    sleep_often_by(cell_handle(&cell));
+    static struct own_clock own = OWN_CLOCK_INITIALIZER(&shifted, &kernel);
+    sleep_often_by(own_handle(&own));
 }
 
 /* Taken for the kernel's, its moments would be an hour away, or over. */

@@ -87,7 +87,7 @@ static void internal_functions_are_no_symbols(void **state)
 {
     (void)state;
     assert_null(dlsym(RTLD_DEFAULT, "publish_lines"));
-    assert_null(dlsym(RTLD_DEFAULT, "cell_maintain"));
+    assert_null(dlsym(RTLD_DEFAULT, "own_maintain"));
     assert_null(dlsym(RTLD_DEFAULT, "discipline_observe"));
     assert_null(dlsym(RTLD_DEFAULT, "reference_kernel"));
 }

@@ -11,7 +11,7 @@
 
 #include <timebase.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "kernel_now.h"
 
 #define MS 1000000
@@ -210,18 +210,18 @@ static void what_another_thread_is_at_is_busy(void **state)
 
 static void lines_just_published_are_not_replaced(void **state)
 {
-    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&reference_kernel, NULL);
+    struct own_clock own = OWN_CLOCK_INITIALIZER(&reference_kernel, NULL);
     struct reference_kernel kernel = {0};
-    const timebase_clock *clock = cell_handle(&cell);
+    const timebase_clock *clock = own_handle(&own);
     int busy = 0;
     (void)state;
-    cell.reference_context = &kernel;
+    own.reference_context = &kernel;
     for (int i = 0; i < 50 && !busy; i++) {
         maintain_now(clock);
         busy = timebase_clock_maintain(clock) == TIMEBASE_E_BUSY;
     }
     assert_true(busy);
-    assert_int_equal(cell.owner_pid, 0);
+    assert_int_equal(own.cell.owner_pid, 0);
 }
 
 static void the_statistics_count_and_measure(void **state)

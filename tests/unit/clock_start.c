@@ -15,7 +15,7 @@
 #include <timebase/error.h>
 
 #include "../emulated.h"
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "kernel_now.h"
 
 #define STARTS 60
@@ -25,7 +25,7 @@
 /* A new clock on the kernel's clocks. */
 struct scene {
     struct reference_kernel kernel;
-    struct clock_cell cell;
+    struct own_clock own;
     int64_t end_ns;
     int64_t latest_ns; /* the largest reading that a thread has told the others */
     int64_t back_ns;   /* how far a thread's reading was behind what it had been told; or 0 */
@@ -34,9 +34,9 @@ struct scene {
 static void begin(struct scene *scene)
 {
     static const struct reference_kernel nothing_asked;
-    const struct clock_cell cell = CLOCK_CELL_INITIALIZER(&reference_kernel, &scene->kernel);
+    const struct own_clock own = OWN_CLOCK_INITIALIZER(&reference_kernel, &scene->kernel);
     scene->kernel = nothing_asked;
-    scene->cell = cell;
+    scene->own = own;
     scene->end_ns = kernel_now(CLOCK_MONOTONIC) + SPAN_NS;
     scene->latest_ns = 0;
     scene->back_ns = 0;
@@ -53,7 +53,7 @@ static int64_t read_in_turn(const timebase_clock *clock, unsigned turn)
 
 static bool has_lines(struct scene *scene)
 {
-    return timebase_page_word(&cell_lines_page(&scene->cell)->seq) > 0;
+    return timebase_page_word(&cell_lines_page(&scene->own.cell)->seq) > 0;
 }
 
 static void a_new_clock_passes_from_the_system_s_time_to_lines_without_a_step_back(void **state)
@@ -62,7 +62,7 @@ static void a_new_clock_passes_from_the_system_s_time_to_lines_without_a_step_ba
     (void)state;
     for (int start = 0; start < STARTS; start++) {
         begin(&scene);
-        const timebase_clock *clock = cell_handle(&scene.cell);
+        const timebase_clock *clock = own_handle(&scene.own);
         int64_t last = kernel_now(CLOCK_MONOTONIC);
         for (unsigned turn = 0; last < scene.end_ns || !has_lines(&scene); turn++) {
             int64_t now = read_in_turn(clock, turn);
@@ -87,7 +87,7 @@ static void tell(int64_t *latest_ns, int64_t now)
 static void *read_and_compare(void *argument)
 {
     struct scene *scene = (struct scene *)argument;
-    const timebase_clock *clock = cell_handle(&scene->cell);
+    const timebase_clock *clock = own_handle(&scene->own);
     int64_t now = 0;
     for (unsigned turn = 0; now < scene->end_ns; turn++) {
         int64_t known = __atomic_load_n(&scene->latest_ns, __ATOMIC_ACQUIRE);
@@ -121,7 +121,7 @@ static void the_first_thing_done_with_a_clock_may_be_a_conversion(void **state)
     static struct scene scene;
     (void)state;
     begin(&scene);
-    const timebase_clock *clock = cell_handle(&scene.cell);
+    const timebase_clock *clock = own_handle(&scene.own);
     int64_t before = kernel_now(CLOCK_MONOTONIC);
     uint64_t ticks = timebase_ticks_ordered();
     int64_t after = kernel_now(CLOCK_MONOTONIC);

@@ -223,7 +223,7 @@ static void the_refresh_is_the_horizon_less_what_lies_before_the_last_line(void 
     simulated_wait(&scene.line, 100 * MS);
     observe(&scene);
     struct discipline_output output = plan(&scene, 0);
-    uint64_t wanted = scene.line.now_ticks + estimator_ticks(scene.line.period, 100 * MS);
+    uint64_t wanted = scene.line.now_ticks + fixed_ticks(scene.line.period, 100 * MS);
     (void)state;
     int64_t off = (int64_t)(output.lines.after.start_ticks + output.refresh_ticks - wanted);
     assert_true(off > -1000 && off < 1000);

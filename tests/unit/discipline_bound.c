@@ -87,7 +87,7 @@ static void readers_of_now_are_within_the_bound(void **state)
     for (int i = 0; i < LINES; i++) {
         struct scene scene = scene_of(&dice);
         for (int plans = 0; plans < PLANS; plans++) {
-            uint64_t interval = estimator_ticks(scene.line.period, sample_and_plan(&scene));
+            uint64_t interval = fixed_ticks(scene.line.period, sample_and_plan(&scene));
             for (int look = 0; look < LOOKS && scene.page.seq != 0; look++)
                 assert_within(&scene, scene.line.now_ticks + dice_below(&dice, 2 * interval));
             scene.line.now_ticks += interval / 8 + dice_below(&dice, interval);
@@ -103,7 +103,7 @@ static void ticks_of_the_whole_page_convert_within_the_bound(void **state)
     for (int i = 0; i < LINES; i++) {
         struct scene scene = scene_of(&dice);
         for (int plans = 0; plans < PLANS; plans++) {
-            uint64_t interval = estimator_ticks(scene.line.period, sample_and_plan(&scene));
+            uint64_t interval = fixed_ticks(scene.line.period, sample_and_plan(&scene));
             const struct timebase_lines *lines = &scene.page.copy[scene.page.seq & 1];
             uint64_t first = lines->before.start_ticks;
             uint64_t span = lines->after.start_ticks - first + 1;

@@ -243,9 +243,9 @@ static void whole_ticks_of_a_time_are_rounded_down(void **state)
 {
     struct fixed slow = {41, HALF}, fast = {0, HALF >> 1};
     (void)state;
-    assert_true(estimator_ticks(slow, 415) == 10);
-    assert_true(estimator_ticks(slow, 414) == 9);
-    assert_true(estimator_ticks(fast, 4000000000) == 16000000000);
+    assert_true(fixed_ticks(slow, 415) == 10);
+    assert_true(fixed_ticks(slow, 414) == 9);
+    assert_true(fixed_ticks(fast, 4000000000) == 16000000000);
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 #include <timebase/error.h>
 #include <timebase/interval.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 
 #define MS 1000000
 
@@ -43,13 +43,13 @@ static void close_nothing(void *context)
 static const struct reference claiming = {"claiming", sample_claim, moment, close_nothing};
 static struct reference_kernel kernel;
 
-static struct clock_cell cell_claiming(int64_t maxerror_ns, bool is_synchronized)
+static struct own_clock clock_claiming(int64_t maxerror_ns, bool is_synchronized)
 {
-    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&claiming, &kernel);
+    struct own_clock own = OWN_CLOCK_INITIALIZER(&claiming, &kernel);
     claimed_ns = maxerror_ns;
     is_claimed = is_synchronized;
     samples_to_go = 0;
-    return cell;
+    return own;
 }
 
 static int64_t in(const timebase_clock *clock, int64_t ns)
@@ -59,8 +59,8 @@ static int64_t in(const timebase_clock *clock, int64_t ns)
 
 static void the_bound_is_waited_for(void **state)
 {
-    struct clock_cell cell = cell_claiming(2 * MS, true);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(2 * MS, true);
+    const timebase_clock *clock = own_handle(&own);
     struct timebase_interval seen;
     (void)state;
     samples_to_go = 6;
@@ -71,8 +71,8 @@ static void the_bound_is_waited_for(void **state)
 
 static void a_bound_that_does_not_come_ends_at_the_deadline(void **state)
 {
-    struct clock_cell cell = cell_claiming(2 * MS, true);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(2 * MS, true);
+    const timebase_clock *clock = own_handle(&own);
     struct timebase_interval seen = {1, 0};
     (void)state;
     assert_int_equal(timebase_clock_wait_bound(clock, 4 * MS, TIMEBASE_NO_DEADLINE, NULL), 0);
@@ -84,8 +84,8 @@ static void a_bound_that_does_not_come_ends_at_the_deadline(void **state)
 
 static void a_clock_that_promises_nothing_is_stale(void **state)
 {
-    struct clock_cell cell = cell_claiming(10, false);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(10, false);
+    const timebase_clock *clock = own_handle(&own);
     (void)state;
     assert_int_equal(timebase_clock_wait_bound(clock, UINT64_MAX, in(clock, 5 * MS), NULL),
                      TIMEBASE_E_STALE);
@@ -94,8 +94,8 @@ static void a_clock_that_promises_nothing_is_stale(void **state)
 
 static void after_a_commit_wait_the_time_is_certainly_past(void **state)
 {
-    struct clock_cell cell = cell_claiming(2 * MS, true);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(2 * MS, true);
+    const timebase_clock *clock = own_handle(&own);
     struct timebase_interval commit, later;
     (void)state;
     timebase_clock_wait_bound(clock, 3 * MS, TIMEBASE_NO_DEADLINE, &commit);
@@ -108,8 +108,8 @@ static void after_a_commit_wait_the_time_is_certainly_past(void **state)
 
 static void a_time_far_off_ends_at_the_deadline(void **state)
 {
-    struct clock_cell cell = cell_claiming(2 * MS, true);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(2 * MS, true);
+    const timebase_clock *clock = own_handle(&own);
     (void)state;
     timebase_clock_wait_bound(clock, 3 * MS, TIMEBASE_NO_DEADLINE, NULL);
     int64_t deadline = in(clock, 5 * MS);
@@ -127,8 +127,8 @@ static void count(int signal)
 
 static void signals_do_not_end_a_wait(void **state)
 {
-    struct clock_cell cell = cell_claiming(10 * MS, true);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = clock_claiming(10 * MS, true);
+    const timebase_clock *clock = own_handle(&own);
     struct timebase_interval commit, later;
     struct sigaction action = {.sa_handler = count};
     struct itimerval every_ms = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
@@ -162,8 +162,8 @@ static const struct reference silent = {"silent", no_sample, no_moment, close_no
 /* Neither lines nor a reference: the time is 0, and no deadline is ever reached by it. */
 static void a_clock_without_a_time_waits_for_no_deadline(void **state)
 {
-    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&silent, NULL);
-    const timebase_clock *clock = cell_handle(&cell);
+    struct own_clock own = OWN_CLOCK_INITIALIZER(&silent, NULL);
+    const timebase_clock *clock = own_handle(&own);
     struct timebase_interval seen;
     (void)state;
     assert_int_equal(timebase_clock_wait_bound(clock, MS, MS, &seen), TIMEBASE_E_STALE);

@@ -5,7 +5,7 @@
 
 #include <timebase/error.h>
 
-#include "clock/cell.h"
+#include "clock/own/own.h"
 #include "kernel_now.h"
 
 static int64_t moved_ns;
@@ -48,10 +48,10 @@ static inline void wait_until(int64_t kernel_ns)
 }
 
 /* Maintain until lines are there. */
-static inline void draw_first_lines(struct clock_cell *cell)
+static inline void draw_first_lines(struct own_clock *own)
 {
-    while (timebase_page_word(&cell_lines_page(cell)->seq) == 0) {
-        timebase_clock_maintain(cell_handle(cell));
+    while (timebase_page_word(&cell_lines_page(&own->cell)->seq) == 0) {
+        timebase_clock_maintain(own_handle(own));
         wait_until(kernel_now(CLOCK_MONOTONIC) + 1000000);
     }
 }

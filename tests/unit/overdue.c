@@ -19,31 +19,32 @@
 #define SECOND 1000000000LL
 
 /* The last time that the present lines can have given. */
-static int64_t followed_ns(struct clock_cell *cell)
+static int64_t followed_ns(struct own_clock *own)
 {
     struct timebase_instant followed;
-    timebase_page_convert(cell_lines_page(cell), servo_followed_ticks(cell_lines_page(cell)), &followed);
+    struct timebase_page *page = cell_lines_page(&own->cell);
+    timebase_page_convert(page, servo_followed_ticks(page), &followed);
     return followed.mono_ns;
 }
 
 /* A clock whose lines have come to their end, and whose renewer does not. */
-static struct clock_cell overdue_cell(void)
+static struct own_clock overdue_clock(void)
 {
-    struct clock_cell cell = CLOCK_CELL_INITIALIZER(&moved_reference, NULL);
+    struct own_clock own = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
     moved_ns = 0;
-    draw_first_lines(&cell);
-    cell.owner_pid = (int32_t)getpid();
-    wait_until(followed_ns(&cell) + 20 * MS);
-    return cell;
+    draw_first_lines(&own);
+    own.cell.owner_pid = (int32_t)getpid();
+    wait_until(followed_ns(&own) + 20 * MS);
+    return own;
 }
 
 static void overdue_lines_hold(void **state)
 {
-    struct clock_cell cell = overdue_cell();
+    struct own_clock own = overdue_clock();
     struct timebase_instant now;
     (void)state;
     int64_t before = kernel_now(CLOCK_MONOTONIC);
-    timebase_now(cell_handle(&cell), &now);
+    timebase_now(own_handle(&own), &now);
     int64_t after = kernel_now(CLOCK_MONOTONIC), error = (int64_t)now.maxerror_ns;
     assert_true(before - error <= now.mono_ns && now.mono_ns <= after + error);
     assert_true(error < 5 * MS);
@@ -51,23 +52,23 @@ static void overdue_lines_hold(void **state)
 
 static void a_reference_that_went_ahead_is_believed(void **state)
 {
-    struct clock_cell cell = overdue_cell();
+    struct own_clock own = overdue_clock();
     (void)state;
     moved_ns = 10 * SECOND;
     int64_t before = kernel_now(CLOCK_MONOTONIC) + moved_ns;
-    int64_t now = timebase_mono_ns(cell_handle(&cell));
+    int64_t now = timebase_mono_ns(own_handle(&own));
     assert_true(before <= now && now <= kernel_now(CLOCK_MONOTONIC) + moved_ns);
 }
 
 /* And else the time stands still where the lines ended; the error tells. */
 static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(void **state)
 {
-    struct clock_cell cell = overdue_cell();
+    struct own_clock own = overdue_clock();
     struct timebase_instant now;
     (void)state;
     moved_ns = -10 * SECOND;
-    timebase_now(cell_handle(&cell), &now);
-    assert_true(now.mono_ns == followed_ns(&cell));
+    timebase_now(own_handle(&own), &now);
+    assert_true(now.mono_ns == followed_ns(&own));
     assert_true(now.maxerror_ns >= 9 * SECOND && now.utc_maxerror_ns >= 9 * SECOND);
 }
 

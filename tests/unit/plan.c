@@ -107,9 +107,9 @@ static void the_slew_begins_after_the_lead_and_ends_within_its_limit(void **stat
         struct fixed period = scene.estimator.period;
         uint64_t lead = scene.next.slew.start_ticks - scene.schedule.now_ticks;
         uint64_t length = scene.next.after.start_ticks - scene.next.slew.start_ticks;
-        assert_true(lead == estimator_ticks(period, scene.schedule.lead_ns));
-        assert_true(length >= estimator_ticks(period, scene.schedule.slew_ns));
-        assert_true(length <= estimator_ticks(period, scene.schedule.slew_max_ns));
+        assert_true(lead == fixed_ticks(period, scene.schedule.lead_ns));
+        assert_true(length >= fixed_ticks(period, scene.schedule.slew_ns));
+        assert_true(length <= fixed_ticks(period, scene.schedule.slew_max_ns));
     }
 }
 
@@ -123,7 +123,7 @@ static void the_slope_is_never_more_than_500_ppm_off(void **state)
         struct fixed period = scene.estimator.period;
         uint64_t ticks = scene.next.after.start_ticks - scene.next.slew.start_ticks;
         struct fixed off = fixed_abs(fixed_subtract(scene.next.slew.period, period));
-        struct fixed most = fixed_over(fixed_times(period, ticks + 1), PLAN_SLEW_DIVISOR);
+        struct fixed most = fixed_over(fixed_times(period, ticks + 1), LINE_SLEW_DIVISOR);
         assert_false(fixed_less(most, fixed_times(off, ticks)));
         assert_true(is_same(scene.next.after.period, period));
     }

@@ -45,7 +45,7 @@ static inline void simulated_change_pace(struct simulated_line *line, struct fix
 
 static inline void simulated_wait(struct simulated_line *line, uint64_t ns)
 {
-    line->now_ticks += estimator_ticks(line->period, ns);
+    line->now_ticks += fixed_ticks(line->period, ns);
 }
 
 /* The reference answers `at` ticks after the first read of the counter, bracket - at before the
@@ -70,7 +70,7 @@ static inline struct discipline_sample simulated_sample(struct simulated_line *l
 static inline struct discipline_sample simulated_disturbed_sample(struct simulated_line *line,
                                                                   struct dice *dice)
 {
-    uint64_t usual = estimator_ticks(line->period, 40 + dice_below(dice, 60)) + 1;
+    uint64_t usual = fixed_ticks(line->period, 40 + dice_below(dice, 60)) + 1;
     uint64_t bracket = dice_below(dice, 8) == 0 ? usual * (1 + dice_below(dice, 4000)) : usual;
     uint64_t where = dice_below(dice, 3);
     uint64_t at = where == 0 ? 0 : where == 1 ? bracket : dice_below(dice, bracket + 1);

@@ -113,8 +113,8 @@ static int hold_after(struct scene *scene, uint64_t silence_ns)
 {
     uint64_t ticks = scene->discipline.estimator.newest.ticks;
     for (; silence_ns > SECOND; silence_ns -= SECOND)
-        ticks += estimator_ticks(scene->line.period, SECOND);
-    ticks += estimator_ticks(scene->line.period, silence_ns);
+        ticks += fixed_ticks(scene->line.period, SECOND);
+    ticks += fixed_ticks(scene->line.period, silence_ns);
     discipline_hold(&scene->discipline, ticks);
     return (int)discipline_status(&scene->discipline);
 }
@@ -145,7 +145,7 @@ static void a_hold_says_whether_there_is_anything_to_tell(void **state)
     uint64_t now = scene.line.now_ticks;
     (void)state;
     assert_false(discipline_hold(&scene.discipline, now));
-    now += 10 * estimator_ticks(scene.line.period, SECOND);
+    now += 10 * fixed_ticks(scene.line.period, SECOND);
     assert_true(discipline_hold(&scene.discipline, now));
     assert_false(discipline_hold(&scene.discipline, now));
     struct discipline nothing = {0};

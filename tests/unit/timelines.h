@@ -148,7 +148,7 @@ static inline void readings_add(struct readings *readings, const struct timebase
 /* Read at `count` ticks, anywhere from the publication to 200 ms after it; in their order. */
 static inline void scene_read(struct scene *scene, struct readings *readings, unsigned count)
 {
-    uint64_t most = estimator_ticks(scene->line.period, INTERVAL_NS - 50 * MS) / (count + 1);
+    uint64_t most = fixed_ticks(scene->line.period, INTERVAL_NS - 50 * MS) / (count + 1);
     uint64_t ticks = scene->published_ticks;
     for (unsigned i = 0; i < count; i++) {
         struct timebase_instant instant = {0};

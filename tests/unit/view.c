@@ -10,6 +10,7 @@
 #include <timebase/clock.h>
 
 #include "clock/attach/view.h"
+#include "clock/line/lines.h"
 #include "dice.h"
 
 #define MS 1000000
@@ -94,7 +95,7 @@ static void whatever_is_shown_is_what_the_lines_say(void **state)
         struct view view = view_at(&lines, now);
         uint64_t ticks = now + dice_below(&dice, 2 * LEASE);
         int64_t shown = shown_ns(&view, ticks);
-        assert_true(shown == INT64_MIN || shown == view_mono_ns(&lines, ticks));
+        assert_true(shown == INT64_MIN || shown == lines_mono_ns(&lines, ticks));
         assert_true((shown == INT64_MIN) == (ticks > view_end(&view)));
         assert_true(view_end(&view) <= now + LEASE);
     }
@@ -175,14 +176,14 @@ static void assert_joined(int64_t gap_ns, int64_t divisor)
 {
     struct timebase_lines lines = some_lines();
     uint64_t start = 200 * MS;
-    int64_t floor_ns = view_mono_ns(&lines, start) + gap_ns;
+    int64_t floor_ns = lines_mono_ns(&lines, start) + gap_ns;
     struct timebase_line old = line_of(0, (uint64_t)gap_ns, 0);
     struct view view = view_join(&lines, &old, start, floor_ns);
     uint64_t end = view_end(&view);
     assert_int_equal(shown_ns(&view, start), floor_ns);
     assert_true(shown_ns(&view, start - 1) <= floor_ns);
     assert_true(end <= start + LEASE);
-    int64_t left_ns = shown_ns(&view, end) - view_mono_ns(&lines, end);
+    int64_t left_ns = shown_ns(&view, end) - lines_mono_ns(&lines, end);
     int64_t made_good_ns = (int64_t)(end - start) / divisor;
     assert_true(left_ns >= gap_ns - made_good_ns - 1 && left_ns <= gap_ns - made_good_ns + 1);
     assert_true(end == start + LEASE || left_ns <= 1);

@@ -45,20 +45,20 @@ static void a_time_is_waited_for_at_its_tick(void **state)
 
 /* ---- a clock of our own ------------------------------------------------------------------- */
 
-static struct clock_cell cell;
+static struct own_clock own;
 static struct timebase_waiter own_waiter;
 
 /* Its lines are there and it has become used to them: the next look comes 100 ms later. */
 static const timebase_clock *begin(void)
 {
-    const struct clock_cell fresh = CLOCK_CELL_INITIALIZER(&moved_reference, NULL);
-    cell = fresh;
-    draw_first_lines(&cell);
-    assert_int_equal(timebase_waiter_init(&own_waiter, cell_handle(&cell)), 0);
+    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    own = fresh;
+    draw_first_lines(&own);
+    assert_int_equal(timebase_waiter_init(&own_waiter, own_handle(&own)), 0);
     for (int64_t end = kernel_now(CLOCK_MONOTONIC) + 400 * MILLISECOND;
          kernel_now(CLOCK_MONOTONIC) < end;)
-        timebase_utc_ns(cell_handle(&cell));
-    return cell_handle(&cell);
+        timebase_utc_ns(own_handle(&own));
+    return own_handle(&own);
 }
 
 static int64_t true_utc(void)
@@ -142,11 +142,11 @@ static const struct reference no_reference = {"none", sample_nothing, moment_of_
 
 static void time_that_is_not_known_cannot_be_waited_for_but_ticks_can(void **state)
 {
-    const struct clock_cell fresh = CLOCK_CELL_INITIALIZER(&no_reference, NULL);
+    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&no_reference, NULL);
     struct timebase_wait_result result;
     (void)state;
-    cell = fresh;
-    assert_int_equal(timebase_waiter_init(&own_waiter, cell_handle(&cell)), 0);
+    own = fresh;
+    assert_int_equal(timebase_waiter_init(&own_waiter, own_handle(&own)), 0);
     forget_event();
     for (enum way way = 0; way < WAYS; way++) {
         if (way == UNTIL_TICKS || way == CALL_TICKS)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mirror.h"
+#include "clock/line/lines.h"
 #include "view.h"
 
 #include <timebase/error.h>
@@ -121,7 +122,7 @@ TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
     *out = mirror->attachment;
     out->seq = mirror->seq;
     out->age_ns =
-        view_elapsed_ns(&mirror->lines, timebase_ticks_ordered() - mirror->lines.slew.start_ticks);
+        lines_elapsed_ns(&mirror->lines, timebase_ticks_ordered() - mirror->lines.slew.start_ticks);
     cell_unlock(cell);
     return TIMEBASE_OK;
 }

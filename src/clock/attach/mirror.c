@@ -5,6 +5,7 @@
 
 #include "clock/page/publish.h"
 #include "plausible.h"
+#include "clock/line/lines.h"
 #include "view.h"
 
 #include <timebase/error.h>
@@ -22,6 +23,7 @@
 /* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
 #define READ_ATTEMPTS 2
 #define FOLLOW_ATTEMPTS 1000
+#define NS_PER_SEC 1000000000
 
 enum look { LOOK_SAME, LOOK_ANOTHER };
 
@@ -70,13 +72,13 @@ static int look_up_again(struct mirror *mirror, uint64_t now_ticks, struct timeb
     if (!has_passed(mirror->look_up_ticks, now_ticks))
         return mirror->attachment.error;
     if (mirror->seq != 0)
-        mirror->look_up_ticks = now_ticks + view_ticks(&mirror->lines, LOOK_UP_NS);
+        mirror->look_up_ticks = now_ticks + lines_ticks(&mirror->lines, LOOK_UP_NS);
     return look_up(mirror, copy);
 }
 
 static bool is_quiet(const struct mirror *mirror, uint64_t now_ticks)
 {
-    uint64_t quiet_ticks = view_ticks(&mirror->lines, QUIET_NS);
+    uint64_t quiet_ticks = lines_ticks(&mirror->lines, QUIET_NS);
     return has_passed(mirror->changed_ticks + quiet_ticks, now_ticks);
 }
 
@@ -126,7 +128,7 @@ static bool get_shown(struct mirror *mirror, struct view *shown)
 static bool is_below(const struct timebase_lines *lines, const struct timebase_lines *old,
                      uint64_t ticks)
 {
-    return view_mono_ns(lines, ticks) < view_mono_ns(old, ticks);
+    return lines_mono_ns(lines, ticks) < lines_mono_ns(old, ticks);
 }
 
 /* Where the lines that are to come must begin no lower; and by whose word. */
@@ -138,11 +140,11 @@ struct floor {
 
 static void raise_floor(struct floor *floor, const struct timebase_lines *lines, uint64_t ticks)
 {
-    int64_t mono_ns = view_mono_ns(lines, ticks);
+    int64_t mono_ns = lines_mono_ns(lines, ticks);
     if (mono_ns <= floor->mono_ns)
         return;
     floor->mono_ns = mono_ns;
-    floor->line = *view_line(lines, ticks);
+    floor->line = *lines_line(lines, ticks);
 }
 
 /*
@@ -161,13 +163,13 @@ static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
     raise_floor(&floor, old, end_ticks);
     for (int attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
         if (__atomic_exchange_n(&mirror->is_followed, 0, __ATOMIC_SEQ_CST)) {
-            floor.start_ticks = timebase_ticks_ordered() + view_ticks(lines, LEAD_NS);
+            floor.start_ticks = timebase_ticks_ordered() + lines_ticks(lines, LEAD_NS);
             raise_floor(&floor, old, floor.start_ticks);
             raise_floor(&floor, &published, floor.start_ticks);
         }
         struct view view = view_at(lines, now_ticks);
         published = *lines;
-        if (view_mono_ns(lines, floor.start_ticks) < floor.mono_ns) {
+        if (lines_mono_ns(lines, floor.start_ticks) < floor.mono_ns) {
             view = view_join(lines, &floor.line, floor.start_ticks, floor.mono_ns);
             published = view.lines;
             is_joined = true;
@@ -259,7 +261,7 @@ static int maintain(struct clock_cell *cell)
     uint64_t now_ticks = timebase_ticks_ordered();
     int error = renew(mirror);
     if (mirror->seq != 0)
-        mirror->lease_ticks = now_ticks + view_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
+        mirror->lease_ticks = now_ticks + lines_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
     errno = saved_errno;
     return error;
 }
@@ -330,6 +332,13 @@ static struct timebase_page *lines_attached(struct clock_cell *cell)
 
 /* ---- the rest of the kind */
 
+/* The page it was attached to has gone: nobody here knows better. */
+static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
+{
+    (void)cell;
+    (void)page;
+}
+
 /*
  * The pages are whole by their protocol; what is kept beside them may be half of two copies. A
  * number that is hardly the file's has it copied anew.
@@ -362,9 +371,8 @@ static void describe(struct clock_cell *cell, struct timebase_statistics *out)
     out->counter_jumps = mirror->disruption_marker;
     if (!publish_read_back(&mirror->whole, &lines))
         return;
-    struct fixed period = {(int64_t)lines.after.period_ns, lines.after.period_frac};
     struct fixed error = {0, (uint64_t)lines.after.drift_rate << 32};
-    out->frequency_hz = cell_frequency_hz(period);
+    out->frequency_hz = lines_ticks(&lines, NS_PER_SEC);
     out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
     out->status = (int32_t)(lines.after.flags & TIMEBASE_LINE_STATUS_MASK);
 }
@@ -372,6 +380,7 @@ static void describe(struct clock_cell *cell, struct timebase_statistics *out)
 const struct clock_kind clock_attached = {
     .read = read_attached,
     .lines = lines_attached,
+    .draw = draw_nothing,
     .maintain = maintain,
     .mend = mend,
     .restart = restart,

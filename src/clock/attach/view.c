@@ -3,41 +3,12 @@
 
 #include <timebase/clock.h>
 
-#include "clock/discipline/estimator.h"
-#include "clock/discipline/plan.h"
+#include "clock/line/lines.h"
 
 /* What is further ahead than this is a fault, and not to be slewed away for hours: half the pace.
  */
 #define SLEW_MAX_NS 1000000
 #define FAST_DIVISOR 2
-
-static struct fixed period_of(const struct timebase_line *line)
-{
-    struct fixed period = {(int64_t)line->period_ns, line->period_frac};
-    return period;
-}
-
-uint64_t view_elapsed_ns(const struct timebase_lines *lines, uint64_t ticks)
-{
-    return (int64_t)ticks < 0 ? 0 : (uint64_t)fixed_times(period_of(&lines->after), ticks).ns;
-}
-
-uint64_t view_ticks(const struct timebase_lines *lines, uint64_t ns)
-{
-    return estimator_ticks(period_of(&lines->after), ns);
-}
-
-static bool has_begun(const struct timebase_line *line, uint64_t ticks)
-{
-    return (int64_t)(ticks - line->start_ticks) >= 0;
-}
-
-const struct timebase_line *view_line(const struct timebase_lines *lines, uint64_t ticks)
-{
-    if (has_begun(&lines->after, ticks))
-        return &lines->after;
-    return has_begun(&lines->slew, ticks) ? &lines->slew : &lines->before;
-}
 
 uint64_t view_end(const struct view *view)
 {
@@ -85,27 +56,20 @@ static void show_slew_as_after(struct timebase_lines *lines)
 struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks)
 {
     struct view view = {*lines, 0};
-    uint64_t end = now_ticks + view_ticks(lines, TIMEBASE_PAGE_LEASE_NS);
-    if (!has_begun(&lines->after, now_ticks)) {
+    uint64_t end = now_ticks + lines_ticks(lines, TIMEBASE_PAGE_LEASE_NS);
+    if (!line_has_begun(&lines->after, now_ticks)) {
         end = earlier(end, lines->after.start_ticks - 1);
         show_slew_as_after(&view.lines);
     }
-    if (!has_begun(&lines->slew, now_ticks)) {
+    if (!line_has_begun(&lines->slew, now_ticks)) {
         end = earlier(end, lines->slew.start_ticks - 1);
         show_slew_as_after(&view.lines);
     }
     /* Lines that begin after now_ticks may have to be looked for anew before they do. */
-    view.refresh_ticks = has_begun(&view.lines.after, end) ? end - view.lines.after.start_ticks : 0;
+    view.refresh_ticks =
+        line_has_begun(&view.lines.after, end) ? end - view.lines.after.start_ticks : 0;
     set_expiry(&view, lines);
     return view;
-}
-
-int64_t view_mono_ns(const struct timebase_lines *lines, uint64_t ticks)
-{
-    struct timebase_page page = {.seq = 2, .copy = {*lines}};
-    struct timebase_instant instant = {0};
-    timebase_page_convert(&page, ticks, &instant);
-    return instant.mono_ns;
 }
 
 /* Where a line that is gap_ns ahead, and slower by 1 in divisor, is overtaken; a lease at most. */
@@ -114,7 +78,7 @@ static uint64_t overtaken_ticks(const struct timebase_lines *lines, uint64_t gap
 {
     uint64_t ns =
         gap_ns < TIMEBASE_PAGE_LEASE_NS / divisor ? gap_ns * divisor : TIMEBASE_PAGE_LEASE_NS;
-    return view_ticks(lines, ns);
+    return lines_ticks(lines, ns);
 }
 
 static void set_esterror(struct timebase_validity *validity, uint64_t esterror_ns)
@@ -131,11 +95,11 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
     struct timebase_instant there = {0};
     timebase_page_convert(&page, start_ticks, &there);
     uint64_t gap_ns = (uint64_t)floor_ns - (uint64_t)there.mono_ns;
-    uint64_t divisor = gap_ns <= SLEW_MAX_NS ? PLAN_SLEW_DIVISOR : FAST_DIVISOR;
+    uint64_t divisor = gap_ns <= SLEW_MAX_NS ? LINE_SLEW_DIVISOR : FAST_DIVISOR;
 
-    struct view view = {{*old, *old, *view_line(lines, start_ticks), lines->validity}, 0};
+    struct view view = {{*old, *old, *lines_line(lines, start_ticks), lines->validity}, 0};
     struct timebase_line *joined = &view.lines.after;
-    struct fixed period = period_of(joined);
+    struct fixed period = line_period(joined);
     period = fixed_subtract(period, fixed_over(period, divisor));
     joined->start_ticks = start_ticks;
     joined->mono_ns = (uint64_t)floor_ns;

@@ -39,16 +39,6 @@ uint64_t view_end(const struct view *view);
 struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
                       uint64_t start_ticks, int64_t floor_ns);
 
-/* Monotonic time by these lines. */
-int64_t view_mono_ns(const struct timebase_lines *lines, uint64_t ticks);
-
-/* The line of a tick; `before` has no beginning. */
-const struct timebase_line *view_line(const struct timebase_lines *lines, uint64_t ticks);
-
-/* ns in so many ticks after the lines, 0 if they are negative; and the ticks in ns, below 2^32. */
-uint64_t view_elapsed_ns(const struct timebase_lines *lines, uint64_t ticks);
-uint64_t view_ticks(const struct timebase_lines *lines, uint64_t ns);
-
 /*
  * The status of the lines at now_ticks, by their own expiry, is theirs from now on. Returns enum
  * timebase_attachment_state.

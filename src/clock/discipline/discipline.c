@@ -222,8 +222,8 @@ static struct plan plan_afresh(const struct discipline *discipline, struct fixed
 static uint64_t ticks_of(struct fixed period, int64_t ns)
 {
     uint64_t whole = ns > 0 ? (uint64_t)ns : 0, second = 1000000000;
-    return estimator_ticks(period, second) * (whole / second) +
-        estimator_ticks(period, whole % second);
+    return fixed_ticks(period, second) * (whole / second) +
+        fixed_ticks(period, whole % second);
 }
 
 static uint64_t grown(const struct segment *segment, uint64_t ticks)
@@ -301,7 +301,7 @@ static uint64_t refresh_ticks(const struct discipline *discipline, const struct 
                               const struct schedule *schedule)
 {
     uint64_t horizon =
-        schedule->now_ticks + estimator_ticks(discipline->estimator.period, schedule->horizon_ns);
+        schedule->now_ticks + fixed_ticks(discipline->estimator.period, schedule->horizon_ns);
     int64_t left = (int64_t)(horizon - plan->after.start_ticks);
     return left > 0 ? (uint64_t)left : 0;
 }
@@ -316,14 +316,14 @@ static uint64_t followed_until(const struct discipline *discipline, const struct
     struct fixed period = discipline->estimator.period;
     uint64_t now = schedule->now_ticks, start = plan->after.start_ticks;
     uint64_t from = (int64_t)(now - start) > 0 ? now : start;
-    return from + FOLLOWED_HORIZONS * estimator_ticks(period, schedule->horizon_ns) +
-        estimator_ticks(period, FOLLOWED_MARGIN_NS);
+    return from + FOLLOWED_HORIZONS * fixed_ticks(period, schedule->horizon_ns) +
+        fixed_ticks(period, FOLLOWED_MARGIN_NS);
 }
 
-/* Whole seconds: estimator_ticks() takes less than 2^32 ns. */
+/* Whole seconds: fixed_ticks() takes less than 2^32 ns. */
 static uint64_t seconds_ticks(const struct discipline *discipline, int64_t ns)
 {
-    return (uint64_t)(ns / NS_PER_SEC) * estimator_ticks(discipline->estimator.period, NS_PER_SEC);
+    return (uint64_t)(ns / NS_PER_SEC) * fixed_ticks(discipline->estimator.period, NS_PER_SEC);
 }
 
 /* From when they wanted renewal. */

@@ -35,12 +35,6 @@ bool estimator_is_jump(int64_t difference_ns, int64_t elapsed_ns)
     return difference_ns > limit || difference_ns < -limit;
 }
 
-uint64_t estimator_ticks(struct fixed period, uint64_t ns)
-{
-    uint64_t length = ((uint64_t)period.ns << 32) | (period.frac >> 32);
-    return (ns << 32) / length;
-}
-
 /* The slope between two points, and how wrong their widths let it be; UINT64_MAX: 1 ns or more. */
 static struct fixed slope(const struct estimator_point *a, const struct estimator_point *b,
                           uint64_t *error_frac)

@@ -74,7 +74,4 @@ struct fixed estimator_at(const struct estimator *estimator, uint64_t ticks);
  */
 bool estimator_is_jump(int64_t difference_ns, int64_t elapsed_ns);
 
-/* Whole ticks in a time; period > 0, ns below 2^32. */
-uint64_t estimator_ticks(struct fixed period, uint64_t ns);
-
 #endif

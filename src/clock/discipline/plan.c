@@ -31,16 +31,16 @@ struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, 
 static uint64_t slew_duration_ns(struct fixed error, const struct schedule *schedule)
 {
     struct fixed size = fixed_abs(error);
-    if (size.ns >= (int64_t)(schedule->slew_max_ns / PLAN_SLEW_DIVISOR))
+    if (size.ns >= (int64_t)(schedule->slew_max_ns / LINE_SLEW_DIVISOR))
         return schedule->slew_max_ns;
-    uint64_t needed_ns = (uint64_t)(size.ns + 1) * PLAN_SLEW_DIVISOR;
+    uint64_t needed_ns = (uint64_t)(size.ns + 1) * LINE_SLEW_DIVISOR;
     return needed_ns > schedule->slew_ns ? needed_ns : schedule->slew_ns;
 }
 
 /* What of the error a slew of this length may correct. */
 static struct fixed slew_part(struct fixed error, uint64_t duration_ns)
 {
-    struct fixed most = fixed_from_ns((int64_t)(duration_ns / PLAN_SLEW_DIVISOR));
+    struct fixed most = fixed_from_ns((int64_t)(duration_ns / LINE_SLEW_DIVISOR));
     if (fixed_less(fixed_abs(error), most))
         return error;
     return fixed_is_negative(error) ? fixed_negate(most) : most;
@@ -71,7 +71,7 @@ struct plan plan_next(const struct plan *plan, const struct estimator *estimator
 {
     static const struct plan empty;
     struct plan next = empty;
-    uint64_t start = schedule->now_ticks + estimator_ticks(estimator->period, schedule->lead_ns);
+    uint64_t start = schedule->now_ticks + fixed_ticks(estimator->period, schedule->lead_ns);
 
     next.before = *plan_segment(plan, schedule->now_ticks);
     next.slew.start_ticks = start;
@@ -81,7 +81,7 @@ struct plan plan_next(const struct plan *plan, const struct estimator *estimator
     next.before_error = larger(next.error, error_at(&next.before, estimator, schedule->now_ticks));
 
     uint64_t duration_ns = slew_duration_ns(next.error, schedule);
-    uint64_t duration = estimator_ticks(estimator->period, duration_ns);
+    uint64_t duration = fixed_ticks(estimator->period, duration_ns);
     struct fixed part = slew_part(next.error, duration_ns);
     next.slew.period = slewing_period(estimator->period, part, duration);
     next.left_error = fixed_subtract(next.error, part);
@@ -96,7 +96,7 @@ struct plan plan_next(const struct plan *plan, const struct estimator *estimator
 struct plan plan_restart(const struct plan *plan, const struct estimator *estimator,
                          const struct schedule *schedule, struct fixed floor)
 {
-    uint64_t start = schedule->now_ticks + estimator_ticks(estimator->period, schedule->lead_ns);
+    uint64_t start = schedule->now_ticks + fixed_ticks(estimator->period, schedule->lead_ns);
     struct fixed reference = estimator_at(estimator, start);
     struct fixed value = fixed_less(reference, floor) ? floor : reference;
     struct plan next = plan_begin(estimator, start, value, schedule->utc_offset_ns);

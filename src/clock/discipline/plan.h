@@ -14,10 +14,7 @@
 #include <stdint.h>
 
 #include "estimator.h"
-#include "clock/line/fixed.h"
-
-/* A slew brings 1 ns in 2,000: 500 ppm. */
-#define PLAN_SLEW_DIVISOR 2000
+#include "clock/line/lines.h"
 
 struct segment {
     uint64_t start_ticks;

@@ -2,11 +2,12 @@
 /*
  * fixed: nanoseconds with 64 binary places, ns + frac / 2^64, as two's complement of 128 bits.
  *
- * Times and lengths of ticks are kept in this form by the writing side. No floating point (the
- * same code is to run in a kernel) and no 128-bit integers (32-bit compilers have none).
+ * Who writes lines keeps times and lengths of ticks in this form, and so does who works lines out
+ * exactly. No floating point (the same code is to run in a kernel) and no 128-bit integers (32-bit
+ * compilers have none).
  */
-#ifndef DISCIPLINE_FIXED_H
-#define DISCIPLINE_FIXED_H
+#ifndef LINE_FIXED_H
+#define LINE_FIXED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -103,6 +104,13 @@ static inline struct fixed fixed_over(struct fixed value, uint64_t ticks)
     result.ns = (int64_t)(ns / ticks);
     result.frac = fixed_quotient(ns % ticks, value.frac, ticks);
     return result;
+}
+
+/* Whole ticks of this period in a time; period > 0, ns below 2^32. Those of 10^9 ns: Hz. */
+static inline uint64_t fixed_ticks(struct fixed period, uint64_t ns)
+{
+    uint64_t length = ((uint64_t)period.ns << 32) | (period.frac >> 32);
+    return (ns << 32) / length;
 }
 
 #endif

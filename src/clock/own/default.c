@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* default: the process' own clock, what is special about its kind, and what any clock can do. */
-#include <stddef.h>
+/* default: the process' own clock, and what is special about its kind. */
+#include "own.h"
 
-#include "clock/page/publish.h"
-#include "clock/cell.h"
-
-#include <timebase/error.h>
+#define NS_PER_SEC 1000000000
 
 static struct reference_kernel kernel;
-static struct clock_cell default_cell = CLOCK_CELL_INITIALIZER(&reference_kernel, &kernel);
+static struct own_clock default_clock = OWN_CLOCK_INITIALIZER(&reference_kernel, &kernel);
 
 TIMEBASE_API const timebase_clock *timebase_clock_default(void)
 {
-    return cell_handle(&default_cell);
+    return own_handle(&default_clock);
 }
 
 /*
@@ -21,18 +18,19 @@ TIMEBASE_API const timebase_clock *timebase_clock_default(void)
  */
 static void mend(struct clock_cell *cell)
 {
-    servo_mend(&cell->servo, cell_lines_page(cell));
+    servo_mend(&own_of(cell)->servo, cell_lines_page(cell));
 }
 
 static void restart(struct clock_cell *cell)
 {
-    servo_reset(&cell->servo);
+    servo_reset(&own_of(cell)->servo);
 }
 
 static void describe(struct clock_cell *cell, struct timebase_statistics *out)
 {
-    const struct servo_counts *counts = &cell->servo.counts;
-    const struct estimator *estimator = &cell->servo.discipline.estimator;
+    const struct servo *servo = &own_of(cell)->servo;
+    const struct servo_counts *counts = &servo->counts;
+    const struct estimator *estimator = &servo->discipline.estimator;
     out->samples = counts->samples;
     out->publications = counts->publications;
     out->late_publications = counts->late_publications;
@@ -43,81 +41,22 @@ static void describe(struct clock_cell *cell, struct timebase_statistics *out)
     out->counter_backwards = counts->backwards;
     out->rate_changes = counts->rate_changes;
     out->reference_failures = counts->reference_failures;
-    out->last_offset_ns = cell->servo.offset_ns;
+    out->last_offset_ns = servo->offset_ns;
     out->bracket_ns = estimator->newest.width_ns;
-    out->status = (int32_t)discipline_status(&cell->servo.discipline);
+    out->status = (int32_t)discipline_status(&servo->discipline);
     if (estimator->ready) {
         struct fixed error = {0, estimator->period_error_frac};
-        out->frequency_hz = cell_frequency_hz(estimator->period);
+        out->frequency_hz = fixed_ticks(estimator->period, NS_PER_SEC);
         out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
     }
 }
 
 const struct clock_kind clock_own = {
-    .read = cell_read_own,
-    .lines = cell_own_lines,
-    .maintain = cell_maintain,
+    .read = own_read,
+    .lines = own_lines,
+    .draw = own_draw,
+    .maintain = own_maintain,
     .mend = mend,
     .restart = restart,
     .describe = describe,
 };
-
-TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance)
-{
-    if (clock == NULL ||
-        (maintenance != TIMEBASE_MAINTENANCE_AUTOMATIC &&
-         maintenance != TIMEBASE_MAINTENANCE_MANUAL))
-        return TIMEBASE_E_INVALID;
-    __atomic_store_n(&cell_of(clock)->maintenance, maintenance, __ATOMIC_RELAXED);
-    return TIMEBASE_OK;
-}
-
-TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock)
-{
-    if (clock == NULL)
-        return TIMEBASE_E_INVALID;
-    struct clock_cell *cell = cell_of(clock);
-    if (!cell_try_lock(cell))
-        return TIMEBASE_E_BUSY;
-    int error = cell->kind->maintain(cell);
-    cell_unlock(cell);
-    return error;
-}
-
-TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
-{
-    if (clock == NULL)
-        return TIMEBASE_E_INVALID;
-    struct clock_cell *cell = cell_of(clock);
-    if (!cell_try_lock(cell))
-        return TIMEBASE_E_BUSY;
-    publish_clear(&cell->page);
-    publish_clear(&cell->shadow);
-    cell->kind->restart(cell);
-    cell_unlock(cell);
-    return TIMEBASE_OK;
-}
-
-TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
-                                           struct timebase_statistics *out)
-{
-    if (clock == NULL || out == NULL)
-        return TIMEBASE_E_INVALID;
-    struct clock_cell *cell = cell_of(clock);
-    if (!cell_lock(cell))
-        return TIMEBASE_E_BUSY;
-    *out = cell->statistics;
-    out->counter_id = timebase_counter_id();
-    cell->kind->describe(cell, out);
-    cell_unlock(cell);
-    return TIMEBASE_OK;
-}
-
-TIMEBASE_API const char *timebase_status_name(int status)
-{
-    static const char *const names[] = {"UNKNOWN", "INITIALIZING", "SYNCHRONIZED", "FREERUNNING",
-                                        "UNRELIABLE"};
-    if (status < 0 || status > TIMEBASE_STATUS_UNRELIABLE)
-        return "?";
-    return names[status];
-}

@@ -3,7 +3,7 @@
  * maintain: the servo of a clock of one's own. It runs in the thread that came first to the slow
  * path, or in a housekeeping thread.
  */
-#include "clock/cell.h"
+#include "own.h"
 
 #include <timebase/error.h>
 
@@ -15,21 +15,28 @@ static uint64_t ticks(void *context)
 
 static int sample(void *context, struct discipline_sample *out)
 {
-    const struct clock_cell *cell = context;
-    return cell->reference->sample(cell->reference_context, out);
+    const struct own_clock *own = context;
+    return own->reference->sample(own->reference_context, out);
 }
 
-int cell_maintain(struct clock_cell *cell)
+struct servo_outside own_outside(struct own_clock *own, struct timebase_page *page)
 {
-    int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
-    const struct servo_outside outside = {
-        .context = cell,
+    int maintenance = __atomic_load_n(&own->cell.maintenance, __ATOMIC_RELAXED);
+    struct servo_outside outside = {
+        .context = own,
         .ticks = ticks,
         .sample = sample,
-        .page = cell_lines_page(cell),
+        .page = page,
         .cadence = cadence_own(maintenance == TIMEBASE_MAINTENANCE_MANUAL),
     };
-    switch (servo_step(&cell->servo, &outside)) {
+    return outside;
+}
+
+int own_maintain(struct clock_cell *cell)
+{
+    struct own_clock *own = own_of(cell);
+    const struct servo_outside outside = own_outside(own, cell_lines_page(cell));
+    switch (servo_step(&own->servo, &outside)) {
     case SERVO_TOO_EARLY:
         return TIMEBASE_E_BUSY;
     case SERVO_NO_REFERENCE:

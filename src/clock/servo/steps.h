@@ -24,7 +24,7 @@ static inline uint64_t servo_ticks(const struct servo_outside *outside)
 /* Ticks of a time below 4 s; the pace is known. */
 static inline uint64_t servo_ticks_of(const struct servo *servo, uint64_t ns)
 {
-    return estimator_ticks(servo->discipline.estimator.period, ns);
+    return fixed_ticks(servo->discipline.estimator.period, ns);
 }
 
 #endif

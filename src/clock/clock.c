@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* clock: what any clock can do, whatever its kind. */
+#include <stddef.h>
+
+#include "clock/page/publish.h"
+#include "cell.h"
+
+#include <timebase/error.h>
+
+TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance)
+{
+    if (clock == NULL ||
+        (maintenance != TIMEBASE_MAINTENANCE_AUTOMATIC &&
+         maintenance != TIMEBASE_MAINTENANCE_MANUAL))
+        return TIMEBASE_E_INVALID;
+    __atomic_store_n(&cell_of(clock)->maintenance, maintenance, __ATOMIC_RELAXED);
+    return TIMEBASE_OK;
+}
+
+TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock)
+{
+    if (clock == NULL)
+        return TIMEBASE_E_INVALID;
+    struct clock_cell *cell = cell_of(clock);
+    if (!cell_try_lock(cell))
+        return TIMEBASE_E_BUSY;
+    int error = cell->kind->maintain(cell);
+    cell_unlock(cell);
+    return error;
+}
+
+TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
+{
+    if (clock == NULL)
+        return TIMEBASE_E_INVALID;
+    struct clock_cell *cell = cell_of(clock);
+    if (!cell_try_lock(cell))
+        return TIMEBASE_E_BUSY;
+    publish_clear(&cell->page);
+    publish_clear(&cell->shadow);
+    cell->kind->restart(cell);
+    cell_unlock(cell);
+    return TIMEBASE_OK;
+}
+
+TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
+                                           struct timebase_statistics *out)
+{
+    if (clock == NULL || out == NULL)
+        return TIMEBASE_E_INVALID;
+    struct clock_cell *cell = cell_of(clock);
+    if (!cell_lock(cell))
+        return TIMEBASE_E_BUSY;
+    *out = cell->statistics;
+    out->counter_id = timebase_counter_id();
+    cell->kind->describe(cell, out);
+    cell_unlock(cell);
+    return TIMEBASE_OK;
+}
+
+TIMEBASE_API const char *timebase_status_name(int status)
+{
+    static const char *const names[] = {"UNKNOWN", "INITIALIZING", "SYNCHRONIZED", "FREERUNNING",
+                                        "UNRELIABLE"};
+    if (status < 0 || status > TIMEBASE_STATUS_UNRELIABLE)
+        return "?";
+    return names[status];
+}
