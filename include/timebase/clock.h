@@ -18,8 +18,12 @@
  * The default clock is private to the process and keeps itself right: about every 100 ms of use
  * one reader, whoever comes first, compares it with the kernel's clock (a few µs) and
  * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait
- * for. It may be read from the first instruction of a program, in signal handlers and after fork
- * (not in a child of vfork, which shares its parent's memory).
+ * for. It may be read from the first instruction of a program, in signal handlers, after fork and
+ * in a child of vfork (not in one of clone with CLONE_VM and CLONE_NEWPID, docs/decisions/0010).
+ *
+ * A process that has the library twice, in a program linked with the static one and in a plug-in
+ * that brings the shared one along, has two default clocks. Each is right within its bound and
+ * monotonic by itself; between the two neither order nor equality is promised.
  *
  * Monotonic time tracks CLOCK_MONOTONIC and never steps: differences are slewed, at most 500 ppm.
  * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and

@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "cell.h"
 
-#include <unistd.h>
-
 /* An unknown time is known to within this: half a lifetime. */
 #define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
 /* Who has to be the only one waits for a maintenance to end, but not for ever. */
-#define LOCK_ATTEMPTS 10000
+#define LOCK_ATTEMPTS 25
+/* Roughly 20 µs. */
+#define PATIENCE 400
 
 struct timebase_page *cell_lines_page(struct clock_cell *cell)
 {
     return timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER ? &cell->page : &cell->shadow;
 }
 
-bool cell_try_lock(struct clock_cell *cell)
+bool cell_try_lock(struct clock_cell *cell, struct clock_hold *hold)
 {
-    int32_t me = (int32_t)getpid();
-    int32_t owner = 0;
-    if (__atomic_compare_exchange_n(&cell->owner_pid, &owner, me, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED))
-        return true;
-    if (owner == me)
-        return false;
-    if (!__atomic_compare_exchange_n(&cell->owner_pid, &owner, me, false, __ATOMIC_ACQUIRE,
-                                     __ATOMIC_RELAXED))
-        return false;
-    cell->kind->mend(cell);
-    return true;
+    enum guard_result result = guard_try(&cell->lock, hold);
+    if (result == GUARD_RECOVERED)
+        cell->kind->mend(cell);
+    return result != GUARD_BUSY;
 }
 
-bool cell_lock(struct clock_cell *cell)
+bool cell_lock(struct clock_cell *cell, struct clock_hold *hold)
 {
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-        if (cell_try_lock(cell))
+        if (cell_try_lock(cell, hold))
             return true;
-        timebase_arch_relax();
+        cell_await_unlock(cell);
     }
     return false;
 }
 
-void cell_unlock(struct clock_cell *cell)
+void cell_unlock(struct clock_cell *cell, const struct clock_hold *hold)
 {
-    __atomic_store_n(&cell->owner_pid, 0, __ATOMIC_RELEASE);
+    guard_release(&cell->lock, hold);
+}
+
+void cell_await_unlock(const struct clock_cell *cell)
+{
+    for (int i = 0; i < PATIENCE && guard_is_taken(&cell->lock); i++)
+        timebase_arch_relax();
 }
 
 void cell_unknown(uint64_t ticks, struct timebase_instant *out)

@@ -15,6 +15,8 @@
 
 #include <timebase/clock.h>
 
+#include "guard.h"
+
 struct clock_cell;
 
 /* What a kind of clock does its own way. "Locked": by the caller, see cell_try_lock(). */
@@ -27,7 +29,7 @@ struct clock_kind {
     void (*draw)(struct clock_cell *cell, struct timebase_page *page);
     /* Renew the lines. Locked. Returns 0 or an error. */
     int (*maintain)(struct clock_cell *cell);
-    /* Who held the lock did not survive the fork: put right what may be half-written. Locked. */
+    /* Who held the lock is gone: put right what may be half-written. Locked. */
     void (*mend)(struct clock_cell *cell);
     /* The lines were cleared: forget what led to them. Locked. */
     void (*restart)(struct clock_cell *cell);
@@ -36,7 +38,7 @@ struct clock_kind {
 };
 
 struct clock_cell {
-    int32_t owner_pid;   /* process whose thread is at work on this cell; 0: nobody */
+    struct clock_guard lock;
     int32_t maintenance; /* enum timebase_maintenance */
     const struct clock_kind *kind;
     struct timebase_statistics statistics;
@@ -72,13 +74,15 @@ static inline const timebase_clock *cell_handle(const struct clock_cell *cell)
 struct timebase_page *cell_lines_page(struct clock_cell *cell);
 
 /*
- * Try to become the one who works on the cell. Never waits. A cell left locked by the process
- * this one was forked from is taken over and mended.
+ * Try to become the one who works on the cell. Never waits. A cell left locked by somebody who is
+ * gone is taken over and mended. *hold is kept until the unlocking, by the same thread.
  */
-bool cell_try_lock(struct clock_cell *cell);
+bool cell_try_lock(struct clock_cell *cell, struct clock_hold *hold);
 /* The same in a bounded number of attempts. */
-bool cell_lock(struct clock_cell *cell);
-void cell_unlock(struct clock_cell *cell);
+bool cell_lock(struct clock_cell *cell, struct clock_hold *hold);
+void cell_unlock(struct clock_cell *cell, const struct clock_hold *hold);
+/* Give whoever has it some 20 µs to get on with it. */
+void cell_await_unlock(const struct clock_cell *cell);
 
 /* Now, by the lines that inline readers follow. False if these want renewal, or there are none. */
 bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out);

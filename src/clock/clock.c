@@ -22,10 +22,11 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock)
     if (clock == NULL)
         return TIMEBASE_E_INVALID;
     struct clock_cell *cell = cell_of(clock);
-    if (!cell_try_lock(cell))
+    struct clock_hold hold;
+    if (!cell_try_lock(cell, &hold))
         return TIMEBASE_E_BUSY;
     int error = cell->kind->maintain(cell);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
     return error;
 }
 
@@ -34,12 +35,13 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
     if (clock == NULL)
         return TIMEBASE_E_INVALID;
     struct clock_cell *cell = cell_of(clock);
-    if (!cell_try_lock(cell))
+    struct clock_hold hold;
+    if (!cell_try_lock(cell, &hold))
         return TIMEBASE_E_BUSY;
     publish_clear(&cell->page);
     publish_clear(&cell->shadow);
     cell->kind->restart(cell);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
     return TIMEBASE_OK;
 }
 
@@ -49,12 +51,13 @@ TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
     if (clock == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
     struct clock_cell *cell = cell_of(clock);
-    if (!cell_lock(cell))
+    struct clock_hold hold;
+    if (!cell_lock(cell, &hold))
         return TIMEBASE_E_BUSY;
     *out = cell->statistics;
     out->counter_id = timebase_counter_id();
     cell->kind->describe(cell, out);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
     return TIMEBASE_OK;
 }
 

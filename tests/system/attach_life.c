@@ -11,9 +11,9 @@
 
 #include <signal.h>
 #include <sys/time.h>
-#include <sys/uio.h>
 
 #include "clock/attach/mirror.h"
+#include "../unit/held_lock.h"
 #include "page_writer.h"
 #include "whole_clock.h"
 
@@ -23,17 +23,19 @@
 static struct page_writer writer;
 static timebase_clock *shared;
 
-/* Of the library, too: what is to happen once while it looks at the file. */
+/* What is to happen once while the library looks at the file. */
 static void (*in_look)(void);
 
-ssize_t pread(int fd, void *bytes, size_t size, off_t offset)
+ssize_t __real_uncancelled_pread(int fd, void *bytes, size_t size, long offset);
+ssize_t __wrap_uncancelled_pread(int fd, void *bytes, size_t size, long offset);
+
+ssize_t __wrap_uncancelled_pread(int fd, void *bytes, size_t size, long offset)
 {
     void (*once)(void) = in_look;
     in_look = NULL;
     if (once != NULL)
         once();
-    struct iovec all = {bytes, size};
-    return preadv(fd, &all, 1, offset);
+    return __real_uncancelled_pread(fd, bytes, size, offset);
 }
 
 /* Every inline reader and conversion; monotonic time rises and lies within its bound. */
@@ -253,14 +255,15 @@ static int64_t ahead_of_writer_ns(struct timebase_instant *now, struct timebase_
 static void a_small_difference_is_slewed_and_in_the_bound(void **state)
 {
     struct timebase_instant now, other;
+    struct clock_hold hold;
     (void)state;
     /* Followed up to the renewal, lest a delay make good what the lines lack. */
-    assert_true(cell_try_lock(cell_of(shared)));
+    assert_true(cell_try_lock(cell_of(shared), &hold));
     usleep(30000);
     timebase_now(shared, &now);
     writer_move(&writer, -50000);
     writer_publish(&writer);
-    cell_unlock(cell_of(shared));
+    cell_unlock(cell_of(shared), &hold);
     timebase_now(shared, &now);
     assert_true(attachment().joins > 0);
     int64_t ahead_ns = ahead_of_writer_ns(&now, &other);
@@ -391,7 +394,7 @@ static void live_with_half_written_records(void)
     int64_t told_ns = timebase_mono_ns(shared);
     memset(&mirror->lines, 0x5a, sizeof(mirror->lines));
     mirror->changed_ticks = 0x5a5a5a5a5a5a5a5a;
-    mirror->cell.owner_pid = (int32_t)getppid();
+    leave_locked(&mirror->cell);
     usleep(25000);
     EXPECT(timebase_mono_ns(shared) >= told_ns);
     EXPECT(mirror->lines.after.start_ticks ==
@@ -441,9 +444,10 @@ static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **stat
 {
     struct clock_cell *cell = cell_of(shared);
     struct timebase_instant now;
+    struct clock_hold hold;
     (void)state;
     int64_t last_ns = timebase_mono_ns(shared);
-    assert_true(cell_try_lock(cell));
+    assert_true(cell_try_lock(cell, &hold));
     usleep(30000);
     for (int i = 0; i < 10; i++) {
         timebase_now(shared, &now);
@@ -453,7 +457,7 @@ static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **stat
     assert_true(mirror_of(cell)->is_followed);
     writer_move(&writer, -50000);
     writer_publish(&writer);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
     timebase_now(shared, &now);
     assert_true(now.mono_ns >= last_ns);
     assert_int_equal(attachment().joins, 1);

@@ -12,6 +12,7 @@
 #include <timebase.h>
 
 #include "clock/own/own.h"
+#include "../unit/held_lock.h"
 #include "../unit/kernel_now.h"
 
 #define MS 1000000
@@ -247,14 +248,16 @@ static void a_failing_reference_makes_the_bound_grow_and_breaks_nothing(void **s
 static void a_reading_held_above_a_reference_that_fell_back_says_how_far(void **state)
 {
     static struct scene scene;
+    static struct held_lock held;
     (void)state;
     begin(&scene);
     uint64_t followed = servo_followed_ticks(cell_lines_page(&scene.own.cell));
-    __atomic_store_n(&scene.own.cell.owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
+    held_lock_begin(&held, &scene.own.cell);
     while ((int64_t)(timebase_ticks_ordered() - followed) <= 0)
         ;
     scene.moved.by_ns -= 5 * SECOND;
     assert_follows_reference(&scene);
+    held_lock_end(&held);
 }
 
 static void a_clock_without_any_reference_says_that_it_knows_nothing(void **state)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "../unit/held_lock.h"
 #include "clock/own/own.h"
 #include "whole_clock.h"
 
@@ -53,7 +54,7 @@ static void use_inherited_cell(void)
     hold = 0;
     EXPECT(timebase_mono_ns(clock) >= told_before_fork_ns);
     whole_clock_check(clock);
-    EXPECT(own.cell.owner_pid == 0);
+    EXPECT(!guard_is_taken(&own.cell.lock));
     EXPECT(own.servo.discipline.has_sample);
 }
 
@@ -149,7 +150,7 @@ static void spoil(struct own_clock *spoilt)
     struct timebase_page *page = cell_lines_page(&spoilt->cell);
     memset(&page->copy[!(page->seq & 1)], 0xa5, sizeof(page->copy[0]));
     memset(&spoilt->servo.discipline, 0x5a, sizeof(spoilt->servo.discipline));
-    __atomic_store_n(&spoilt->cell.owner_pid, (int32_t)getppid(), __ATOMIC_RELAXED);
+    leave_locked(&spoilt->cell);
 }
 
 static void mend_and_go_on(void)
@@ -163,7 +164,7 @@ static void mend_and_go_on(void)
         EXPECT(timebase_mono_ns(clock) >= told);
         live_for(clock, 2000000);
         EXPECT(timebase_clock_maintain(clock) != TIMEBASE_E_INVALID);
-        EXPECT(stale.cell.owner_pid == 0);
+        EXPECT(!guard_is_taken(&stale.cell.lock));
         EXPECT(timebase_mono_ns(clock) >= told);
         live_for(clock, 2000000);
     }

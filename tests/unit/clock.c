@@ -12,6 +12,7 @@
 #include <timebase.h>
 
 #include "clock/own/own.h"
+#include "held_lock.h"
 #include "kernel_now.h"
 
 #define MS 1000000
@@ -192,16 +193,16 @@ static void no_clock_is_invalid(void **state)
 
 static void what_another_thread_is_at_is_busy(void **state)
 {
-    struct clock_cell *cell = cell_of(the_clock());
+    struct held_lock held;
     struct timebase_statistics statistics;
     (void)state;
     maintain_now(the_clock());
-    __atomic_store_n(&cell->owner_pid, (int32_t)getpid(), __ATOMIC_RELAXED);
+    held_lock_begin(&held, cell_of(the_clock()));
     int maintained = timebase_clock_maintain(the_clock());
     int restarted = timebase_clock_restart(the_clock());
     int asked = timebase_clock_statistics(the_clock(), &statistics);
     int64_t read = timebase_mono_ns(the_clock());
-    __atomic_store_n(&cell->owner_pid, 0, __ATOMIC_RELAXED);
+    held_lock_end(&held);
     assert_int_equal(maintained, TIMEBASE_E_BUSY);
     assert_int_equal(restarted, TIMEBASE_E_BUSY);
     assert_int_equal(asked, TIMEBASE_E_BUSY);
@@ -221,7 +222,7 @@ static void lines_just_published_are_not_replaced(void **state)
         busy = timebase_clock_maintain(clock) == TIMEBASE_E_BUSY;
     }
     assert_true(busy);
-    assert_int_equal(own.cell.owner_pid, 0);
+    assert_false(guard_is_taken(&own.cell.lock));
 }
 
 static void the_statistics_count_and_measure(void **state)

@@ -9,10 +9,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <unistd.h>
-
 #include <timebase/clock.h>
 
+#include "held_lock.h"
 #include "moved_reference.h"
 
 #define MS 1000000
@@ -27,20 +26,31 @@ static int64_t followed_ns(struct own_clock *own)
     return followed.mono_ns;
 }
 
+static struct own_clock own;
+static struct held_lock held;
+
 /* A clock whose lines have come to their end, and whose renewer does not. */
-static struct own_clock overdue_clock(void)
+static int begin(void **state)
 {
-    struct own_clock own = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    (void)state;
+    own = fresh;
     moved_ns = 0;
     draw_first_lines(&own);
-    own.cell.owner_pid = (int32_t)getpid();
+    held_lock_begin(&held, &own.cell);
     wait_until(followed_ns(&own) + 20 * MS);
-    return own;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    held_lock_end(&held);
+    return 0;
 }
 
 static void overdue_lines_hold(void **state)
 {
-    struct own_clock own = overdue_clock();
     struct timebase_instant now;
     (void)state;
     int64_t before = kernel_now(CLOCK_MONOTONIC);
@@ -52,7 +62,6 @@ static void overdue_lines_hold(void **state)
 
 static void a_reference_that_went_ahead_is_believed(void **state)
 {
-    struct own_clock own = overdue_clock();
     (void)state;
     moved_ns = 10 * SECOND;
     int64_t before = kernel_now(CLOCK_MONOTONIC) + moved_ns;
@@ -63,7 +72,6 @@ static void a_reference_that_went_ahead_is_believed(void **state)
 /* And else the time stands still where the lines ended; the error tells. */
 static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(void **state)
 {
-    struct own_clock own = overdue_clock();
     struct timebase_instant now;
     (void)state;
     moved_ns = -10 * SECOND;
@@ -75,9 +83,9 @@ static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(overdue_lines_hold),
-        cmocka_unit_test(a_reference_that_went_ahead_is_believed),
-        cmocka_unit_test(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back),
+        cmocka_unit_test_setup_teardown(overdue_lines_hold, begin, end),
+        cmocka_unit_test_setup_teardown(a_reference_that_went_ahead_is_believed, begin, end),
+        cmocka_unit_test_setup_teardown(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,8 @@ TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
     if (!is_attached(clock))
         return TIMEBASE_OK;
     struct clock_cell *cell = cell_of(clock);
-    if (!cell_lock(cell))
+    struct clock_hold hold;
+    if (!cell_lock(cell, &hold))
         return TIMEBASE_E_BUSY;
     const struct mirror *mirror = mirror_of(cell);
     cell->kind->maintain(cell);
@@ -123,6 +124,6 @@ TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
     out->seq = mirror->seq;
     out->age_ns =
         lines_elapsed_ns(&mirror->lines, timebase_ticks_ordered() - mirror->lines.slew.start_ticks);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
     return TIMEBASE_OK;
 }

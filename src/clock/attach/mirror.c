@@ -18,8 +18,6 @@
 #define LEAD_NS 20000
 /* Lines are joined again if somebody has followed the old ones in the meantime. */
 #define JOIN_ATTEMPTS 3
-/* Roughly 20 µs for who is renewing. */
-#define PATIENCE 400
 /* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
 #define READ_ATTEMPTS 2
 #define FOLLOW_ATTEMPTS 1000
@@ -279,14 +277,14 @@ static void count_rescue(struct clock_cell *cell)
 
 static void help_renew(struct clock_cell *cell)
 {
-    if (cell_try_lock(cell)) {
-        count_rescue(cell);
-        maintain(cell);
-        cell_unlock(cell);
+    struct clock_hold hold;
+    if (!cell_try_lock(cell, &hold)) {
+        cell_await_unlock(cell);
         return;
     }
-    for (int i = 0; i < PATIENCE && __atomic_load_n(&cell->owner_pid, __ATOMIC_RELAXED) != 0; i++)
-        timebase_arch_relax();
+    count_rescue(cell);
+    maintain(cell);
+    cell_unlock(cell, &hold);
 }
 
 /*

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "clock/counter/readable.h"
+#include "uncancelled.h"
 
 #include <timebase/error.h>
 
@@ -40,11 +41,11 @@ int plausible_lines(const struct timebase_page *page)
 /* One of the kernel's small files, as text. */
 static bool read_text(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = uncancelled_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return false;
-    ssize_t length = read(fd, text, size - 1);
-    close(fd);
+    ssize_t length = uncancelled_read(fd, text, size - 1);
+    uncancelled_close(fd);
     text[length > 0 ? length : 0] = '\0';
     return length > 0;
 }

@@ -10,6 +10,7 @@
 #include <timebase/error.h>
 
 #include "trusted.h"
+#include "uncancelled.h"
 
 /* A copy takes a microsecond, and nobody publishes so often. */
 #define COPY_ATTEMPTS 8
@@ -21,7 +22,7 @@ static int away_from_standard(int fd)
     if (fd < 0 || fd >= STANDARD_FDS)
         return fd;
     int other = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD_FDS);
-    close(fd);
+    uncancelled_close(fd);
     return other;
 }
 
@@ -44,8 +45,8 @@ static int open_in(struct shared_file *file, int folder, const char *name)
     int error = check(file, &stat);
     if (error != TIMEBASE_OK)
         return error;
-    file->fd = away_from_standard(
-        openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    file->fd = away_from_standard(uncancelled_openat(
+        folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file->fd < 0)
         return trusted_error(errno);
     error = fstat(file->fd, &stat) == 0 ? check(file, &stat) : trusted_error(errno);
@@ -53,7 +54,7 @@ static int open_in(struct shared_file *file, int folder, const char *name)
     file->inode = stat.st_ino;
     if (error == TIMEBASE_OK)
         return TIMEBASE_OK;
-    close(file->fd);
+    uncancelled_close(file->fd);
     file->fd = -1;
     return error;
 }
@@ -67,7 +68,7 @@ int shared_file_open(struct shared_file *file, const char *path, const char *ser
     if (error != TIMEBASE_OK)
         return error;
     error = open_in(file, folder, name);
-    close(folder);
+    uncancelled_close(folder);
     return error;
 }
 
@@ -87,15 +88,15 @@ void shared_file_close(struct shared_file *file)
 {
     struct stat stat;
     if (is_ours(file, &stat))
-        close(file->fd);
+        uncancelled_close(file->fd);
     file->fd = -1;
 }
 
-static int read_at(const struct shared_file *file, void *bytes, size_t size, off_t offset)
+static int read_at(const struct shared_file *file, void *bytes, size_t size, long offset)
 {
     ssize_t got;
     do {
-        got = pread(file->fd, bytes, size, offset);
+        got = uncancelled_pread(file->fd, bytes, size, offset);
     } while (got < 0 && errno == EINTR);
     if (got < 0)
         return TIMEBASE_E_PERMISSION;

@@ -10,6 +10,8 @@
 
 #include <timebase/error.h>
 
+#include "uncancelled.h"
+
 #define ROOT 0
 #define OTHERS_MAY_WRITE (S_IWGRP | S_IWOTH)
 
@@ -77,10 +79,11 @@ static int step_into(int *folder, const char *name, const char *end)
         return TIMEBASE_E_INVALID;
     memcpy(component, name, length);
     component[length] = '\0';
-    int below = openat(*folder, component, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int below =
+        uncancelled_openat(*folder, component, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int error = below < 0 ? trusted_error(errno) : TIMEBASE_OK;
     if (error == TIMEBASE_OK) {
-        close(*folder);
+        uncancelled_close(*folder);
         *folder = below;
     }
     return error;
@@ -113,11 +116,11 @@ int trusted_folder(const char *path, const char *service_folder, int *folder, co
         return TIMEBASE_E_INVALID;
     *name = slash + 1;
     *owner = ROOT;
-    *folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *folder = uncancelled_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (*folder < 0)
         return trusted_error(errno);
     int error = walk(path, *name, service_folder, folder, owner);
     if (error != TIMEBASE_OK)
-        close(*folder);
+        uncancelled_close(*folder);
     return error;
 }

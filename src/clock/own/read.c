@@ -13,9 +13,6 @@
 
 #include <timebase/error.h>
 
-/* Roughly 20 µs of waiting for the thread that is renewing, when there is nothing else. */
-#define PATIENCE 400
-
 enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
 
 /* By the present lines; overdue ones are good for as long as they are followed. */
@@ -38,13 +35,14 @@ static enum outcome read_lines(struct clock_cell *cell, struct timebase_instant 
 /* Become the one who renews the lines, if that is possible without waiting. */
 static void renew(struct clock_cell *cell)
 {
-    if (!cell_try_lock(cell))
+    struct clock_hold hold;
+    if (!cell_try_lock(cell, &hold))
         return;
     if (__atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED) == TIMEBASE_MAINTENANCE_MANUAL &&
         own_of(cell)->servo.discipline.has_plan)
         cell->statistics.rescues++;
     own_maintain(cell);
-    cell_unlock(cell);
+    cell_unlock(cell, &hold);
 }
 
 static void from_moment(const struct reference_moment *moment, uint64_t ticks,
@@ -145,10 +143,12 @@ void own_read(struct clock_cell *cell, struct timebase_instant *out)
 {
     if (cell_read_current(cell, out))
         return;
-    renew(cell);
+    if (!guard_is_taken(&cell->lock))
+        renew(cell);
     if (read_lines(cell, out) == READ_DONE)
         return;
-    for (int i = 0; i < PATIENCE && __atomic_load_n(&cell->owner_pid, __ATOMIC_RELAXED) != 0; i++)
-        timebase_arch_relax();
+    cell_await_unlock(cell);
+    if (guard_is_taken(&cell->lock))
+        renew(cell); /* who has it may be gone */
     read_without_lines(cell, out);
 }

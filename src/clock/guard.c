@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* syscall() */
+#include "guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "space.h"
+
+#define THREAD_MASK (((uint32_t)1 << GUARD_THREAD_BITS) - 1)
+
+static uint32_t this_thread(void)
+{
+    return (uint32_t)syscall(SYS_gettid) & THREAD_MASK;
+}
+
+/* ---- signals */
+
+#define BIT(signal) (1ul << ((signal)-1))
+
+/*
+ * By the system call: the C library's functions leave the signals out that it cancels threads by.
+ * What a fault raises stays: blocked, it would end the process whose handler mends it.
+ */
+static void block_signals(struct clock_hold *hold)
+{
+    unsigned long all[sizeof(hold->signals) / sizeof(unsigned long)];
+    memset(all, 0xff, sizeof(all));
+    all[0] &=
+        ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGSYS));
+    hold->is_blocking =
+        syscall(SYS_rt_sigprocmask, SIG_BLOCK, all, hold->signals, sizeof(all)) == 0;
+}
+
+static void unblock_signals(const struct clock_hold *hold)
+{
+    if (hold->is_blocking)
+        syscall(SYS_rt_sigprocmask, SIG_SETMASK, hold->signals, NULL, sizeof(hold->signals));
+}
+
+/* ---- who is gone */
+
+/* On a stack of their own, handlers are neither above nor below what they interrupt. */
+static bool is_on_signal_stack(void)
+{
+    stack_t stack;
+    return sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+/* Code that a handler interrupts lies above the handler on the stack: this does not. */
+static bool was_left(const struct clock_guard *lock, uintptr_t frame)
+{
+    uintptr_t owner = __atomic_load_n(&lock->frame, __ATOMIC_RELAXED);
+    return owner != 0 && owner <= frame && !is_on_signal_stack();
+}
+
+/*
+ * Threads are numbered in turn, so a number is not given again before all others were. Should
+ * another process' thread have it, the lock stays taken as long as that one lives.
+ */
+static bool is_thread_gone(uint32_t thread)
+{
+    return syscall(SYS_tkill, thread, 0) != 0 && errno == ESRCH;
+}
+
+static bool is_owner_gone(const struct clock_guard *lock, uint32_t owner, uint32_t me,
+                          uintptr_t frame)
+{
+    if (owner >> GUARD_THREAD_BITS != me >> GUARD_THREAD_BITS)
+        return true;
+    return owner == me ? was_left(lock, frame) : is_thread_gone(owner & THREAD_MASK);
+}
+
+/* ---- the lock */
+
+static bool take(struct clock_guard *lock, uint32_t from, uint32_t me, uintptr_t frame,
+                 struct clock_hold *hold)
+{
+    block_signals(hold);
+    if (__atomic_compare_exchange_n(&lock->owner, &from, me, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED)) {
+        __atomic_store_n(&lock->frame, frame, __ATOMIC_RELAXED);
+        return true;
+    }
+    unblock_signals(hold);
+    return false;
+}
+
+enum guard_result guard_try(struct clock_guard *lock, struct clock_hold *hold)
+{
+    int saved_errno = errno;
+    enum guard_result result = GUARD_BUSY;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    uint32_t me = space_number() << GUARD_THREAD_BITS | this_thread();
+    uint32_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
+    if (owner == 0)
+        result = take(lock, 0, me, frame, hold) ? GUARD_TAKEN : GUARD_BUSY;
+    else if (is_owner_gone(lock, owner, me, frame))
+        result = take(lock, owner, me, frame, hold) ? GUARD_RECOVERED : GUARD_BUSY;
+    errno = saved_errno;
+    return result;
+}
+
+void guard_release(struct clock_guard *lock, const struct clock_hold *hold)
+{
+    int saved_errno = errno;
+    __atomic_store_n(&lock->frame, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&lock->owner, 0, __ATOMIC_RELEASE);
+    unblock_signals(hold);
+    errno = saved_errno;
+}
