@@ -17,9 +17,10 @@ static bool is_silent_at(const struct timebase_page *page, uint64_t ticks)
 }
 
 /* A process that reads ticks alone, and no time, has a page that expires: it is renewed here. */
-static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks)
+static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks,
+                                        struct timebase_page *own)
 {
-    struct timebase_page *page = cell->kind->lines(cell);
+    struct timebase_page *page = cell->kind->lines(cell, own);
     if (is_silent_at(page, ticks) && is_silent_at(page, timebase_ticks_ordered()))
         timebase_clock_maintain(cell_handle(cell));
     return page;
@@ -29,9 +30,9 @@ TIMEBASE_API void timebase_at(const timebase_clock *clock, uint64_t ticks,
                               struct timebase_instant *out)
 {
     struct clock_cell *cell = cell_of(clock);
-    if (timebase_page_convert(kept_lines(cell, ticks), ticks, out))
-        return;
     struct timebase_page page = {0};
+    if (timebase_page_convert(kept_lines(cell, ticks, &page), ticks, out))
+        return;
     cell->kind->draw(cell, &page);
     if (!timebase_page_convert(&page, ticks, out))
         cell_unknown(ticks, out);
@@ -63,7 +64,7 @@ TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t
     struct clock_cell *cell = cell_of(clock);
     struct timebase_page page = {0};
     uint64_t ticks = 0;
-    if (timebase_page_ticks_at_utc(cell->kind->lines(cell), utc_ns, &ticks))
+    if (timebase_page_ticks_at_utc(cell->kind->lines(cell, &page), utc_ns, &ticks))
         return ticks;
     cell->kind->draw(cell, &page);
     timebase_page_ticks_at_utc(&page, utc_ns, &ticks);
@@ -75,7 +76,7 @@ TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_
     struct clock_cell *cell = cell_of(clock);
     struct timebase_page page = {0};
     uint64_t ticks = 0;
-    if (timebase_page_ticks_at_mono(cell->kind->lines(cell), mono_ns, &ticks))
+    if (timebase_page_ticks_at_mono(cell->kind->lines(cell, &page), mono_ns, &ticks))
         return ticks;
     cell->kind->draw(cell, &page);
     timebase_page_ticks_at_mono(&page, mono_ns, &ticks);

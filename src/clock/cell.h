@@ -23,8 +23,11 @@ struct clock_cell;
 struct clock_kind {
     /* Where the inline reads go when their page has no line for now. Always an answer. */
     void (*read)(struct clock_cell *cell, struct timebase_instant *out);
-    /* The page to convert ticks by, fit for ticks up to now; without lines if there are none. */
-    struct timebase_page *(*lines)(struct clock_cell *cell);
+    /*
+     * The page to convert ticks by, fit for ticks up to now; without lines if there are none. It
+     * may be `own`, an empty page, with lines as they are to be understood now.
+     */
+    struct timebase_page *(*lines)(struct clock_cell *cell, struct timebase_page *own);
     /* Lines for one call alone, into an empty page, where lines() had none. It may stay empty. */
     void (*draw)(struct clock_cell *cell, struct timebase_page *page);
     /* Renew the lines. Locked. Returns 0 or an error. */

@@ -454,7 +454,7 @@ static void who_is_locked_out_goes_on_and_is_not_overtaken_backwards(void **stat
         assert_true(now.mono_ns >= last_ns);
         last_ns = now.mono_ns;
     }
-    assert_true(mirror_of(cell)->is_followed);
+    assert_true(mirror_of(cell)->follow == FOLLOW_LINES);
     writer_move(&writer, -50000);
     writer_publish(&writer);
     cell_unlock(cell, &hold);

@@ -4,7 +4,9 @@
 #include <errno.h>
 
 #include "clock/page/publish.h"
+#include "follow.h"
 #include "plausible.h"
+#include "show.h"
 #include "clock/line/lines.h"
 #include "view.h"
 
@@ -14,13 +16,8 @@
 #define QUIET_NS 500000000
 /* And so often is that looked up. */
 #define LOOK_UP_NS 100000000
-/* Joining lines begins so much ahead, if they are being followed: time enough to publish. */
-#define LEAD_NS 20000
-/* Lines are joined again if somebody has followed the old ones in the meantime. */
-#define JOIN_ATTEMPTS 3
 /* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
 #define READ_ATTEMPTS 2
-#define FOLLOW_ATTEMPTS 1000
 #define NS_PER_SEC 1000000000
 
 enum look { LOOK_SAME, LOOK_ANOTHER };
@@ -36,6 +33,13 @@ static bool has_passed(uint64_t ticks, uint64_t now_ticks)
 }
 
 /* ---- the file */
+
+/* Followers, who have no lock, read it as a word. */
+static void set_mono_offset(struct mirror *mirror, int64_t ns)
+{
+    mirror->attachment.mono_offset_ns = ns;
+    publish_word(&mirror->mono_offset, (uint64_t)ns);
+}
 
 /* Look at the path: is another file there than the one we have, and a page? */
 static int look_up(struct mirror *mirror, struct timebase_page *copy)
@@ -60,7 +64,7 @@ static int look_up(struct mirror *mirror, struct timebase_page *copy)
     shared_file_close(&mirror->file);
     mirror->file = file;
     mirror->attachment.openings++;
-    mirror->attachment.mono_offset_ns = mono_offset_ns;
+    set_mono_offset(mirror, mono_offset_ns);
     return LOOK_ANOTHER;
 }
 
@@ -83,10 +87,12 @@ static bool is_quiet(const struct mirror *mirror, uint64_t now_ticks)
 /* A number that fell is another writer's: its lines are held against the clocks once more. */
 static int copy_another(struct mirror *mirror, uint64_t seq, struct timebase_page *copy)
 {
+    int64_t mono_offset_ns = mirror->attachment.mono_offset_ns;
     int error = shared_file_copy(&mirror->file, copy);
     if (error == TIMEBASE_OK)
-        error = seq > mirror->seq ? plausible_lines(copy)
-                                  : plausible_page(copy, &mirror->attachment.mono_offset_ns);
+        error = seq > mirror->seq ? plausible_lines(copy) : plausible_page(copy, &mono_offset_ns);
+    if (error == TIMEBASE_OK)
+        set_mono_offset(mirror, mono_offset_ns);
     return error == TIMEBASE_OK ? LOOK_ANOTHER : error;
 }
 
@@ -106,103 +112,6 @@ static int look(struct mirror *mirror, uint64_t now_ticks, struct timebase_page 
     return result;
 }
 
-/* ---- what is shown of it */
-
-static void publish(struct mirror *mirror, const struct timebase_lines *lines,
-                    const struct view *view)
-{
-    publish_lines(&mirror->whole, lines, 0);
-    publish_lines(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
-}
-
-static bool get_shown(struct mirror *mirror, struct view *shown)
-{
-    const struct timebase_page *page = cell_lines_page(&mirror->cell);
-    shown->refresh_ticks = timebase_page_word(&page->refresh_ticks);
-    return publish_read_back(page, &shown->lines);
-}
-
-/* Before the lease has ended readers follow what is shown, so what comes must not lie below it. */
-static bool is_below(const struct timebase_lines *lines, const struct timebase_lines *old,
-                     uint64_t ticks)
-{
-    return lines_mono_ns(lines, ticks) < lines_mono_ns(old, ticks);
-}
-
-/* Where the lines that are to come must begin no lower; and by whose word. */
-struct floor {
-    uint64_t start_ticks;
-    int64_t mono_ns;
-    struct timebase_line line; /* up to there */
-};
-
-static void raise_floor(struct floor *floor, const struct timebase_lines *lines, uint64_t ticks)
-{
-    int64_t mono_ns = lines_mono_ns(lines, ticks);
-    if (mono_ns <= floor->mono_ns)
-        return;
-    floor->mono_ns = mono_ns;
-    floor->line = *lines_line(lines, ticks);
-}
-
-/*
- * What is shown has come to its end. Nobody has been told a later time than that at the end;
- * unless somebody found the lock taken, and went on by these lines up to now. They are looked
- * for again after each publication: then by the old lines, or by those just published.
- */
-static void show_next(struct mirror *mirror, const struct timebase_lines *lines,
-                      const struct timebase_lines *old, uint64_t end_ticks, uint64_t now_ticks)
-{
-    struct floor floor = {end_ticks + 1, INT64_MIN, {0}};
-    struct timebase_lines published = *old;
-    bool is_joined = false;
-    if (has_passed(floor.start_ticks, now_ticks))
-        floor.start_ticks = now_ticks;
-    raise_floor(&floor, old, end_ticks);
-    for (int attempt = 0; attempt < JOIN_ATTEMPTS; attempt++) {
-        if (__atomic_exchange_n(&mirror->is_followed, 0, __ATOMIC_SEQ_CST)) {
-            floor.start_ticks = timebase_ticks_ordered() + lines_ticks(lines, LEAD_NS);
-            raise_floor(&floor, old, floor.start_ticks);
-            raise_floor(&floor, &published, floor.start_ticks);
-        }
-        struct view view = view_at(lines, now_ticks);
-        published = *lines;
-        if (lines_mono_ns(lines, floor.start_ticks) < floor.mono_ns) {
-            view = view_join(lines, &floor.line, floor.start_ticks, floor.mono_ns);
-            published = view.lines;
-            is_joined = true;
-        }
-        publish(mirror, &published, &view);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one in follow() */
-        if (!__atomic_load_n(&mirror->is_followed, __ATOMIC_RELAXED))
-            break;
-    }
-    mirror->attachment.joins += is_joined;
-}
-
-/* Returns 0; BUSY if the lines have to wait until what is shown has come to its end. */
-static int show(struct mirror *mirror, struct timebase_lines lines, uint64_t now_ticks)
-{
-    struct timebase_lines old;
-    struct view shown;
-    mirror->attachment.state = view_silence(&lines, now_ticks);
-    struct view view = view_at(&lines, now_ticks);
-    if (!get_shown(mirror, &shown) || !publish_read_back(&mirror->whole, &old)) {
-        publish(mirror, &lines, &view);
-        return TIMEBASE_OK;
-    }
-    uint64_t end = view_end(&shown);
-    /* By now, not by now_ticks: the look may have lasted beyond it, and readers have gone on. */
-    if (!has_passed(end + 1, timebase_ticks_ordered())) {
-        if (is_below(&lines, &old, now_ticks) || is_below(&lines, &old, end))
-            return TIMEBASE_E_BUSY;
-        publish(mirror, &lines, &view);
-        return TIMEBASE_OK;
-    }
-    show_next(mirror, &lines, &old, end, now_ticks);
-    return TIMEBASE_OK;
-}
-
 /* ---- the life of a look */
 
 static void note_utc_step(struct mirror *mirror, const struct timebase_lines *lines)
@@ -218,12 +127,22 @@ static void keep(struct mirror *mirror, const struct timebase_page *page, uint64
     const struct timebase_lines *lines = &page->copy[page->seq & 1];
     note_utc_step(mirror, lines);
     mirror->lines = *lines;
+    mirror->refresh_ticks = page->refresh_ticks;
     mirror->seq = page->seq;
     mirror->changed_ticks = now_ticks;
     mirror->utc_step_count = page->utc_step_count;
     mirror->late_count = page->late_count;
     mirror->disruption_marker = page->disruption_marker;
     mirror->attachment.publications++;
+}
+
+/* The page is there, and its lines are not shown: that counts as a refusal, too. */
+static void note_parting(struct mirror *mirror, int result)
+{
+    if (result != TIMEBASE_E_DISRUPTED || mirror->attachment.error != TIMEBASE_OK)
+        return;
+    mirror->attachment.refusals++;
+    mirror->attachment.error = result;
 }
 
 /*
@@ -239,17 +158,17 @@ static int renew(struct mirror *mirror)
     mirror->attachment.refusals += result < 0;
     mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
     if (result == LOOK_ANOTHER) {
-        result = show(mirror, copy.copy[copy.seq & 1], now_ticks);
-        if (result == TIMEBASE_OK)
-            keep(mirror, &copy, now_ticks);
-        else
+        result = show_lines(mirror, &copy.copy[copy.seq & 1], copy.refresh_ticks, now_ticks);
+        if (result == TIMEBASE_E_BUSY)
             mirror->seq = ~copy.seq; /* to be copied again */
-        return result;
+        else
+            keep(mirror, &copy, now_ticks);
+    } else if (mirror->seq != 0) {
+        int shown = show_lines(mirror, &mirror->lines, mirror->refresh_ticks, now_ticks);
+        result = result < 0 ? result : shown;
     }
-    if (mirror->seq == 0)
-        return result;
-    int shown = show(mirror, mirror->lines, now_ticks);
-    return result < 0 ? result : shown;
+    note_parting(mirror, result);
+    return result;
 }
 
 static int maintain(struct clock_cell *cell)
@@ -287,28 +206,6 @@ static void help_renew(struct clock_cell *cell)
     cell_unlock(cell, &hold);
 }
 
-/*
- * The lease has ended and somebody else is at the renewal, perhaps the thread that this signal
- * handler interrupts: the lines hold on. Either who renews them sees the note, and begins above
- * what is given here; or the number has changed, and there are new lines.
- */
-static void follow(struct clock_cell *cell, struct timebase_instant *out)
-{
-    struct mirror *mirror = mirror_of(cell);
-    const struct timebase_page *shown = cell_lines_page(cell);
-    for (int attempt = 0; attempt < FOLLOW_ATTEMPTS; attempt++) {
-        uint64_t seq = timebase_page_seq(shown, __ATOMIC_ACQUIRE);
-        __atomic_store_n(&mirror->is_followed, 1, __ATOMIC_RELAXED);
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one in show_next() */
-        uint64_t ticks = timebase_ticks_ordered();
-        if (!timebase_page_convert(&mirror->whole, ticks, out))
-            cell_unknown(ticks, out);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (timebase_page_seq(shown, __ATOMIC_RELAXED) == seq)
-            return;
-    }
-}
-
 static void read_attached(struct clock_cell *cell, struct timebase_instant *out)
 {
     for (int attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
@@ -317,15 +214,21 @@ static void read_attached(struct clock_cell *cell, struct timebase_instant *out)
         help_renew(cell);
     }
     if (!cell_read_current(cell, out))
-        follow(cell, out);
+        follow_lines(mirror_of(cell), out);
 }
 
-/* Lines copied within the last lease are right for every tick up to now. */
-static struct timebase_page *lines_attached(struct clock_cell *cell)
+/*
+ * Lines copied within the last lease are right for every tick up to now. Where nobody has copied
+ * any since, they have to be judged like those of a reading.
+ */
+static struct timebase_page *lines_attached(struct clock_cell *cell, struct timebase_page *own)
 {
+    struct mirror *mirror = mirror_of(cell);
     struct timebase_instant now;
     read_attached(cell, &now);
-    return &mirror_of(cell)->whole;
+    if (!cell_read_current(cell, &now) && follow_judge(mirror, own))
+        return own;
+    return &mirror->whole;
 }
 
 /* ---- the rest of the kind */
@@ -339,13 +242,15 @@ static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
 
 /*
  * The pages are whole by their protocol; what is kept beside them may be half of two copies. A
- * number that is hardly the file's has it copied anew.
+ * number that is hardly the file's has it copied anew. How far others were to follow is as if they
+ * had, up to now.
  */
 static void mend(struct clock_cell *cell)
 {
     struct mirror *mirror = mirror_of(cell);
     bool has_lines = publish_read_back(&mirror->whole, &mirror->lines);
     mirror->seq = has_lines ? 1 : 0;
+    __atomic_store_n(&mirror->follow, FOLLOW_LINES, __ATOMIC_RELEASE);
     mirror->changed_ticks = mirror->look_up_ticks = timebase_ticks_ordered();
 }
 
@@ -353,6 +258,7 @@ static void restart(struct clock_cell *cell)
 {
     struct mirror *mirror = mirror_of(cell);
     publish_clear(&mirror->whole);
+    __atomic_store_n(&mirror->follow, FOLLOW_OPEN, __ATOMIC_RELEASE);
     mirror->seq = 0;
 }
 

@@ -16,11 +16,28 @@
 #include "clock/cell.h"
 #include "shared_file.h"
 
+/*
+ * Beyond the lease, who finds somebody else at the lock goes on by `whole` (follow.c), and who has
+ * the lock begins above what was told (show.c). So that neither waits for the other, they agree by
+ * one word on how far the old lines are followed:
+ */
+enum follow {
+    FOLLOW_OPEN,   /* nobody has, since the last publication */
+    FOLLOW_CLOCKS, /* somebody was told the kernel's time, because the lines had parted from it */
+    FOLLOW_LINES,  /* somebody has, up to now */
+    FOLLOW_ASKED,  /* the renewer asks: who follows now says so once more */
+    FOLLOW_TO_END, /* nobody has; from here on not past the end of the lease */
+    FOLLOW_TO_STOP /* somebody has; from here on not past stop_ticks */
+};
+
 struct mirror {
-    struct timebase_page whole;
-    int32_t is_followed; /* somebody has gone on with `whole` beyond the lease */
+    struct timebase_page whole; /* its refresh_ticks: when the writer's lines wanted renewal */
+    uint32_t follow;            /* enum follow */
+    uint64_t stop_ticks;
+    uint64_t mono_offset; /* as in `attachment`, a word for followers */
     /* The rest is for who has locked the cell. */
     struct timebase_lines lines; /* as copied last */
+    uint64_t refresh_ticks;      /* of these */
     uint64_t seq;                /* their number in the file; 0: no lines yet */
     uint64_t changed_ticks;      /* when another number was last seen */
     uint64_t lease_ticks;        /* when the lease of the last look runs out */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock/counter/readable.h"
+#include "moment.h"
 #include "uncancelled.h"
 
 #include <timebase/error.h>
@@ -105,22 +105,6 @@ static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offs
     return is_within(difference_ns, error_ns);
 }
 
-/* The kernel's two clocks at one moment, between two looks at the first. */
-struct moment {
-    int64_t mono_ns;
-    int64_t utc_ns;
-    uint64_t error_ns;
-};
-
-static bool look_at_clocks(struct moment *moment)
-{
-    moment->mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    moment->utc_ns = counter_clock_ns(CLOCK_REALTIME);
-    int64_t again_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    moment->error_ns = (uint64_t)again_ns - (uint64_t)moment->mono_ns;
-    return moment->mono_ns != INT64_MIN && moment->utc_ns != INT64_MIN && again_ns != INT64_MIN;
-}
-
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
 {
     struct moment moment;
@@ -128,7 +112,7 @@ int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
     int error = plausible_lines(page);
     if (error != TIMEBASE_OK)
         return error;
-    if (!look_at_clocks(&moment))
+    if (!moment_look(&moment))
         return TIMEBASE_E_REFERENCE;
     if (!timebase_page_convert(page, timebase_ticks_ordered(), &now))
         return TIMEBASE_E_STALE;

@@ -3,12 +3,11 @@
 
 #include <timebase/clock.h>
 
+#include "clock/line/bridge.h"
 #include "clock/line/lines.h"
 
-/* What is further ahead than this is a fault, and not to be slewed away for hours: half the pace.
- */
-#define SLEW_MAX_NS 1000000
-#define FAST_DIVISOR 2
+/* A writer that wants renewal later than this is not waited for. */
+#define HORIZON_MAX_NS 4000000000
 
 uint64_t view_end(const struct view *view)
 {
@@ -72,48 +71,25 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks)
     return view;
 }
 
-/* Where a line that is gap_ns ahead, and slower by 1 in divisor, is overtaken; a lease at most. */
-static uint64_t overtaken_ticks(const struct timebase_lines *lines, uint64_t gap_ns,
-                                uint64_t divisor)
-{
-    uint64_t ns =
-        gap_ns < TIMEBASE_PAGE_LEASE_NS / divisor ? gap_ns * divisor : TIMEBASE_PAGE_LEASE_NS;
-    return lines_ticks(lines, ns);
-}
-
-static void set_esterror(struct timebase_validity *validity, uint64_t esterror_ns)
-{
-    validity->before_esterror_ns = esterror_ns;
-    validity->slew_esterror_ns = esterror_ns;
-    validity->after_esterror_ns = esterror_ns;
-}
-
 struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
                       uint64_t start_ticks, int64_t floor_ns)
 {
-    struct timebase_page page = {.seq = 2, .copy = {*lines}};
-    struct timebase_instant there = {0};
-    timebase_page_convert(&page, start_ticks, &there);
-    uint64_t gap_ns = (uint64_t)floor_ns - (uint64_t)there.mono_ns;
-    uint64_t divisor = gap_ns <= SLEW_MAX_NS ? LINE_SLEW_DIVISOR : FAST_DIVISOR;
-
-    struct view view = {{*old, *old, *lines_line(lines, start_ticks), lines->validity}, 0};
-    struct timebase_line *joined = &view.lines.after;
-    struct fixed period = line_period(joined);
-    period = fixed_subtract(period, fixed_over(period, divisor));
-    joined->start_ticks = start_ticks;
-    joined->mono_ns = (uint64_t)floor_ns;
-    joined->utc_ns = (uint64_t)there.utc_ns + gap_ns;
-    joined->period_ns = (uint32_t)period.ns;
-    joined->period_frac = period.frac;
-    joined->maxerror_ns = there.maxerror_ns + gap_ns;
-    /* Up to the join the old line is as far ahead, more than its writer knew. */
-    view.lines.before.maxerror_ns += gap_ns;
-    view.lines.slew.maxerror_ns += gap_ns;
-    set_esterror(&view.lines.validity, there.esterror_ns + gap_ns);
-    view.refresh_ticks = overtaken_ticks(lines, gap_ns, divisor);
+    struct bridge bridge = line_bridge(lines, old, start_ticks, floor_ns);
+    struct view view = {{*old, *old, bridge.line, lines->validity}, bridge.length_ticks};
+    /* Up to the bridge the old line is as far ahead, more than its writer knew. */
+    view.lines.before.maxerror_ns += bridge.gap_ns;
+    view.lines.slew.maxerror_ns += bridge.gap_ns;
+    view.lines.validity.before_esterror_ns += bridge.gap_ns;
+    view.lines.validity.slew_esterror_ns += bridge.gap_ns;
+    view.lines.validity.after_esterror_ns = bridge.esterror_ns;
     set_expiry(&view, lines);
     return view;
+}
+
+uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks)
+{
+    uint64_t horizon = lines_ticks(lines, HORIZON_MAX_NS);
+    return lines->after.start_ticks + (refresh_ticks < horizon ? refresh_ticks : horizon);
 }
 
 int view_silence(struct timebase_lines *lines, uint64_t now_ticks)

@@ -32,12 +32,14 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 uint64_t view_end(const struct view *view);
 
 /*
- * The lines lie below what has been shown, which was `old` up to start_ticks and floor_ns there.
- * Monotonic time goes on from floor_ns, slower, until they have overtaken it; the bound says by how
- * much it is ahead.
+ * The lines lie below what has been shown, which was `old` up to start_ticks and floor_ns there: a
+ * bridge of the reader's own from there on (line/bridge.h).
  */
 struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
                       uint64_t start_ticks, int64_t floor_ns);
+
+/* When the lines want renewal; a writer that wants it in more than 4 s is not waited for. */
+uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks);
 
 /*
  * The status of the lines at now_ticks, by their own expiry, is theirs from now on. Returns enum

@@ -35,8 +35,9 @@ static bool has_lines(struct clock_cell *cell)
  * The page to convert by; with lines unless the thread that maintains the clock does not get on
  * with it, perhaps because we are a signal handler in its midst.
  */
-struct timebase_page *own_lines(struct clock_cell *cell)
+struct timebase_page *own_lines(struct clock_cell *cell, struct timebase_page *unused)
 {
+    (void)unused;
     int locked_out = 0;
     for (int round = 0; round < WAITS && locked_out < LOCKED_OUT_MAX && !has_lines(cell); round++) {
         if (round > 0)

@@ -47,7 +47,7 @@ int own_maintain(struct clock_cell *cell);
 void own_read(struct clock_cell *cell, struct timebase_instant *out);
 
 /* The page to convert by, with lines if that is possible; and lines for one call alone. */
-struct timebase_page *own_lines(struct clock_cell *cell);
+struct timebase_page *own_lines(struct clock_cell *cell, struct timebase_page *unused);
 void own_draw(struct clock_cell *cell, struct timebase_page *page);
 
 #endif

@@ -119,6 +119,11 @@ bool publish_read_back(const struct timebase_page *page, struct timebase_lines *
     return true;
 }
 
+void publish_word(uint64_t *word, uint64_t value)
+{
+    timebase_page_set_word(word, value);
+}
+
 void publish_count(uint64_t *count)
 {
     timebase_page_set_word(count, timebase_page_word(count) + 1);

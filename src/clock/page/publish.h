@@ -27,6 +27,9 @@ void publish_clear(struct timebase_page *page);
 /* A consistent copy of the lines for the writer itself; false if there are none yet. */
 bool publish_read_back(const struct timebase_page *page, struct timebase_lines *lines);
 
+/* A word beside the pages, for readers without the lock: timebase_page_word(). */
+void publish_word(uint64_t *word, uint64_t value);
+
 /* Add 1 to one of the page's counts. */
 void publish_count(uint64_t *count);
 

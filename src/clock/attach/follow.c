@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "follow.h"
+
+#include "clock/line/lines.h"
+#include "clock/page/publish.h"
+#include "moment.h"
+#include "view.h"
+
+#define ATTEMPTS 1000
+
+/* What there is to go on by, as it was at one publication. */
+struct followed {
+    uint64_t seq, whole_seq; /* of the page that readers have, and of the whole lines */
+    struct timebase_lines lines;
+    uint64_t refresh_ticks;
+    uint64_t end_ticks; /* of the lease */
+    bool has_parted;
+};
+
+static bool get(const struct mirror *mirror, struct followed *followed)
+{
+    const struct timebase_page *shown = cell_lines_page((struct clock_cell *)&mirror->cell);
+    struct view view;
+    followed->seq = timebase_page_seq(shown, __ATOMIC_ACQUIRE);
+    followed->whole_seq = timebase_page_seq(&mirror->whole, __ATOMIC_ACQUIRE);
+    followed->refresh_ticks = timebase_page_word(&mirror->whole.refresh_ticks);
+    view.refresh_ticks = timebase_page_word(&shown->refresh_ticks);
+    if (!publish_read_back(&mirror->whole, &followed->lines) ||
+        !publish_read_back(shown, &view.lines))
+        return false;
+    followed->end_ticks = view_end(&view);
+    return true;
+}
+
+/* Has nothing been published meanwhile, and nobody stopped those who follow? */
+static bool is_still(const struct mirror *mirror, const struct followed *followed,
+                     enum follow state)
+{
+    const struct timebase_page *shown = cell_lines_page((struct clock_cell *)&mirror->cell);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return timebase_page_seq(shown, __ATOMIC_RELAXED) == followed->seq &&
+        timebase_page_seq(&mirror->whole, __ATOMIC_RELAXED) == followed->whole_seq &&
+        __atomic_load_n(&mirror->follow, __ATOMIC_SEQ_CST) == (uint32_t)state;
+}
+
+/* Their status, and whether they can still be believed. */
+static void judge(const struct mirror *mirror, struct followed *followed)
+{
+    struct moment moment;
+    int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
+    uint64_t now = timebase_ticks_ordered();
+    bool is_overdue = (int64_t)(now - view_due(&followed->lines, followed->refresh_ticks)) >= 0;
+    view_silence(&followed->lines, now);
+    followed->has_parted = is_overdue && moment_look(&moment) &&
+        moment_has_parted(&moment, &followed->lines, offset_ns);
+}
+
+/* Say so before the counter or a clock is read. Returns how far may be followed. */
+static enum follow note(struct mirror *mirror, enum follow how)
+{
+    uint32_t state = __atomic_load_n(&mirror->follow, __ATOMIC_SEQ_CST);
+    while (state == FOLLOW_OPEN || state == FOLLOW_ASKED ||
+           (state == FOLLOW_CLOCKS && how == FOLLOW_LINES))
+        if (__atomic_compare_exchange_n(&mirror->follow, &state, (uint32_t)how, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return how;
+    return (enum follow)state;
+}
+
+/* Past the limit time stands still, and the bound says for how long it has. */
+static void read_to(const struct followed *followed, uint64_t limit_ticks, uint64_t now_ticks,
+                    struct timebase_instant *out)
+{
+    uint64_t past = now_ticks - limit_ticks;
+    bool is_past = (int64_t)past > 0;
+    *out = lines_instant(&followed->lines, is_past ? limit_ticks : now_ticks);
+    if (is_past) {
+        uint64_t still_ns = lines_elapsed_ns(&followed->lines, past) + 1;
+        out->ticks = now_ticks;
+        out->maxerror_ns += still_ns;
+        out->utc_maxerror_ns += still_ns;
+        out->esterror_ns += still_ns;
+    }
+}
+
+static void read_lines(const struct mirror *mirror, const struct followed *followed,
+                       enum follow state, struct timebase_instant *out)
+{
+    uint64_t now = timebase_ticks_ordered(), limit = now;
+    if (state == FOLLOW_TO_END)
+        limit = followed->end_ticks;
+    if (state == FOLLOW_TO_STOP)
+        limit = timebase_page_word(&mirror->stop_ticks);
+    read_to(followed, limit, now, out);
+}
+
+/* The kernel's time, and no less than the lines have shown up to their end. */
+static void read_clocks(const struct mirror *mirror, const struct followed *followed,
+                        struct timebase_instant *out)
+{
+    struct moment moment;
+    int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
+    int64_t floor_ns = lines_mono_ns(&followed->lines, followed->end_ticks);
+    if (!moment_look(&moment)) {
+        cell_unknown(timebase_ticks_ordered(), out);
+        return;
+    }
+    struct timebase_lines clocks = moment_lines(&moment, &followed->lines, offset_ns);
+    *out = lines_instant(&clocks, moment.ticks_before);
+    if (out->mono_ns < floor_ns) {
+        out->maxerror_ns += (uint64_t)floor_ns - (uint64_t)out->mono_ns;
+        out->mono_ns = floor_ns;
+    }
+}
+
+void follow_lines(struct mirror *mirror, struct timebase_instant *out)
+{
+    struct followed followed;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (cell_read_current(&mirror->cell, out))
+            return;
+        if (!get(mirror, &followed))
+            break;
+        judge(mirror, &followed);
+        enum follow state = note(mirror, followed.has_parted ? FOLLOW_CLOCKS : FOLLOW_LINES);
+        if (followed.has_parted)
+            read_clocks(mirror, &followed, out);
+        else
+            read_lines(mirror, &followed, state, out);
+        if (is_still(mirror, &followed, state))
+            return;
+    }
+    if (timebase_page_seq(&mirror->whole, __ATOMIC_RELAXED) == 0)
+        cell_unknown(timebase_ticks_ordered(), out);
+}
+
+bool follow_judge(struct mirror *mirror, struct timebase_page *page)
+{
+    struct followed followed;
+    struct moment moment;
+    int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
+    bool is_whole = false;
+    for (int attempt = 0; attempt < ATTEMPTS && !is_whole; attempt++) {
+        if (!get(mirror, &followed))
+            return false;
+        judge(mirror, &followed);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        is_whole = timebase_page_seq(&mirror->whole, __ATOMIC_RELAXED) == followed.whole_seq;
+    }
+    if (followed.has_parted && moment_look(&moment))
+        followed.lines = moment_lines(&moment, &followed.lines, offset_ns);
+    publish_begin(page, timebase_counter_id());
+    publish_lines(page, &followed.lines, 0);
+    return is_whole;
+}

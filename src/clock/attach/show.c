@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "show.h"
+
+#include "clock/line/lines.h"
+#include "clock/page/publish.h"
+#include "moment.h"
+#include "view.h"
+
+#include <timebase/error.h>
+
+/* A follower a round may say that it has gone on; each takes 20 µs of patience first. */
+#define STOP_ATTEMPTS 100
+
+static bool has_passed(uint64_t ticks, uint64_t now_ticks)
+{
+    return (int64_t)(now_ticks - ticks) >= 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return has_passed(a, b) ? b : a;
+}
+
+/* ---- where the lines to come must begin no lower */
+
+struct floor {
+    uint64_t start_ticks;
+    int64_t mono_ns;
+    struct timebase_line line; /* up to there */
+    bool is_end;               /* nobody has gone on past the end of the lease */
+};
+
+static struct floor floor_of(const struct timebase_lines *old, uint64_t ticks)
+{
+    struct floor floor = {ticks, lines_mono_ns(old, ticks), *lines_line(old, ticks), false};
+    return floor;
+}
+
+/* Who was told the kernel's time was told no more than this. */
+static void raise_to_clocks(struct floor *floor, const struct mirror *mirror,
+                            const struct timebase_lines *old)
+{
+    struct moment moment;
+    if (!moment_look(&moment))
+        return;
+    struct timebase_lines clocks = moment_lines(&moment, old, mirror->attachment.mono_offset_ns);
+    int64_t mono_ns = lines_mono_ns(&clocks, moment.ticks_after);
+    if (mono_ns > floor->mono_ns)
+        floor->mono_ns = mono_ns;
+}
+
+/*
+ * Somebody has followed the old lines. All who were told a time by then had noted so before the
+ * question, or note it after, and then it is asked again: so none was told a time of a tick after
+ * `stop`.
+ */
+static struct floor stop_where_they_are(struct mirror *mirror, const struct timebase_lines *old,
+                                        uint64_t end_ticks)
+{
+    bool has_lines = false;
+    uint64_t stop = end_ticks;
+    for (int attempt = 0; attempt < STOP_ATTEMPTS; attempt++) {
+        uint32_t asked = FOLLOW_ASKED;
+        has_lines |=
+            __atomic_exchange_n(&mirror->follow, FOLLOW_ASKED, __ATOMIC_SEQ_CST) == FOLLOW_LINES;
+        stop = later(end_ticks + 1, timebase_ticks_ordered());
+        publish_word(&mirror->stop_ticks, stop);
+        if (__atomic_compare_exchange_n(&mirror->follow, &asked, FOLLOW_TO_STOP, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+            break;
+    }
+    __atomic_store_n(&mirror->follow, FOLLOW_TO_STOP, __ATOMIC_SEQ_CST);
+    struct floor floor = floor_of(old, has_lines ? stop : end_ticks);
+    floor.start_ticks = stop;
+    if (!has_lines)
+        raise_to_clocks(&floor, mirror, old);
+    return floor;
+}
+
+/* From here on nobody is told a later time by the old lines than at the floor. */
+static struct floor stop_followers(struct mirror *mirror, const struct timebase_lines *old,
+                                   uint64_t end_ticks, uint64_t now_ticks)
+{
+    uint32_t open = FOLLOW_OPEN;
+    if (!__atomic_compare_exchange_n(&mirror->follow, &open, FOLLOW_TO_END, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_RELAXED))
+        return stop_where_they_are(mirror, old, end_ticks);
+    struct floor floor = floor_of(old, end_ticks);
+    floor.start_ticks = later(end_ticks + 1, now_ticks);
+    floor.is_end = true;
+    return floor;
+}
+
+static void let_follow(struct mirror *mirror, enum follow how)
+{
+    __atomic_store_n(&mirror->follow, how, __ATOMIC_RELEASE);
+}
+
+/* ---- publishing */
+
+/* `due_ticks`: when the writer's lines want renewal; followers judge by it. */
+static void publish(struct mirror *mirror, const struct timebase_lines *lines,
+                    const struct view *view, uint64_t due_ticks)
+{
+    uint64_t start = lines->after.start_ticks;
+    publish_lines(&mirror->whole, lines, has_passed(start, due_ticks) ? due_ticks - start : 0);
+    publish_lines(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
+}
+
+static bool get_shown(struct mirror *mirror, struct view *shown)
+{
+    const struct timebase_page *page = cell_lines_page(&mirror->cell);
+    shown->refresh_ticks = timebase_page_word(&page->refresh_ticks);
+    return publish_read_back(page, &shown->lines);
+}
+
+static bool is_below(const struct timebase_lines *lines, const struct timebase_lines *old,
+                     uint64_t ticks)
+{
+    return lines_mono_ns(lines, ticks) < lines_mono_ns(old, ticks);
+}
+
+/* What is shown has come to its end, and nobody has been told a later time than the floor. */
+static void publish_above(struct mirror *mirror, const struct timebase_lines *lines,
+                          const struct floor *floor, uint64_t now_ticks, uint64_t due_ticks)
+{
+    struct view view = view_at(lines, now_ticks);
+    struct timebase_lines published = *lines;
+    if (lines_mono_ns(lines, floor->start_ticks) < floor->mono_ns) {
+        view = view_join(lines, &floor->line, floor->start_ticks, floor->mono_ns);
+        published = view.lines;
+        mirror->attachment.joins++;
+    }
+    publish(mirror, &published, &view, due_ticks);
+}
+
+/* Readers follow what is shown to its end, so what takes its place sooner must not lie below it. */
+static int publish_within(struct mirror *mirror, const struct timebase_lines *lines,
+                          const struct timebase_lines *old, uint64_t end_ticks, uint64_t now_ticks,
+                          uint64_t due_ticks)
+{
+    struct view view = view_at(lines, now_ticks);
+    if (is_below(lines, old, now_ticks) || is_below(lines, old, end_ticks))
+        return TIMEBASE_E_BUSY;
+    publish(mirror, lines, &view, due_ticks);
+    return TIMEBASE_OK;
+}
+
+/* Whether what is shown has ended is asked after the followers have been stopped there. */
+static int replace(struct mirror *mirror, const struct timebase_lines *lines,
+                   const struct view *shown, uint64_t now_ticks, uint64_t due_ticks)
+{
+    struct timebase_lines old;
+    uint64_t end = view_end(shown);
+    int error = TIMEBASE_OK;
+    publish_read_back(&mirror->whole, &old);
+    struct floor floor = stop_followers(mirror, &old, end, now_ticks);
+    if (has_passed(end + 1, timebase_ticks_ordered()))
+        publish_above(mirror, lines, &floor, now_ticks, due_ticks);
+    else
+        error = publish_within(mirror, lines, &old, end, now_ticks, due_ticks);
+    let_follow(mirror, error == TIMEBASE_OK || floor.is_end ? FOLLOW_OPEN : FOLLOW_LINES);
+    return error;
+}
+
+/* ---- overdue lines */
+
+/* Lines of the reader's own in the place of what nobody has renewed, and what cannot be. */
+static int hold_against_clocks(const struct mirror *mirror, struct timebase_lines *lines,
+                               uint64_t *now_ticks)
+{
+    struct moment moment;
+    int64_t offset_ns = mirror->attachment.mono_offset_ns;
+    if (!moment_look(&moment) || !moment_has_parted(&moment, lines, offset_ns))
+        return TIMEBASE_OK;
+    *lines = moment_lines(&moment, lines, offset_ns);
+    *now_ticks = moment.ticks_before;
+    return TIMEBASE_E_DISRUPTED;
+}
+
+int show_lines(struct mirror *mirror, const struct timebase_lines *writers, uint64_t refresh_ticks,
+               uint64_t now_ticks)
+{
+    struct timebase_lines lines = *writers;
+    uint64_t due_ticks = view_due(&lines, refresh_ticks);
+    struct view shown;
+    int parted = TIMEBASE_OK;
+    mirror->attachment.state = view_silence(&lines, now_ticks);
+    if (has_passed(due_ticks, now_ticks))
+        parted = hold_against_clocks(mirror, &lines, &now_ticks);
+    if (!get_shown(mirror, &shown)) {
+        struct view view = view_at(&lines, now_ticks);
+        publish(mirror, &lines, &view, due_ticks);
+        return parted;
+    }
+    int error = replace(mirror, &lines, &shown, now_ticks, due_ticks);
+    return error == TIMEBASE_OK ? parted : error;
+}

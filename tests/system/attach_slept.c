@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An attached clock and a machine that sleeps, or whose writer dies, in virtual time: counter and
+ * kernel's clocks are the test's, and the page is written as a daemon would.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <timebase.h>
+
+#include "../unit/held_lock.h"
+#include "clock/attach/mirror.h"
+#include "clock/page/publish.h"
+
+#define MS 1000000LL
+#define SECOND 1000000000LL
+#define PERIOD (250 * MS) /* of publications */
+#define UTC0 1700000000000000000LL
+
+/* A tick is a nanosecond. Each look takes some. */
+static uint64_t counter;
+static int64_t mono_ns, utc_ns;
+
+static void pass(int64_t ns)
+{
+    counter += (uint64_t)ns;
+    mono_ns += ns;
+    utc_ns += ns;
+}
+
+int64_t __wrap_counter_clock_ns(clockid_t id);
+uint64_t __wrap_timebase_ticks_probe(void);
+uint64_t __wrap_timebase_ticks_ordered_probe(void);
+
+int64_t __wrap_counter_clock_ns(clockid_t id)
+{
+    pass(25);
+    return id == CLOCK_REALTIME ? utc_ns : mono_ns;
+}
+
+uint64_t __wrap_timebase_ticks_ordered_probe(void)
+{
+    pass(10);
+    return counter;
+}
+
+uint64_t __wrap_timebase_ticks_probe(void)
+{
+    return __wrap_timebase_ticks_ordered_probe();
+}
+
+static char folder[] = "/tmp/timebase-slept-XXXXXX";
+static char path[64];
+static struct timebase_page page;
+static timebase_clock *shared;
+
+/* Right lines, as of the kernel's clocks now. */
+static void publish_now(void)
+{
+    struct timebase_line line = {.start_ticks = counter,
+                                 .mono_ns = (uint64_t)mono_ns,
+                                 .utc_ns = (uint64_t)utc_ns,
+                                 .period_ns = 1,
+                                 .flags = TIMEBASE_STATUS_SYNCHRONIZED,
+                                 .maxerror_ns = 1000,
+                                 .drift_rate = 50 << 12,
+                                 .slew_rate = 500 << 12,
+                                 .utc_maxerror_ns = 1000};
+    /* A tick is a nanosecond. */
+    struct timebase_validity validity = {.silent_ticks = PERIOD + TIMEBASE_PAGE_SILENT_NS,
+                                         .void_ticks = PERIOD + TIMEBASE_PAGE_EXPIRED_NS};
+    struct timebase_lines lines = {line, line, line, validity};
+    publish_lines(&page, &lines, PERIOD);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    assert_int_equal(pwrite(fd, &page, sizeof(page), 0), sizeof(page));
+    fchmod(fd, 0644);
+    close(fd);
+}
+
+static int64_t last_ns;
+
+/* Never back; and with a promise never further off than it says. */
+static struct timebase_instant look(void)
+{
+    struct timebase_instant now;
+    timebase_now(shared, &now);
+    int status = (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
+    int64_t mono_off = llabs(now.mono_ns - mono_ns), utc_off = llabs(now.utc_ns - utc_ns);
+    assert_true(now.mono_ns >= last_ns);
+    last_ns = now.mono_ns;
+    if (status == TIMEBASE_STATUS_SYNCHRONIZED) {
+        assert_true(mono_off <= (int64_t)now.maxerror_ns + 1000);
+        assert_true(utc_off <= (int64_t)now.utc_maxerror_ns + 1000);
+    }
+    return now;
+}
+
+static int status_of(const struct timebase_instant *now)
+{
+    return (int)(now->flags & TIMEBASE_LINE_STATUS_MASK);
+}
+
+static void live_for(int64_t ns, bool is_published)
+{
+    int64_t end_ns = mono_ns + ns;
+    for (int round = 0; mono_ns < end_ns; round++) {
+        if (is_published && round % 250 == 0)
+            publish_now();
+        pass(MS);
+        look();
+    }
+}
+
+static int begin(void **state)
+{
+    static const struct timebase_page fresh;
+    (void)state;
+    counter = 5000 * (uint64_t)SECOND;
+    mono_ns = 5000 * SECOND;
+    utc_ns = UTC0;
+    last_ns = 0;
+    page = fresh;
+    timebase_counter_select(TIMEBASE_COUNTER_OS);
+    publish_begin(&page, TIMEBASE_COUNTER_OS);
+    publish_now();
+    pass(MS);
+    int error = timebase_clock_attach(&shared, path);
+    live_for(SECOND, true);
+    return error;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    timebase_clock_detach(shared);
+    unlink(path);
+    return 0;
+}
+
+#define SLEEP (10 * SECOND)
+
+/* s2idle: the counter goes on, monotonic time does not. */
+static void sleep_with_a_counter_that_runs(void)
+{
+    counter += SLEEP;
+    utc_ns += SLEEP;
+}
+
+/* UTC at once. Monotonic time may have been told up to the end of the lease that was slept over. */
+static void assert_right(const struct timebase_instant *now)
+{
+    int64_t ahead_ns = now->mono_ns - mono_ns;
+    assert_true(llabs(now->utc_ns - utc_ns) <= MS);
+    assert_true(ahead_ns >= -MS && ahead_ns <= TIMEBASE_PAGE_LEASE_NS);
+    assert_true(ahead_ns <= (int64_t)now->maxerror_ns);
+}
+
+static void who_reads_before_the_writer_has_seen_it_is_told(void **state)
+{
+    struct timebase_attachment attachment;
+    (void)state;
+    sleep_with_a_counter_that_runs();
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+    timebase_at(shared, counter, &now);
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+    assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+    assert_int_equal(attachment.error, TIMEBASE_E_DISRUPTED);
+    live_for(SECOND, false);
+    publish_now();
+    pass(25 * MS);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_right(&now);
+    assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+    assert_int_equal(attachment.error, 0);
+    live_for(2 * SLEEP, true);
+}
+
+/* And so is who finds somebody else at the renewal; and nobody is ahead afterwards. */
+static void who_is_locked_out_meanwhile_is_told_too(void **state)
+{
+    struct held_lock held;
+    (void)state;
+    held_lock_begin(&held, cell_of(shared));
+    sleep_with_a_counter_that_runs();
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+    timebase_at(shared, counter, &now);
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    held_lock_end(&held);
+    publish_now();
+    now = look();
+    assert_right(&now);
+    live_for(2 * SECOND, true);
+}
+
+/* The writer is dead, the counter stands still in the sleep: monotonic time is right, UTC is not.
+ */
+static void utc_is_held_against_the_clock_as_well(void **state)
+{
+    (void)state;
+    live_for(SECOND, false);
+    utc_ns += SLEEP;
+    pass(25 * MS);
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+}
+
+/* Lines too far ahead were followed within a lease: UTC is not theirs any more. */
+static void joined_lines_take_no_offset_from_others(void **state)
+{
+    struct timebase_attachment attachment;
+    (void)state;
+    mono_ns += SLEEP; /* the writer's monotonic time is wrong, its UTC right */
+    publish_now();
+    mono_ns -= SLEEP;
+    pass(25 * MS);
+    timebase_now(shared, &(struct timebase_instant){0});
+    publish_now();
+    for (int i = 0; i < 1000; i++) {
+        struct timebase_instant now;
+        if (i % 250 == 0)
+            publish_now();
+        pass(MS);
+        timebase_now(shared, &now);
+        assert_true(llabs(now.utc_ns - utc_ns) <= 11 * MS); /* half the pace, for a lease */
+        assert_true(now.mono_ns >= last_ns);
+        last_ns = now.mono_ns;
+    }
+    assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+    assert_true(attachment.joins > 0);
+}
+
+/* Silence is told by each reader for itself, whoever has the lock. */
+static void a_lock_that_is_held_hides_no_silence(void **state)
+{
+    struct held_lock held;
+    struct timebase_instant now, then;
+    (void)state;
+    held_lock_begin(&held, cell_of(shared));
+    pass(PERIOD + TIMEBASE_PAGE_SILENT_NS / 2);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
+    pass(TIMEBASE_PAGE_SILENT_NS);
+    now = look();
+    timebase_at(shared, now.ticks, &then);
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_FREERUNNING);
+    assert_int_equal(status_of(&then), TIMEBASE_STATUS_FREERUNNING);
+    pass(TIMEBASE_PAGE_EXPIRED_NS);
+    now = look();
+    timebase_at(shared, now.ticks, &then);
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNKNOWN);
+    assert_int_equal(status_of(&then), TIMEBASE_STATUS_UNKNOWN);
+    held_lock_end(&held);
+}
+
+int main(void)
+{
+#define ASLEEP(test) cmocka_unit_test_setup_teardown(test, begin, end)
+    const struct CMUnitTest tests[] = {
+        ASLEEP(who_reads_before_the_writer_has_seen_it_is_told),
+        ASLEEP(who_is_locked_out_meanwhile_is_told_too),
+        ASLEEP(utc_is_held_against_the_clock_as_well),
+        ASLEEP(joined_lines_take_no_offset_from_others),
+        ASLEEP(a_lock_that_is_held_hides_no_silence),
+    };
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(path, sizeof(path), "%s/page", folder);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(folder);
+    return failed;
+}
