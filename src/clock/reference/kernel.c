@@ -4,6 +4,7 @@
  * exact distance from it, adjtimex for what the kernel knows of its own error.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/timex.h>
 #include <time.h>
 
@@ -21,8 +22,8 @@
 #define REFERENCE_READS 24
 /* The coarsest kernel clock that is taken for a reference. */
 #define STEP_MAX_NS 1000
-/* Ticks of the kernel between two coarse reads: a few attempts always suffice. */
-#define COARSE_ATTEMPTS 100
+/* Where ticks of the kernel are rare, few fall between two coarse reads. */
+#define COARSE_ATTEMPTS 10
 /* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
 #define ASK_INTERVAL_NS 1000000000
 #define KERNEL_STEP_NS 500000
@@ -31,24 +32,72 @@
 #define UNSYNCHRONIZED_NS 16000000000
 
 /*
- * UTC - monotonic, exactly: both coarse clocks show the last kernel tick, so if none came
- * between the reads, their difference is the kernel's own constant. Nothing is averaged, and
- * a step of a single nanosecond is seen.
+ * UTC - monotonic: both coarse clocks show the last kernel tick, so if none came between the reads,
+ * their difference is the kernel's own constant. Nothing is averaged, and a step of a single
+ * nanosecond is seen. Where ticks come faster than three reads (coarse clocks as fine as the
+ * others, as in a sandbox, or calls that somebody traces) the constant lies between the two
+ * differences.
  */
+static int look_at_utc(struct reference_utc *seen)
+{
+    int64_t mono = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
+    int64_t utc = counter_clock_ns(CLOCK_REALTIME_COARSE);
+    int64_t again = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (mono == INT64_MIN || utc == INT64_MIN || again == INT64_MIN)
+        return TIMEBASE_E_REFERENCE;
+    seen->least_ns = utc - again;
+    seen->most_ns = utc - mono;
+    return TIMEBASE_OK;
+}
+
+int reference_utc(struct reference_utc *utc)
+{
+    int error = look_at_utc(utc);
+    for (int i = 1; i < COARSE_ATTEMPTS && error == TIMEBASE_OK; i++) {
+        struct reference_utc seen;
+        if (utc->least_ns == utc->most_ns)
+            return TIMEBASE_OK;
+        error = look_at_utc(&seen);
+        if (error == TIMEBASE_OK && seen.most_ns - seen.least_ns < utc->most_ns - utc->least_ns)
+            *utc = seen;
+    }
+    return error;
+}
+
 int reference_utc_offset(int64_t *offset_ns)
 {
-    for (int attempt = 0; attempt < COARSE_ATTEMPTS; attempt++) {
-        int64_t mono = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
-        int64_t utc = counter_clock_ns(CLOCK_REALTIME_COARSE);
-        int64_t again = counter_clock_ns(CLOCK_MONOTONIC_COARSE);
-        if (mono == INT64_MIN || utc == INT64_MIN)
-            return TIMEBASE_E_REFERENCE;
-        if (mono == again) {
-            *offset_ns = utc - mono;
-            return TIMEBASE_OK;
-        }
+    struct reference_utc utc;
+    int error = reference_utc(&utc);
+    *offset_ns = utc.least_ns;
+    return error == TIMEBASE_OK && utc.least_ns != utc.most_ns ? TIMEBASE_E_REFERENCE : error;
+}
+
+/*
+ * What has been seen of the constant before, and is seen now, both hold: until they have nothing in
+ * common, for then it was stepped. What was told stays, lest each sample look like a step.
+ */
+static void follow_utc(struct reference_kernel *kernel, const struct reference_utc *seen)
+{
+    struct reference_utc *known = &kernel->utc;
+    bool is_known =
+        kernel->knows_utc && known->least_ns <= seen->most_ns && seen->least_ns <= known->most_ns;
+    if (!is_known) {
+        *known = *seen;
+        kernel->told_utc_ns = seen->least_ns + (seen->most_ns - seen->least_ns) / 2;
     }
-    return TIMEBASE_E_REFERENCE;
+    if (seen->least_ns > known->least_ns)
+        known->least_ns = seen->least_ns;
+    if (seen->most_ns < known->most_ns)
+        known->most_ns = seen->most_ns;
+    kernel->knows_utc = true;
+}
+
+/* How far the offset that is told can be from the constant; 0 where that was seen. */
+static uint64_t utc_error_ns(const struct reference_kernel *kernel)
+{
+    int64_t below_ns = kernel->told_utc_ns - kernel->utc.least_ns;
+    int64_t above_ns = kernel->utc.most_ns - kernel->told_utc_ns;
+    return (uint64_t)(below_ns > above_ns ? below_ns : above_ns);
 }
 
 /*
@@ -186,31 +235,57 @@ static int is_fine(struct reference_kernel *kernel)
     return kernel->is_fine > 0;
 }
 
-static int sample_kernel(void *context, struct discipline_sample *sample)
+/* The kernel may have changed its clocksource, and with it what its clock can tell apart. */
+static void judge_again(struct reference_kernel *kernel, int64_t mono_ns)
 {
-    struct reference_kernel *kernel = (struct reference_kernel *)context;
-    int saved_errno = errno;
-    int error =
-        is_fine(kernel) ? reference_utc_offset(&sample->utc_offset_ns) : TIMEBASE_E_REFERENCE;
+    int64_t age_ns = mono_ns - kernel->judged_ns;
+    if (kernel->judged_ns != 0 && age_ns >= 0 && age_ns < ASK_INTERVAL_NS)
+        return;
+    kernel->is_fine = 0;
+    kernel->reference_step_ns = 0;
+    kernel->judged_ns = mono_ns;
+}
+
+static void measure(struct reference_kernel *kernel)
+{
     if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
         kernel->counter_id = timebase_counter_id();
         kernel->step_ticks = measure_step();
     }
-    if (error == TIMEBASE_OK && kernel->reference_step_ns == 0)
+    if (kernel->reference_step_ns == 0)
         kernel->reference_step_ns = measure_reference_step();
-    if (error == TIMEBASE_OK)
-        error = read_brackets(sample, &kernel->step_ticks);
-    if (error == TIMEBASE_OK) {
-        sample->suspended_ns = read_suspended(sample->mono_ns);
-        refresh_state(kernel, sample);
-        sample->maxerror_ns = kernel->maxerror_ns;
-        sample->maxerror_ppb = KERNEL_GROWTH_PPB;
-        sample->flags = kernel->flags;
-        sample->is_synchronized = kernel->is_synchronized;
-    }
+}
+
+static int sample_clocks(struct reference_kernel *kernel, struct discipline_sample *sample)
+{
+    struct reference_utc seen;
+    judge_again(kernel, counter_clock_ns(CLOCK_MONOTONIC));
+    if (!is_fine(kernel) || reference_utc(&seen) != TIMEBASE_OK)
+        return TIMEBASE_E_REFERENCE;
+    measure(kernel);
+    int error = read_brackets(sample, &kernel->step_ticks);
+    if (error != TIMEBASE_OK)
+        return error;
+    follow_utc(kernel, &seen);
+    sample->utc_offset_ns = kernel->told_utc_ns;
+    sample->suspended_ns = read_suspended(sample->mono_ns);
+    refresh_state(kernel, sample);
+    return TIMEBASE_OK;
+}
+
+/* An offset that is not known exactly is as coarse a clock: readers' UTC is off by no more. */
+static int sample_kernel(void *context, struct discipline_sample *sample)
+{
+    struct reference_kernel *kernel = (struct reference_kernel *)context;
+    int saved_errno = errno;
+    int error = sample_clocks(kernel, sample);
+    sample->maxerror_ns = kernel->maxerror_ns;
+    sample->maxerror_ppb = KERNEL_GROWTH_PPB;
+    sample->flags = kernel->flags;
+    sample->is_synchronized = kernel->is_synchronized;
     sample->step_ticks = kernel->step_ticks;
     sample->spread_ticks = kernel->spread_ticks;
-    sample->reference_step_ns = kernel->reference_step_ns;
+    sample->reference_step_ns = kernel->reference_step_ns + utc_error_ns(kernel);
     errno = saved_errno;
     return error;
 }
@@ -219,16 +294,18 @@ static int moment_kernel(void *context, struct reference_moment *moment)
 {
     /* Not the context: the thread that owns it may be at work, or be the one interrupted. */
     struct reference_kernel kernel;
+    struct reference_utc utc = {0, 0};
     (void)context;
     int saved_errno = errno;
-    int error = reference_utc_offset(&moment->utc_offset_ns);
+    int error = reference_utc(&utc);
     reference_ask_kernel(&kernel);
     moment->maxerror_ns = kernel.maxerror_ns;
     moment->flags = kernel.flags;
     int64_t first = counter_clock_ns(CLOCK_MONOTONIC);
     int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
     moment->mono_ns = first;
-    moment->error_ns = (uint64_t)(last - first) + 1;
+    moment->utc_offset_ns = utc.least_ns;
+    moment->error_ns = (uint64_t)(last - first) + (uint64_t)(utc.most_ns - utc.least_ns) + 1;
     errno = saved_errno;
     return first == INT64_MIN || last == INT64_MIN ? TIMEBASE_E_REFERENCE : error;
 }

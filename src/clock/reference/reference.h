@@ -31,6 +31,12 @@ struct reference {
     void (*close)(void *context);
 };
 
+/* UTC - monotonic lies between the two; equal where it was seen exactly. */
+struct reference_utc {
+    int64_t least_ns;
+    int64_t most_ns;
+};
+
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
     uint64_t step_ticks;   /* what back-to-back reads of the counter differ by; 0 not measured */
@@ -38,6 +44,10 @@ struct reference_kernel {
     uint64_t reference_step_ns; /* of CLOCK_MONOTONIC; 0 not measured */
     int counter_id;             /* whose ticks these are */
     int is_fine; /* 1 yes, -1 no, 0 not asked: the kernel counts in ns, not in ticks of its own */
+    int64_t judged_ns; /* when that and reference_step_ns were found out; 0 never */
+    struct reference_utc utc;
+    int64_t told_utc_ns; /* of `utc` */
+    int knows_utc;
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
@@ -47,7 +57,10 @@ struct reference_kernel {
 
 extern const struct reference reference_kernel;
 
-/* UTC - monotonic, exactly. TIMEBASE_E_REFERENCE: cannot be read. */
+/* UTC - monotonic, as exactly as it can be seen. TIMEBASE_E_REFERENCE: cannot be read. */
+int reference_utc(struct reference_utc *utc);
+
+/* The same exactly. TIMEBASE_E_REFERENCE: cannot be read, or not exactly. */
 int reference_utc_offset(int64_t *offset_ns);
 
 /* What adjtimex says: maxerror_ns, flags, is_synchronized. */

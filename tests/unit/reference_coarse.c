@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels whose coarse clocks are no coarser than the others, as a sandbox maps them, or whose
+ * ticks come faster than three calls: on clocks of the test's own.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <time.h>
+
+#include <timebase/error.h>
+
+#include "clock/reference/reference.h"
+
+#define UTC_OFFSET 1700000000123456789LL
+#define MS 1000000LL
+
+static int64_t mono_ns, utc_offset_ns, call_ns, tick_ns, step_ns;
+
+static int64_t cut(int64_t ns, int64_t to_ns)
+{
+    return ns - ns % to_ns;
+}
+
+int64_t __wrap_counter_clock_ns(clockid_t id);
+
+/* The coarse clocks show the last tick; all others show steps of their own. */
+int64_t __wrap_counter_clock_ns(clockid_t id)
+{
+    mono_ns += call_ns;
+    switch (id) {
+    case CLOCK_MONOTONIC_COARSE:
+        return cut(mono_ns, tick_ns);
+    case CLOCK_REALTIME_COARSE:
+        return cut(mono_ns, tick_ns) + utc_offset_ns;
+    case CLOCK_REALTIME:
+        return cut(mono_ns, step_ns) + utc_offset_ns;
+    default:
+        return cut(mono_ns, step_ns);
+    }
+}
+
+static struct reference_kernel kernel;
+
+static void begin(int64_t call, int64_t tick)
+{
+    static const struct reference_kernel fresh;
+    kernel = fresh;
+    mono_ns = 1000000 * MS + 1;
+    utc_offset_ns = UTC_OFFSET;
+    call_ns = call;
+    tick_ns = tick;
+    step_ns = 1;
+}
+
+static struct discipline_sample sample(void)
+{
+    struct discipline_sample sample = {0};
+    assert_int_equal(reference_kernel.sample(&kernel, &sample), TIMEBASE_OK);
+    return sample;
+}
+
+static void assert_within_its_step(const struct discipline_sample *seen)
+{
+    int64_t error_ns = seen->utc_offset_ns - utc_offset_ns;
+    assert_true(error_ns >= -(int64_t)seen->reference_step_ns &&
+                error_ns <= (int64_t)seen->reference_step_ns);
+}
+
+/* The offset is told, in the bound, and does not wander: that would count as steps of UTC. */
+static void assert_is_a_reference(void)
+{
+    struct discipline_sample first = sample();
+    assert_within_its_step(&first);
+    for (int i = 0; i < 1000; i++) {
+        mono_ns += 100 * MS + i * 7919;
+        struct discipline_sample next = sample();
+        assert_within_its_step(&next);
+        assert_true(next.utc_offset_ns == first.utc_offset_ns);
+    }
+}
+
+static void assert_moment_is_true(void)
+{
+    struct reference_moment moment;
+    int64_t before_ns = mono_ns;
+    assert_int_equal(reference_kernel.moment(NULL, &moment), TIMEBASE_OK);
+    assert_true(before_ns <= moment.mono_ns && moment.mono_ns <= mono_ns);
+    int64_t error_ns = moment.utc_offset_ns - utc_offset_ns;
+    assert_true(error_ns >= -(int64_t)moment.error_ns && error_ns <= (int64_t)moment.error_ns);
+}
+
+static void ticks_that_are_rare_show_the_offset_exactly(void **state)
+{
+    (void)state;
+    begin(25, 4 * MS);
+    assert_is_a_reference();
+    assert_true(sample().utc_offset_ns == UTC_OFFSET);
+    assert_moment_is_true();
+}
+
+static void coarse_clocks_as_fine_as_the_others_show_it_within_a_bound(void **state)
+{
+    (void)state;
+    begin(25, 1);
+    assert_is_a_reference();
+    assert_true(sample().reference_step_ns < 100);
+    assert_moment_is_true();
+}
+
+static void calls_that_outlast_a_tick_do_so_too(void **state)
+{
+    (void)state;
+    begin(3 * MS, 4 * MS);
+    assert_is_a_reference();
+    assert_moment_is_true();
+}
+
+static void a_step_is_seen_all_the_same(void **state)
+{
+    (void)state;
+    begin(25, 1);
+    int64_t before_ns = sample().utc_offset_ns;
+    utc_offset_ns += MS;
+    struct discipline_sample stepped = sample();
+    assert_within_its_step(&stepped);
+    assert_true(stepped.utc_offset_ns > before_ns + MS / 2);
+}
+
+/* As from tsc to hpet: what the clock can tell apart is found out again. */
+static void a_clocksource_that_changes_is_judged_again(void **state)
+{
+    (void)state;
+    begin(25, 4 * MS);
+    assert_true(sample().reference_step_ns < 70);
+    step_ns = 70;
+    mono_ns += 1000 * MS;
+    assert_true(sample().reference_step_ns >= 70);
+    step_ns = 1;
+    mono_ns += 1000 * MS;
+    assert_true(sample().reference_step_ns < 70);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_that_are_rare_show_the_offset_exactly),
+        cmocka_unit_test(coarse_clocks_as_fine_as_the_others_show_it_within_a_bound),
+        cmocka_unit_test(calls_that_outlast_a_tick_do_so_too),
+        cmocka_unit_test(a_step_is_seen_all_the_same),
+        cmocka_unit_test(a_clocksource_that_changes_is_judged_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
