@@ -19,15 +19,16 @@ static void work(void)
 
 int main(void)
 {
-    const timebase_clock *clock = timebase_clock_default();
+    timebase_clock *clock; /* the daemon's: the process' own has no more than an estimate */
     struct timebase_interval now;
+    timebase_clock_attach_or_default(&clock, NULL);
     int64_t deadline_ns = timebase_mono_ns(clock) + PATIENCE_NS;
 
     int error = timebase_clock_wait_bound(clock, 50000000, deadline_ns, &now);
     if (error != TIMEBASE_OK) {
-        /* Without NTP nobody promises anything about UTC: take another order then. */
+        /* Where nobody promises anything about UTC: take another order then. */
         printf("no bound below 50 ms: %s\n", timebase_strerror(error));
-        return error == TIMEBASE_E_TIMEOUT || error == TIMEBASE_E_STALE ? 0 : 1;
+        return error == TIMEBASE_E_INVALID ? 1 : 0;
     }
     int64_t commit_ns = now.latest_ns;
     work();

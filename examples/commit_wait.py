@@ -6,7 +6,7 @@ import timebase
 clock = timebase.default_clock()
 try:
     now = clock.wait_bound(50_000_000, timeout_ns=100_000_000)
-except timebase.TimebaseError as nobody:  # without NTP nobody promises anything about UTC
+except timebase.TimebaseError as nobody:  # here nobody promises anything about UTC
     raise SystemExit(f"no promise: {nobody}") from None
 if now is None:
     raise SystemExit("no bound below 50 ms")

@@ -7,7 +7,7 @@
  *
  *     struct timebase_interval when;
  *     if (timebase_utc_interval(clock, &when) == TIMEBASE_STATUS_SYNCHRONIZED)
- *         ... true UTC was between when.earliest_ns and when.latest_ns ...
+ *         ... true UTC was between when.earliest_ns and when.latest_ns, as far as is known ...
  *
  *     uint64_t raw = timebase_ticks();                    // now
  *     int64_t then_ns = timebase_utc_at_ns(clock, raw);   // later, elsewhere
@@ -189,9 +189,9 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
 /*
  * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise
- * only with TIMEBASE_STATUS_SYNCHRONIZED. If the kernel's clock is not synchronised its
- * maxerror is 16 s, and so is the interval: FREERUNNING. Where it is, its maxerror is an estimate
- * (docs/bound.md): timebase_now() flags ESTIMATE. An attached clock has the claim of the daemon's
+ * only with TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the
+ * kernel's clock is not synchronised its maxerror is 16 s, and so is the interval: FREERUNNING.
+ * Where it is, its maxerror is an estimate (docs/bound.md), and flagged so. An attached clock has the claim of the daemon's
  * sources instead, and the flag only where none of them has a bound. Ordered; the
  * interval contains the instant at which the counter was read.
  */

@@ -25,6 +25,7 @@ enum timebase_error {
     TIMEBASE_E_NOT_FOUND = -11,  /* there is no such file or folder */
     TIMEBASE_E_UNTRUSTED = -12,  /* others than root and this user could have written it */
     TIMEBASE_E_RESOURCE = -13,   /* no memory, no space on the disk, or the disk failed */
+    TIMEBASE_E_ESTIMATE = -19,   /* nobody vouches for this bound: an estimate is no promise */
     /* Of timelines: */
     TIMEBASE_E_TOO_EARLY = -14, /* before the first line that is kept */
     TIMEBASE_E_TOO_LATE = -15,  /* after the last line could have been replaced */

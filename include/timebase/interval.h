@@ -41,7 +41,11 @@ TIMEBASE_PART bool timebase_interval_is_empty(const struct timebase_interval *a)
     return a->latest_ns < a->earliest_ns;
 }
 
-/* Is every moment of a before every moment of b? Then event a came before event b. */
+/*
+ * Is every moment of a before every moment of b? Then event a came before event b. These functions
+ * know no status: they say what follows if both intervals hold. Intervals of a clock do if it was
+ * SYNCHRONIZED and timebase_now() did not flag ESTIMATE.
+ */
 TIMEBASE_INLINE bool timebase_interval_before(const struct timebase_interval *a,
                                               const struct timebase_interval *b)
 {
@@ -93,17 +97,21 @@ TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval 
 
 /*
  * Wait until the clock's bound of true UTC is at most maxerror_ns, and a promise: the status is
- * SYNCHRONIZED. *out (it may be null) is the interval that was last seen. Returns 0;
- * TIMEBASE_E_TIMEOUT if the deadline passed with a wider bound; TIMEBASE_E_STALE if it passed
- * and nobody promised anything, or if there is one and the clock has no time at all;
- * TIMEBASE_E_INVALID if clock is null.
+ * SYNCHRONIZED, and the bound is not flagged ESTIMATE. *out (it may be null) is the interval that
+ * was last seen. Returns 0;
+ *     TIMEBASE_E_TIMEOUT   the deadline passed with a wider bound
+ *     TIMEBASE_E_STALE     it passed and nobody promised anything, or there is one and the clock
+ *                          has no time at all
+ *     TIMEBASE_E_ESTIMATE  at once: the bound is an estimate. So it always is with the process' own
+ *                          clock, which has the kernel's word alone: attach to a daemon's page
+ *     TIMEBASE_E_INVALID   clock is null
  */
 TIMEBASE_API int timebase_clock_wait_bound(const timebase_clock *clock, uint64_t maxerror_ns,
                                            int64_t deadline_mono_ns, struct timebase_interval *out);
 
 /*
  * Wait until true UTC is certainly later than utc_ns: until the earliest moment that it can be is.
- * Only a SYNCHRONIZED clock can say so. Returns as above.
+ * Only a SYNCHRONIZED clock whose bound is no ESTIMATE can say so. Returns as above.
  */
 TIMEBASE_API int timebase_clock_wait_after(const timebase_clock *clock, int64_t utc_ns,
                                            int64_t deadline_mono_ns);

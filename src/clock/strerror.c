@@ -32,6 +32,8 @@ TIMEBASE_API const char *timebase_strerror(int error)
         return "a link, no regular file, or others than root and this user may change it";
     case TIMEBASE_E_RESOURCE:
         return "no memory or disk space is left, or the disk failed";
+    case TIMEBASE_E_ESTIMATE:
+        return "the bound is an estimate, nobody promises it";
     case TIMEBASE_E_TOO_EARLY:
         return "it lies before the first line that is kept";
     case TIMEBASE_E_TOO_LATE:

@@ -36,34 +36,15 @@ def test_an_empty_interval_is_before_after_and_within_nothing(other):
     assert empty.width_ns == 0
 
 
-def is_synchronized():
+def test_the_own_clock_s_estimate_is_no_promise():
     clock = timebase.default_clock()
-    clock.at(timebase.ticks())
-    return clock.interval().status == Status.SYNCHRONIZED
-
-
-def test_wait_without_a_promise_is_an_error():
-    if is_synchronized():
-        pytest.skip("this machine's clock is synchronised")
-    clock = timebase.default_clock()
-    with pytest.raises(TimebaseError) as refusal:
-        clock.wait_bound(1 << 62, timeout_ns=1_000_000)
-    assert "too old" in str(refusal.value)
-    with pytest.raises(TimebaseError):
-        clock.wait_after(0, timeout_ns=1_000_000)
+    with pytest.raises(TimebaseError, match="estimate"):
+        clock.wait_bound(1 << 62)
+    with pytest.raises(TimebaseError, match="estimate"):
+        clock.wait_after(0)
 
 
 def test_wait_by_a_clock_without_a_time_is_an_error_at_once():
     """As C says so before the deadline, an hour ahead here; but 100 ms of it at a time."""
     with pytest.raises(TimebaseError, match="too old"):
         timebase.default_clock()._wait(lambda _: lib.TIMEBASE_E_STALE, 3600 * 10**9)
-
-
-def test_wait_with_a_promise():
-    if not is_synchronized():
-        pytest.skip("needs a synchronised system clock, as chronyd with rtcsync makes it")
-    clock = timebase.default_clock()
-    assert clock.wait_after(0)
-    assert clock.wait_bound(16_000_000_000).status == Status.SYNCHRONIZED
-    assert clock.wait_bound(0, timeout_ns=1_000_000) is None
-    assert not clock.wait_after((1 << 63) - 1, timeout_ns=1_000_000)

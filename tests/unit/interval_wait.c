@@ -18,6 +18,7 @@
 
 static int64_t claimed_ns;
 static bool is_claimed;
+static bool is_vouched_for = true;
 static int samples_to_go; /* until the claim is what it is; before, an hour */
 
 static int sample_claim(void *context, struct discipline_sample *sample)
@@ -27,12 +28,15 @@ static int sample_claim(void *context, struct discipline_sample *sample)
     samples_to_go -= samples_to_go > 0;
     sample->maxerror_ppb = 0;
     sample->is_synchronized = is_claimed;
+    sample->flags &= is_vouched_for ? ~(uint32_t)TIMEBASE_LINE_ESTIMATE : ~(uint32_t)0;
     return error;
 }
 
 static int moment(void *context, struct reference_moment *out)
 {
-    return reference_kernel.moment(context, out);
+    int error = reference_kernel.moment(context, out);
+    out->flags &= is_vouched_for ? ~(uint32_t)TIMEBASE_LINE_ESTIMATE : ~(uint32_t)0;
+    return error;
 }
 
 static void close_nothing(void *context)
@@ -90,6 +94,25 @@ static void a_clock_that_promises_nothing_is_stale(void **state)
     assert_int_equal(timebase_clock_wait_bound(clock, UINT64_MAX, in(clock, 5 * MS), NULL),
                      TIMEBASE_E_STALE);
     assert_int_equal(timebase_clock_wait_after(clock, 0, in(clock, 5 * MS)), TIMEBASE_E_STALE);
+}
+
+/* Whatever its width and its status, and however long one is ready to wait. */
+static void an_estimate_is_refused_at_once(void **state)
+{
+    (void)state;
+    is_vouched_for = false;
+    for (int synchronized = 0; synchronized <= 1; synchronized++) {
+        struct own_clock own = clock_claiming(10, synchronized);
+        const timebase_clock *clock = own_handle(&own);
+        struct timebase_interval seen = {1, 0};
+        timebase_clock_maintain(clock);
+        assert_int_equal(timebase_clock_wait_bound(clock, UINT64_MAX, TIMEBASE_NO_DEADLINE, &seen),
+                         TIMEBASE_E_ESTIMATE);
+        assert_false(timebase_interval_is_empty(&seen));
+        assert_int_equal(timebase_clock_wait_after(clock, 0, TIMEBASE_NO_DEADLINE),
+                         TIMEBASE_E_ESTIMATE);
+    }
+    is_vouched_for = true;
 }
 
 static void after_a_commit_wait_the_time_is_certainly_past(void **state)
@@ -184,6 +207,7 @@ int main(void)
         cmocka_unit_test(the_bound_is_waited_for),
         cmocka_unit_test(a_bound_that_does_not_come_ends_at_the_deadline),
         cmocka_unit_test(a_clock_that_promises_nothing_is_stale),
+        cmocka_unit_test(an_estimate_is_refused_at_once),
         cmocka_unit_test(after_a_commit_wait_the_time_is_certainly_past),
         cmocka_unit_test(a_time_far_off_ends_at_the_deadline),
         cmocka_unit_test(signals_do_not_end_a_wait),

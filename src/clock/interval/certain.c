@@ -44,6 +44,12 @@ static bool is_promised(const struct timebase_instant *now)
     return (now->flags & TIMEBASE_LINE_STATUS_MASK) == TIMEBASE_STATUS_SYNCHRONIZED;
 }
 
+/* Whatever the status: nobody vouches for this bound, and waiting makes no promise of it. */
+static bool is_estimate(const struct timebase_instant *now)
+{
+    return (now->flags & TIMEBASE_LINE_ESTIMATE) != 0;
+}
+
 /* Neither lines nor a reference: by such a clock no deadline ever passes. */
 static bool is_timeless(const struct timebase_instant *now)
 {
@@ -61,6 +67,8 @@ static int wait_until(const timebase_clock *clock, left_function *left, uint64_t
         return TIMEBASE_E_INVALID;
     for (;;) {
         timebase_now(clock, now);
+        if (is_estimate(now))
+            return TIMEBASE_E_ESTIMATE;
         int64_t left_ns = is_promised(now) ? left(now, wanted) : WAIT_NAP_NS;
         int64_t deadline_left_ns = wait_left_ns(deadline_mono_ns, now->mono_ns);
         if (left_ns == 0)
