@@ -282,6 +282,7 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *
  *     its path has no symbolic link; each folder on it belongs to root or this user, and nobody
  *     else may write there, but for sticky folders such as /tmp
+ *     neither it nor a folder on its path, but for the first, is of a file system in user space
  *     it is a regular file of TIMEBASE_PAGE_SIZE bytes or more, of root or of this user, and
  *     nobody else may write it; in TIMEBASE_PAGE_FOLDER, the folder's owner counts as root
  *     it passes timebase_page_validate(), and its counter is this process' counter

@@ -341,6 +341,24 @@ static void a_descriptor_closed_by_the_program_is_opened_again(void **state)
     close(number);
 }
 
+/* Its number was given to a copy of the page, say: that is not looked at for a moment. */
+static void a_descriptor_of_somebody_else_is_not_read(void **state)
+{
+    (void)state;
+    int number = mirror_of(cell_of(shared))->file.fd;
+    assert_int_equal(attachment().seq, writer.page->seq);
+    int other = open(writer.folder, O_TMPFILE | O_RDWR, 0600);
+    if (other < 0)
+        skip_because("no unnamed files here");
+    assert_int_equal(write(other, writer.page, sizeof(*writer.page)), sizeof(*writer.page));
+    assert_int_equal(dup2(other, number), number);
+    close(other);
+    writer_publish(&writer);
+    usleep(25000);
+    assert_int_equal(attachment().seq, writer.page->seq);
+    close(number);
+}
+
 static void adopt_and_publish(void)
 {
     static bool is_begun;
@@ -582,6 +600,7 @@ int main(void)
         A_PAGE(a_number_that_fell_is_another_writers),
         A_PAGE(killed_writers_and_their_successors_are_not_noticed),
         A_PAGE(a_descriptor_closed_by_the_program_is_opened_again),
+        A_PAGE(a_descriptor_of_somebody_else_is_not_read),
         A_PAGE(a_child_goes_on),
         A_PAGE(a_child_mends_what_it_finds_locked),
         A_PAGE(signal_handlers_may_read),

@@ -64,6 +64,30 @@ static void a_good_page_is_accepted(void **state)
     assert_int_equal(attach_to_page(&page), 0);
 }
 
+/* Which of the next looks finds a file system in user space; 0: none. */
+static int looks_to_fuse;
+
+bool __real_file_system_is_kernels(int fd);
+bool __wrap_file_system_is_kernels(int fd);
+
+bool __wrap_file_system_is_kernels(int fd)
+{
+    bool is_fuse = looks_to_fuse > 0 && --looks_to_fuse == 0;
+    return !is_fuse && __real_file_system_is_kernels(fd);
+}
+
+/* Whatever owner and mode it shows: the folder /tmp, the writer's, the file itself. */
+static void a_file_system_in_user_space_is_not_believed(void **state)
+{
+    (void)state;
+    for (int looks = 1; looks <= 3; looks++) {
+        looks_to_fuse = looks;
+        assert_int_equal(attach_to(writer.path), TIMEBASE_E_UNTRUSTED);
+        assert_int_equal(looks_to_fuse, 0);
+    }
+    assert_int_equal(attach_to(writer.path), 0);
+}
+
 static void no_file_is_not_found(void **state)
 {
     (void)state;
@@ -341,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_page_is_accepted),
+        cmocka_unit_test(a_file_system_in_user_space_is_not_believed),
         cmocka_unit_test(no_file_is_not_found),
         cmocka_unit_test(arguments_are_checked),
         cmocka_unit_test(links_are_not_followed_as_file_or_folder),

@@ -269,6 +269,21 @@ static void a_lock_that_is_held_hides_no_silence(void **state)
     held_lock_end(&held);
 }
 
+/* The system's clock as a counter is another one in a time namespace, by 50 ms here. */
+static void ticks_of_another_namespace_are_refused(void **state)
+{
+    timebase_clock *other;
+    (void)state;
+    publish_now();
+    counter += 50 * MS;
+    mono_ns += 50 * MS;
+    assert_int_equal(timebase_clock_attach(&other, path), TIMEBASE_E_STALE);
+    counter -= 50 * MS;
+    mono_ns -= 50 * MS;
+    assert_int_equal(timebase_clock_attach(&other, path), 0);
+    timebase_clock_detach(other);
+}
+
 int main(void)
 {
 #define ASLEEP(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -278,6 +293,7 @@ int main(void)
         ASLEEP(utc_is_held_against_the_clock_as_well),
         ASLEEP(joined_lines_take_no_offset_from_others),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
+        ASLEEP(ticks_of_another_namespace_are_refused),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

@@ -44,6 +44,13 @@ bool moment_has_parted(const struct moment *moment, const struct timebase_lines 
         is_outside(moment->utc_ns, before.utc_ns, after.utc_ns, error_ns);
 }
 
+bool moment_agrees_in_utc(const struct moment *moment, const struct timebase_lines *lines)
+{
+    struct timebase_instant before = lines_instant(lines, moment->ticks_before);
+    struct timebase_instant after = lines_instant(lines, moment->ticks_after);
+    return !is_outside(moment->utc_ns, before.utc_ns, after.utc_ns, after.maxerror_ns);
+}
+
 struct timebase_lines moment_lines(const struct moment *moment, const struct timebase_lines *lines,
                                    int64_t mono_offset_ns)
 {

@@ -29,6 +29,9 @@ bool moment_look(struct moment *moment);
 bool moment_has_parted(const struct moment *moment, const struct timebase_lines *lines,
                        int64_t mono_offset_ns);
 
+/* Is CLOCK_REALTIME where the lines have it, to within their bound of it and nothing more? */
+bool moment_agrees_in_utc(const struct moment *moment, const struct timebase_lines *lines);
+
 /*
  * A line of the reader's own, on the clocks, for the time until the writer has seen them: at the
  * pace of its lines, UNRELIABLE, and no promise about true UTC. It never lies below the clocks.

@@ -105,6 +105,15 @@ static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offs
     return is_within(difference_ns, error_ns);
 }
 
+/*
+ * A time namespace shifts the system's clock as a counter, too, and monotonic time with it: UTC by
+ * such ticks alone is off. Not by little, then, but by nothing that the page's bound leaves out.
+ */
+static bool is_counter_shifted(const struct moment *moment, const struct timebase_lines *lines)
+{
+    return timebase_counter_id() == TIMEBASE_COUNTER_OS && !moment_agrees_in_utc(moment, lines);
+}
+
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
 {
     struct moment moment;
@@ -121,6 +130,8 @@ int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
     int64_t mono_off_ns = (int64_t)((uint64_t)moment.mono_ns - (uint64_t)now.mono_ns);
     int64_t offset_ns;
     if (!is_within(utc_off_ns, error_ns) || !is_explained(mono_off_ns, error_ns, &offset_ns))
+        return TIMEBASE_E_STALE;
+    if (is_counter_shifted(&moment, &page->copy[page->seq & 1]))
         return TIMEBASE_E_STALE;
     *mono_offset_ns = offset_ns;
     return TIMEBASE_OK;

@@ -9,6 +9,7 @@
 
 #include <timebase/error.h>
 
+#include "file_system.h"
 #include "trusted.h"
 #include "uncancelled.h"
 
@@ -50,6 +51,8 @@ static int open_in(struct shared_file *file, int folder, const char *name)
     if (file->fd < 0)
         return trusted_error(errno);
     error = fstat(file->fd, &stat) == 0 ? check(file, &stat) : trusted_error(errno);
+    if (error == TIMEBASE_OK && !file_system_is_kernels(file->fd))
+        error = TIMEBASE_E_UNTRUSTED;
     file->device = stat.st_dev;
     file->inode = stat.st_ino;
     if (error == TIMEBASE_OK)
@@ -103,10 +106,16 @@ static int read_at(const struct shared_file *file, void *bytes, size_t size, lon
     return (size_t)got == size ? TIMEBASE_OK : TIMEBASE_E_FORMAT;
 }
 
-int shared_file_seq(const struct shared_file *file, uint64_t *seq)
+static int read_seq(const struct shared_file *file, uint64_t *seq)
 {
     int error = read_at(file, seq, sizeof(*seq), offsetof(struct timebase_page, seq));
     return error == TIMEBASE_OK && *seq == 0 ? TIMEBASE_E_STALE : error;
+}
+
+/* Not from what the program has opened in its place: to read some devices is to act on them. */
+int shared_file_seq(const struct shared_file *file, uint64_t *seq)
+{
+    return shared_file_is_open(file) ? read_seq(file, seq) : TIMEBASE_E_NOT_FOUND;
 }
 
 /*
@@ -116,7 +125,7 @@ int shared_file_seq(const struct shared_file *file, uint64_t *seq)
 static int copy_once(const struct shared_file *file, struct timebase_page *copy)
 {
     uint64_t seq, again;
-    int error = shared_file_seq(file, &seq);
+    int error = read_seq(file, &seq);
     if (error != TIMEBASE_OK)
         return error;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (A) */
@@ -124,7 +133,7 @@ static int copy_once(const struct shared_file *file, struct timebase_page *copy)
     if (error != TIMEBASE_OK)
         return error;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
-    error = shared_file_seq(file, &again);
+    error = read_seq(file, &again);
     if (error != TIMEBASE_OK)
         return error;
     copy->seq = seq;

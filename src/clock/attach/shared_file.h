@@ -40,7 +40,8 @@ static inline bool shared_file_is_same(const struct shared_file *a, const struct
 
 /*
  * The number of the present publication. Returns 0, TIMEBASE_E_STALE if it is 0, TIMEBASE_E_FORMAT
- * if the file has been cut short, TIMEBASE_E_PERMISSION if it cannot be read.
+ * if the file has been cut short, TIMEBASE_E_PERMISSION if it cannot be read, TIMEBASE_E_NOT_FOUND
+ * if the descriptor has been closed behind our back.
  */
 int shared_file_seq(const struct shared_file *file, uint64_t *seq);
 

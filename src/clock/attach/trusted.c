@@ -10,6 +10,7 @@
 
 #include <timebase/error.h>
 
+#include "file_system.h"
 #include "uncancelled.h"
 
 #define ROOT 0
@@ -85,6 +86,7 @@ static int step_into(int *folder, const char *name, const char *end)
     if (error == TIMEBASE_OK) {
         uncancelled_close(*folder);
         *folder = below;
+        error = file_system_is_kernels(below) ? TIMEBASE_OK : TIMEBASE_E_UNTRUSTED;
     }
     return error;
 }
