@@ -496,7 +496,7 @@ static void hold_up_the_look(void)
         line[i].period = fixed_over(fixed_times(writer.period, 9), 10);
     }
     struct timebase_lines lines = writer_lines(&writer, line);
-    publish_lines(writer.page, &lines, 0);
+    publish_lines(writer.page, &lines, fixed_ticks(writer.period, SECOND)); /* not overdue */
     usleep((useconds_t)(held_up_ns / 1000));
     told_ns = timebase_mono_ns(shared);
 }

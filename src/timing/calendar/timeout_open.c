@@ -17,7 +17,7 @@
 /* More signals than this cannot be queued by one timer; a bound for the loop. */
 #define PENDING_MAX 64
 
-/* The process whose thread has time-outs open; 0: none. As cell.owner_pid, it may be a parent's. */
+/* The process whose thread has time-outs open; 0: none. After a fork it may be a parent's. */
 static int32_t owner_pid;
 
 static bool take_ownership(void)
