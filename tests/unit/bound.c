@@ -91,6 +91,17 @@ static void a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew(void **s
     assert_int_equal(bound_slew_rate(&discipline), 1);
 }
 
+static void the_reference_s_slews_are_as_it_tells_or_as_assumed(void **state)
+{
+    struct discipline discipline = known_discipline();
+    (void)state;
+    assert_in_range(bound_slew_rate(&discipline), 2147483, 2147485); /* 500 ppm */
+    discipline.sample.slew_limit_ppm = 20;
+    assert_in_range(bound_slew_rate(&discipline), 85899, 85901);
+    discipline.sample.slew_limit_ppm = 90000;
+    assert_in_range(bound_slew_rate(&discipline), 386547056, 386547058);
+}
+
 static void a_growth_too_fast_for_its_field_is_not_told(void **state)
 {
     struct discipline discipline = known_discipline();
@@ -173,6 +184,7 @@ int main(void)
         cmocka_unit_test(the_drift_is_the_oscillator_s_and_the_slope_s),
         cmocka_unit_test(the_oscillator_s_allowance_is_the_user_s_if_there_is_one),
         cmocka_unit_test(a_claim_s_growth_widens_utc_and_takes_the_place_of_the_slew),
+        cmocka_unit_test(the_reference_s_slews_are_as_it_tells_or_as_assumed),
         cmocka_unit_test(a_growth_too_fast_for_its_field_is_not_told),
         cmocka_unit_test(at_the_sample_the_bound_is_what_it_did_not_know),
         cmocka_unit_test(the_bound_grows_with_the_sample_s_age),

@@ -19,9 +19,11 @@ struct discipline_sample {
     int64_t utc_offset_ns;      /* UTC - monotonic, exact */
     int64_t suspended_ns;       /* time spent asleep since boot: CLOCK_BOOTTIME - CLOCK_MONOTONIC */
     int64_t maxerror_ns;   /* |reference - true UTC|, as it says of itself: all its terms in it */
-    uint32_t maxerror_ppb; /* growth of that with time: so far its pace may be from UTC's */
-    uint32_t flags;        /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
-    bool is_synchronized;  /* the reference follows true UTC */
+    uint32_t maxerror_ppb; /* growth of that: so far its pace may be, or have been since the sample
+                            * before, from UTC's */
+    uint32_t slew_limit_ppm; /* its pace changes by no more until the next; 0: ASSUME_SLEW_PPM */
+    uint32_t flags;          /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
+    bool is_synchronized;    /* the reference follows true UTC */
 };
 
 #endif
