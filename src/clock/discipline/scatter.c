@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scatter.h"
 
-/* After so long without a large correction nothing is remembered of the last. */
+/* A correction fades to a part in e in so long; a single pause of so long forgets it. */
 #define MEMORY_MS 300000
 /* Finer than a nanosecond: what is forgotten from sample to sample is less. */
 #define PLACES 24
