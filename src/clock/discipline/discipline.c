@@ -172,30 +172,40 @@ static uint64_t widest(uint64_t *published, uint64_t now)
     return *published;
 }
 
+static uint32_t rate_of(uint64_t rate)
+{
+    return rate > UINT32_MAX ? UINT32_MAX : (uint32_t)rate;
+}
+
 /*
  * A segment that is off by at most `off` as line, followed until_ticks. One published before keeps
  * the bounds that it was published with, if they are wider: they are still true for the older of
- * its ticks, and the claim about these is the one that was made then.
+ * its ticks, and the claim about these is the one that was made then. All lines of a publication
+ * have the newest claim and one slew_rate; what was more is in the old line's maxerror_ns and
+ * drift_rate.
  */
 static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
                                  struct fixed off, uint64_t until_ticks)
 {
     const struct discipline_sample *sample = &discipline->sample;
     uint64_t bound_ns = bound_at(discipline, off, segment->start_ticks);
+    uint64_t claim_ns = (uint64_t)sample->maxerror_ns, slew_rate = bound_slew_rate(discipline);
+    uint64_t more_ns = widest(&segment->utc_maxerror_ns, claim_ns) - claim_ns;
+    uint64_t more_rate = widest(&segment->slew_rate, slew_rate) - slew_rate;
     struct timebase_line out;
     out.start_ticks = segment->start_ticks;
     out.mono_ns = (uint64_t)segment->value.ns;
     out.utc_ns = out.mono_ns + (uint64_t)segment->utc_offset_ns;
     out.period_frac = segment->period.frac;
     out.period_ns = (uint32_t)segment->period.ns;
-    segment->flags |= sample->flags & TIMEBASE_LINE_ESTIMATE;
-    out.flags = sample->flags | (uint32_t)segment->flags | (uint32_t)discipline_status(discipline);
-    out.maxerror_ns = widest(&segment->maxerror_ns, bound_ns) +
+    out.flags = sample->flags | (uint32_t)discipline_status(discipline);
+    out.maxerror_ns = widest(&segment->maxerror_ns, bound_ns) + more_ns +
         utc_stepped_ns(discipline, segment) +
         leap_error_ns(&discipline->leap, utc_until_ns(segment, until_ticks));
-    out.drift_rate = (uint32_t)widest(&segment->drift_rate, bound_drift_rate(discipline));
-    out.slew_rate = (uint32_t)widest(&segment->slew_rate, bound_slew_rate(discipline));
-    out.utc_maxerror_ns = widest(&segment->utc_maxerror_ns, (uint64_t)sample->maxerror_ns);
+    out.drift_rate =
+        rate_of(widest(&segment->drift_rate, bound_drift_rate(discipline)) + more_rate);
+    out.slew_rate = (uint32_t)slew_rate;
+    out.utc_maxerror_ns = claim_ns;
     return out;
 }
 
@@ -226,8 +236,14 @@ static uint64_t ticks_of(struct fixed period, int64_t ns)
         fixed_ticks(period, whole % second);
 }
 
-static uint64_t grown(const struct segment *segment, uint64_t ticks)
+/* The bound of a line after so many ticks, or where readers left it, if that was sooner. */
+static uint64_t grown(const struct discipline *discipline, const struct segment *segment,
+                      uint64_t ticks)
 {
+    uint64_t end = discipline->plan.after.start_ticks + 2 * discipline->refresh_ticks;
+    uint64_t followed = end - segment->start_ticks;
+    if (ticks > followed)
+        ticks = followed;
     return segment->maxerror_ns + timebase_growth(ticks, (uint32_t)segment->drift_rate) +
         timebase_growth(ticks, (uint32_t)segment->slew_rate);
 }
@@ -242,11 +258,11 @@ static struct fixed reference_and_error(const struct discipline *discipline)
     const struct plan *plan = &discipline->plan;
     int64_t elapsed_ns = discipline->sample.mono_ns - discipline->previous_ns;
     uint64_t ticks = ticks_of(discipline->estimator.period, elapsed_ns);
-    uint64_t ahead_ns = grown(&plan->before, ticks);
-    if (ahead_ns < grown(&plan->slew, ticks))
-        ahead_ns = grown(&plan->slew, ticks);
-    if (ahead_ns < grown(&plan->after, ticks))
-        ahead_ns = grown(&plan->after, ticks);
+    uint64_t ahead_ns = grown(discipline, &plan->before, ticks);
+    if (ahead_ns < grown(discipline, &plan->slew, ticks))
+        ahead_ns = grown(discipline, &plan->slew, ticks);
+    if (ahead_ns < grown(discipline, &plan->after, ticks))
+        ahead_ns = grown(discipline, &plan->after, ticks);
     return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
 }
 
@@ -384,6 +400,7 @@ void discipline_allow_drift(struct discipline *discipline, uint32_t drift_ppm)
 void discipline_commit(struct discipline *discipline, const struct discipline_output *output)
 {
     discipline->plan = output->plan;
+    discipline->refresh_ticks = output->refresh_ticks;
     discipline->has_plan = true;
 }
 
@@ -399,7 +416,6 @@ static struct segment adopted(const struct timebase_line *line)
     segment.utc_maxerror_ns = line->utc_maxerror_ns;
     segment.drift_rate = line->drift_rate;
     segment.slew_rate = line->slew_rate;
-    segment.flags = line->flags & TIMEBASE_LINE_ESTIMATE;
     return segment;
 }
 

@@ -42,6 +42,7 @@ enum discipline_event {
 struct discipline {
     struct estimator estimator;
     struct plan plan;
+    uint64_t refresh_ticks; /* of the plan: readers leave its last line after twice as many */
     bool has_plan;
     bool has_sample;
     struct discipline_sample first;  /* kept until the length of a tick is known */

@@ -21,7 +21,7 @@ const struct segment *plan_segment(const struct plan *plan, uint64_t ticks)
 struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, struct fixed value,
                        int64_t utc_offset_ns)
 {
-    struct segment only = {start_ticks, value, estimator->period, utc_offset_ns, 0, 0, 0, 0, 0};
+    struct segment only = {start_ticks, value, estimator->period, utc_offset_ns, 0, 0, 0, 0};
     struct fixed nothing = {0, 0};
     struct plan plan = {only, only, only, nothing, nothing, nothing};
     return plan;

@@ -23,7 +23,6 @@ struct segment {
     int64_t utc_offset_ns; /* UTC - monotonic */
     /* What it was published with, the widest of each; as in struct timebase_line. */
     uint64_t maxerror_ns, utc_maxerror_ns, drift_rate, slew_rate;
-    uint64_t flags; /* TIMEBASE_LINE_ESTIMATE, if the claim was one */
 };
 
 struct plan {
