@@ -2,7 +2,7 @@
 #ifndef TIMELINE_PIECE_H
 #define TIMELINE_PIECE_H
 
-#include "index.h"
+#include "span.h"
 
 /*
  * Add a segment's pieces to the index, which knows all older ones. Returns 0 or
