@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The dispatcher nearest to the paper's interrupt handler: a signal handler. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "accuracy_timer.h"
+#include "accuracy_signal.h"
 #include "load.h"
 
 #ifndef sigev_notify_thread_id /* the name in the manual page, which glibc lacks */

@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "accuracy.h"
-#include "accuracy_timer.h"
+#include "accuracy_run.h"
+#include "accuracy_signal.h"
 #include "load.h"
 
 #define NS_PER_SEC 1000000000
@@ -25,57 +26,6 @@ static int64_t monotonic_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * NS_PER_SEC + now.tv_nsec;
 }
-
-static struct timespec timespec_of(int64_t ns)
-{
-    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_SEC),
-                             .tv_nsec = (long)(ns % NS_PER_SEC)};
-}
-
-static int64_t due_ns(const struct bench_run *run, uint32_t period)
-{
-    return run->start_ns + (int64_t)(period * run->schedule->period_ns);
-}
-
-bool bench_run_is_over(const struct bench_run *run)
-{
-    return run->due > run->schedule->periods || run->result < 0;
-}
-
-/* Keeps what the event read, against the tick that it was due at. */
-static void keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance)
-{
-    struct timebase_bench_hit *hit = &run->hits[run->hits_made];
-    int result = bench_event_hit(&run->event, target_ticks, hit);
-    if (result < 0) {
-        run->result = result;
-        return;
-    }
-    hit->late = late;
-    hit->disturbance = disturbance;
-    run->hits_made++;
-}
-
-void bench_run_dispatch(struct bench_run *run, uint64_t expired)
-{
-    bench_event_expect(&run->event, run->schedule->waiter, timebase_ticks());
-    bench_event_take(&run->event);
-    if (bench_run_is_over(run))
-        return;
-    int64_t due = due_ns(run, run->due);
-    keep(run, timebase_ticks_at_mono(timebase_clock_default(), due), false, 0);
-    run->due += (uint32_t)expired;
-}
-
-struct itimerspec bench_run_timer(const struct bench_run *run)
-{
-    return (struct itimerspec){
-        .it_interval = timespec_of((int64_t)run->schedule->period_ns),
-        .it_value = timespec_of(due_ns(run, 1)),
-    };
-}
-
-/* ---- waiting for a file, and sleeping */
 
 static void by_timerfd(struct bench_run *run)
 {
@@ -97,14 +47,14 @@ static void by_timerfd(struct bench_run *run)
 /* The next period whose time has not come: those before it are missed. */
 static void skip_missed(struct bench_run *run)
 {
-    while (!bench_run_is_over(run) && due_ns(run, run->due) <= monotonic_ns())
+    while (!bench_run_is_over(run) && bench_run_due_ns(run, run->due) <= monotonic_ns())
         run->due++;
 }
 
 static void by_nanosleep(struct bench_run *run)
 {
     for (skip_missed(run); !bench_run_is_over(run); skip_missed(run)) {
-        struct timespec due = timespec_of(due_ns(run, run->due));
+        struct timespec due = bench_run_timespec(bench_run_due_ns(run, run->due));
         while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
             ;
         bench_run_dispatch(run, 1);
@@ -118,12 +68,12 @@ static void by_waiter(struct bench_run *run)
         struct timebase_wait_result waited;
         bench_event_expect(&run->event, schedule->waiter, timebase_ticks());
         int result =
-            timebase_wait_call_mono(schedule->waiter, due_ns(run, run->due), schedule->flags,
-                                    bench_event_take, &run->event, &waited);
+            timebase_wait_call_mono(schedule->waiter, bench_run_due_ns(run, run->due),
+                                    schedule->flags, bench_event_take, &run->event, &waited);
         if (result < 0)
             run->result = result;
         else
-            keep(run, waited.target_ticks, waited.late != 0, waited.disturbance);
+            bench_run_keep(run, waited.target_ticks, waited.late != 0, waited.disturbance);
         run->due++;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* timer: a run of timebase_bench_dispatch(), as its dispatchers see it. */
-#ifndef TIMEBASE_BENCH_ACCURACY_TIMER_H
-#define TIMEBASE_BENCH_ACCURACY_TIMER_H
+/* run: a run of timebase_bench_dispatch(), as its dispatchers see it. */
+#ifndef TIMEBASE_BENCH_ACCURACY_RUN_H
+#define TIMEBASE_BENCH_ACCURACY_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,11 @@ struct itimerspec bench_run_timer(const struct bench_run *run);
 /* The event, now. Of `expired` timers the first is served, the others are missed. */
 void bench_run_dispatch(struct bench_run *run, uint64_t expired);
 
-/* A POSIX timer's signal interrupts the thread at its load. */
-void bench_run_by_signal(struct bench_run *run);
+/* Keeps what the event read, against the tick that it was due at. */
+void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance);
+
+/* When a period begins, and an instant as the kernel takes it; CLOCK_MONOTONIC. */
+int64_t bench_run_due_ns(const struct bench_run *run, uint32_t period);
+struct timespec bench_run_timespec(int64_t ns);
 
 #endif
