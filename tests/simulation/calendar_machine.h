@@ -4,8 +4,8 @@
  * how long units run is the scenario's to say; each call is held against what must always hold:
  * ready order, and nothing before its time.
  */
-#ifndef SIMULATION_CALENDAR_MACHINE_H
-#define SIMULATION_CALENDAR_MACHINE_H
+#ifndef SIMULATION_CALENDAR_REAL_MACHINE_H
+#define SIMULATION_CALENDAR_REAL_MACHINE_H
 
 #include "timing/calendar/account.h"
 #include "timing/calendar/dispatch.h"

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/calendar/admission.h"
+#include "timing/calendar/admit.h"
 #include "calendar_units.h"
 
 #define CAPACITY 16
@@ -242,7 +242,7 @@ static void admit_on(struct timebase_calendar calendar, double least_ns, double 
 {
     static struct admission admission;
     struct timebase_waiter_description machine = {.least_ns = least_ns, .margin_ns = margin_ns};
-    struct problem_list list = {&calendar, problems, CAPACITY, 0, 0};
+    struct refusal_list list = {&calendar, problems, CAPACITY, 0, 0};
     assert_int_equal(admission_make(&admission, &calendar, NULL, NULL, 0), 0);
     assert_int_equal(admission.list.faults, 0);
     admission.list = list;

@@ -6,12 +6,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/calendar/comb.h"
+#include "timing/calendar/tick.h"
 #include "calendar_units.h"
 #include "dice.h"
 
 struct scene {
-    struct comb_gap gaps[2 * COMB_GAPS_MAX];
+    struct tick_gap gaps[2 * TICK_GAPS_MAX];
     int count;
     int64_t watched_ns;
 };
@@ -21,7 +21,7 @@ static struct timebase_tick_comb comb;
 
 static void add(int64_t start_ns, int64_t length_ns)
 {
-    if (scene.count == 2 * COMB_GAPS_MAX)
+    if (scene.count == 2 * TICK_GAPS_MAX)
         return;
     scene.gaps[scene.count].start_ns = start_ns;
     scene.gaps[scene.count++].length_ns = length_ns;
@@ -29,7 +29,7 @@ static void add(int64_t start_ns, int64_t length_ns)
 
 static int earlier(const void *a, const void *b)
 {
-    const struct comb_gap *x = a, *y = b;
+    const struct tick_gap *x = a, *y = b;
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
@@ -68,11 +68,11 @@ static void find(void)
 {
     qsort(scene.gaps, (size_t)scene.count, sizeof(scene.gaps[0]), earlier);
     int64_t watched = scene.watched_ns;
-    if (scene.count > COMB_GAPS_MAX) {
-        scene.count = COMB_GAPS_MAX;
+    if (scene.count > TICK_GAPS_MAX) {
+        scene.count = TICK_GAPS_MAX;
         watched = scene.gaps[scene.count - 1].start_ns - SEC;
     }
-    comb_find(scene.gaps, scene.count, watched, &comb);
+    tick_find(scene.gaps, scene.count, watched, &comb);
 }
 
 static int64_t circular(int64_t difference, int64_t period)

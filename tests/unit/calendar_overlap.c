@@ -69,10 +69,10 @@ static void endless_units_keep_apart_exactly_if_their_phases_do(void **state)
         a.count = (uint64_t)((PATTERN_LIFE_NS - a.ready_ns) / a.period_ns);
         b.count = (uint64_t)((PATTERN_LIFE_NS - b.ready_ns) / b.period_ns);
         int64_t gcd = pattern_gcd(a.period_ns, b.period_ns), at_ns;
-        a.duration_ns = 1 + (int64_t)dice_below(&dice, (uint64_t)gcd);
-        b.duration_ns = 1 + (int64_t)dice_below(&dice, (uint64_t)gcd);
+        a.wcet_ns = 1 + (int64_t)dice_below(&dice, (uint64_t)gcd);
+        b.wcet_ns = 1 + (int64_t)dice_below(&dice, (uint64_t)gcd);
         int64_t phase = ((b.ready_ns - a.ready_ns) % gcd + gcd) % gcd;
-        bool apart = phase >= a.duration_ns && gcd - phase >= b.duration_ns;
+        bool apart = phase >= a.wcet_ns && gcd - phase >= b.wcet_ns;
         assert_int_equal(overlap_first(&a, &b, &at_ns), !apart);
     }
 }
@@ -102,10 +102,10 @@ static void touching_is_not_overlapping(void **state)
     struct pattern a = pattern(0, 100, 40, 1000), b = pattern(40, 100, 60, 1000);
     (void)state;
     assert_false(overlap_first(&a, &b, &at_ns));
-    b.duration_ns = 61;
+    b.wcet_ns = 61;
     assert_true(overlap_first(&a, &b, &at_ns));
     assert_int_equal(at_ns, 100);
-    b.duration_ns = 60;
+    b.wcet_ns = 60;
     b.ready_ns = 39;
     assert_true(overlap_first(&a, &b, &at_ns));
     assert_int_equal(at_ns, 39);

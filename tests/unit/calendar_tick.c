@@ -254,7 +254,7 @@ static void check_unit(const struct timebase_calendar *calendar, uint32_t unit, 
     if (moved > 0) {
         struct pattern pattern = pattern_of(calendar, unit, moved);
         assert_int_equal(said, PLACEMENT_OFF_TICK);
-        assert_true(pattern.duration_ns <= pattern.deadline_ns);
+        assert_true(pattern.wcet_ns <= pattern.deadline_ns);
     }
 }
 

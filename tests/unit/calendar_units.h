@@ -47,7 +47,7 @@ static inline int64_t brute_force_overlap(const struct pattern *a, const struct 
             int64_t x = a->ready_ns + (int64_t)i * a->period_ns;
             int64_t y = b->ready_ns + (int64_t)j * b->period_ns;
             int64_t at = x > y ? x : y;
-            if (x < y + b->duration_ns && y < x + a->duration_ns && (first < 0 || at < first))
+            if (x < y + b->wcet_ns && y < x + a->wcet_ns && (first < 0 || at < first))
                 first = at;
         }
     return first;

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * admission: all that is found out about a calendar before it starts, and what the run goes by.
- * Each check is a file; each adds what it finds to the list.
+ * admission: what is found out about a calendar before it starts, and what the run goes by. Each
+ * check is a file, admission_<check>.c, that adds what it finds to the list; admit.h calls them.
+ *
+ * The files of this folder form layers. A file calls those of the layers below its own; x.c and x.h
+ * count as one file.
+ *
+ *     run  tick_learn             the public functions, and timebase_calendar_admit() of admit
+ *     admit                       all checks in their order
+ *     dispatch  real_machine      the loop of a run; what it asks of this machine
+ *     admission_<check>  timeout_open  tick
+ *     admission  fields  placement  timeout  tick_candidate
+ *     overlap  queue  refusal  account
+ *     pattern  calendar_names     know no other
  */
 #ifndef CALENDAR_ADMISSION_H
 #define CALENDAR_ADMISSION_H
@@ -13,18 +24,10 @@
 /* Some 35 KB, for a stack. */
 struct admission {
     const struct timebase_calendar *calendar;
-    struct problem_list list;
+    struct refusal_list list;
     struct placement placement;
     struct pattern patterns[TIMEBASE_CALENDAR_UNITS];
 };
-
-/*
- * Everything. waiter may be null. Returns 0 or TIMEBASE_E_INVALID: a waiter that is not
- * initialised. Placement and patterns are made only if no field is out of range.
- */
-int admission_make(struct admission *admission, const struct timebase_calendar *calendar,
-                   const struct timebase_waiter *waiter, struct timebase_calendar_problem *problems,
-                   int capacity);
 
 /* Two units claim the same time: exact. Returns whether any do. */
 bool admission_check_overlaps(struct admission *admission);

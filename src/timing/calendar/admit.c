@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "admission.h"
+#include "admit.h"
 
 #include "fields.h"
 
@@ -23,7 +23,7 @@ int admission_make(struct admission *admission, const struct timebase_calendar *
                    int capacity)
 {
     struct timebase_waiter_description machine;
-    struct problem_list list = {calendar, problems, capacity, 0, 0};
+    struct refusal_list list = {calendar, problems, capacity, 0, 0};
     admission->calendar = calendar;
     admission->list = list;
     if (waiter != NULL && timebase_waiter_describe(waiter, &machine) < 0)

@@ -53,7 +53,7 @@ static uint32_t judge(const struct pattern *pattern, const struct dispatch_outco
     uint32_t bits = 0;
     if (outcome->is_late)
         bits |= TIMEBASE_RELEASE_LATE;
-    if (outcome->ran_ns > pattern->duration_ns)
+    if (outcome->ran_ns > pattern->wcet_ns)
         bits |= TIMEBASE_RELEASE_OVERRUN;
     if (end_after_ns > pattern->deadline_ns)
         bits |= TIMEBASE_RELEASE_MISSED;

@@ -12,7 +12,7 @@
 /* The slowest tick of any kernel is 24 Hz. */
 #define COMB_PERIOD_MAX_NS 1000000000
 
-static const struct problem_place whole = {0, 0, 0};
+static const struct refusal_place whole = {0, 0, 0};
 
 static bool is_time(int64_t ns)
 {
@@ -24,13 +24,13 @@ static bool is_switch(uint32_t value)
     return value <= 1;
 }
 
-static void bad_calendar(struct problem_list *list, const char *field, const char *wanted)
+static void bad_calendar(struct refusal_list *list, const char *field, const char *wanted)
 {
-    problem_fault(list, TIMEBASE_CALENDAR_BAD_CALENDAR, whole, "%s of the calendar must be %s",
+    refusal_fault(list, TIMEBASE_CALENDAR_BAD_CALENDAR, whole, "%s of the calendar must be %s",
                   field, wanted);
 }
 
-static void check_log(const struct timebase_release_log *log, struct problem_list *list)
+static void check_log(const struct timebase_release_log *log, struct refusal_list *list)
 {
     if (log == NULL)
         return;
@@ -41,7 +41,7 @@ static void check_log(const struct timebase_release_log *log, struct problem_lis
         bad_calendar(list, "log->capacity", "a power of two up to 2^31");
 }
 
-static void check_comb(const struct timebase_calendar *calendar, struct problem_list *list)
+static void check_comb(const struct timebase_calendar *calendar, struct refusal_list *list)
 {
     const struct timebase_tick_comb *comb = calendar->comb;
     if (!is_switch(calendar->avoid_tick))
@@ -58,7 +58,7 @@ static void check_comb(const struct timebase_calendar *calendar, struct problem_
         bad_calendar(list, "comb", "one that was learnt: phase and width within the period");
 }
 
-static void check_calendar(const struct timebase_calendar *calendar, struct problem_list *list)
+static void check_calendar(const struct timebase_calendar *calendar, struct refusal_list *list)
 {
     double utilisation = calendar->utilisation;
     if (calendar->unit_count == 0 || calendar->unit_count > TIMEBASE_CALENDAR_UNITS)
@@ -81,15 +81,15 @@ static void check_calendar(const struct timebase_calendar *calendar, struct prob
 struct subject {
     const struct timebase_unit *unit;
     const char *name;
-    struct problem_place place;
-    struct problem_list *list;
+    struct refusal_place place;
+    struct refusal_list *list;
 };
 
 static void check_time(const struct subject *subject, const char *field, int64_t ns)
 {
     if (!is_time(ns))
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": %s is %" PRId64 "; it must be from 0 to 2^60 ns (36 years)",
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": %s is %" PRId64 "; it must be from 0 to 2^60 ns (36 years)",
                       subject->name, field, ns);
 }
 
@@ -102,12 +102,12 @@ static void check_times(const struct subject *subject)
     check_time(subject, "deadline_ns", unit->deadline_ns);
     check_time(subject, "timeout_ns", unit->timeout_ns);
     if (unit->duration_ns == 0)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": duration_ns is 0; give the longest time that it runs",
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": duration_ns is 0; give the longest time that it runs",
                       subject->name);
     if (unit->period_ns == 0 && unit->releases > 1)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": %" PRIu64 " releases, but no period_ns between them",
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": %" PRIu64 " releases, but no period_ns between them",
                       subject->name, unit->releases);
 }
 
@@ -115,18 +115,18 @@ static void check_rest(const struct subject *subject)
 {
     const struct timebase_unit *unit = subject->unit;
     if (unit->name == NULL)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
                       "unit %" PRIu32 " has no name; give it one", subject->place.unit);
     if (unit->action == NULL)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": no action; give the function to call", subject->name);
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": no action; give the function to call", subject->name);
     if ((unit->flags & ~(uint32_t)KNOWN_FLAGS) != 0)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": flags 0x%" PRIx32 " are unknown; see enum timebase_wait_flag",
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": flags 0x%" PRIx32 " are unknown; see enum timebase_wait_flag",
                       subject->name, unit->flags & ~(uint32_t)KNOWN_FLAGS);
     if (unit->unused != 0)
-        problem_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                      PROBLEM_NAME ": unused must be 0", subject->name);
+        refusal_fault(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                      REFUSAL_NAME ": unused must be 0", subject->name);
 }
 
 /* Each field is in its range; do they make sense together? */
@@ -134,22 +134,22 @@ static void check_sense(const struct subject *subject, int64_t length_ns)
 {
     const struct timebase_unit *unit = subject->unit;
     if (unit->timeout_ns > 0 && unit->timeout_ns < unit->duration_ns)
-        problem_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                        PROBLEM_NAME ": stopped after %s, before its duration of %s is over",
+        refusal_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                        REFUSAL_NAME ": stopped after %s, before its duration of %s is over",
                         subject->name, time_text(unit->timeout_ns).text,
                         time_text(unit->duration_ns).text);
     if (unit->period_ns > 0 && unit->deadline_ns > unit->period_ns)
-        problem_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                        PROBLEM_NAME ": deadline of %s above the period of %s: releases may queue",
+        refusal_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                        REFUSAL_NAME ": deadline of %s above the period of %s: releases may queue",
                         subject->name, time_text(unit->deadline_ns).text,
                         time_text(unit->period_ns).text);
     if (length_ns > 0 && unit->ready_ns >= length_ns)
-        problem_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
-                        PROBLEM_NAME ": never released: first ready at %s, calendar ends at %s",
+        refusal_warning(subject->list, TIMEBASE_CALENDAR_BAD_UNIT, subject->place,
+                        REFUSAL_NAME ": never released: first ready at %s, calendar ends at %s",
                         subject->name, time_text(unit->ready_ns).text, time_text(length_ns).text);
 }
 
-void fields_check(const struct timebase_calendar *calendar, struct problem_list *list)
+void fields_check(const struct timebase_calendar *calendar, struct refusal_list *list)
 {
     check_calendar(calendar, list);
     if (list->faults > 0)

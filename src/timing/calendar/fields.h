@@ -6,6 +6,6 @@
 #include "refusal.h"
 
 /* Only after this has added no fault may the rest of a calendar be looked at. */
-void fields_check(const struct timebase_calendar *calendar, struct problem_list *list);
+void fields_check(const struct timebase_calendar *calendar, struct refusal_list *list);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Release k of `a`, ready at A, and release j of `b`, ready at B, overlap if
  *
- *     A < B + b.duration  and  B < A + a.duration
+ *     A < B + b.wcet  and  B < A + a.wcet
  *
- * With reach(k) = A + a.duration - 1 - b.ready and slack = a.duration + b.duration - 2 that is
+ * With reach(k) = A + a.wcet - 1 - b.ready and slack = a.wcet + b.wcet - 2 that is
  *
  *     reach(k) - slack <= j * b.period <= reach(k)
  *
@@ -62,8 +62,8 @@ bool overlap_first(const struct pattern *a, const struct pattern *b, int64_t *at
 {
     if (a->count == 0 || b->count == 0)
         return false;
-    int64_t slack_ns = a->duration_ns + b->duration_ns - 2;
-    int64_t reach_ns = a->ready_ns + a->duration_ns - 1 - b->ready_ns;
+    int64_t slack_ns = a->wcet_ns + b->wcet_ns - 2;
+    int64_t reach_ns = a->ready_ns + a->wcet_ns - 1 - b->ready_ns;
     /* Earlier releases of `a` end before `b` begins, later ones begin after `b` has ended. */
     uint64_t first = reach_ns >= 0 ? 0 : (uint64_t)((-reach_ns - 1) / a->period_ns) + 1;
     int64_t farthest_ns = (int64_t)(b->count - 1) * b->period_ns + slack_ns;

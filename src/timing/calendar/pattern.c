@@ -22,7 +22,7 @@ struct pattern pattern_of(const struct timebase_calendar *calendar, uint32_t uni
     struct pattern pattern;
     pattern.ready_ns = of->ready_ns + moved_ns;
     pattern.period_ns = of->period_ns > 0 ? of->period_ns : PATTERN_LIFE_NS;
-    pattern.duration_ns = of->duration_ns;
+    pattern.wcet_ns = of->duration_ns;
     pattern.deadline_ns = deadline_ns > 0 ? deadline_ns - moved_ns : PATTERN_NO_DEADLINE;
     uint64_t within = count_before(end_ns, of->ready_ns, pattern.period_ns);
     uint64_t wanted = releases_wanted(of);

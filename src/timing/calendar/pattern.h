@@ -20,7 +20,7 @@
 struct pattern {
     int64_t ready_ns;    /* of release 0 */
     int64_t period_ns;   /* > 0; for a unit released once the life */
-    int64_t duration_ns; /* worst case, > 0 */
+    int64_t wcet_ns;     /* worst-case execution time, > 0 */
     int64_t deadline_ns; /* done within this of its ready time, or PATTERN_NO_DEADLINE */
     uint64_t count;      /* of releases: those before the calendar's length and its life */
     bool is_endless;     /* nothing but the length and the life ends it */

@@ -139,7 +139,7 @@ static void move(struct placement *placement, const struct teeth *teeth,
                                 phase_of(placement, teeth, calendar, unit));
     struct pattern moved = pattern_of(calendar, unit, by_ns);
     bool is_in_time =
-        moved.deadline_ns == PATTERN_NO_DEADLINE || moved.duration_ns <= moved.deadline_ns;
+        moved.deadline_ns == PATTERN_NO_DEADLINE || moved.wcet_ns <= moved.deadline_ns;
     if (is_in_time && (calendar->may_overlap || !overlaps_any(placement, calendar, unit, by_ns)))
         placement->moved_ns[unit] = by_ns;
 }

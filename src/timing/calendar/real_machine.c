@@ -12,7 +12,7 @@
 
 static int64_t now(void *context)
 {
-    const struct machine *machine = context;
+    const struct real_machine *machine = context;
     return timebase_mono_ns(machine->clock);
 }
 
@@ -29,7 +29,7 @@ static void sleep_until(int64_t until_ns)
 
 static void rest(void *context, int64_t until_ns, uint32_t flags)
 {
-    const struct machine *machine = context;
+    const struct real_machine *machine = context;
     if (flags & TIMEBASE_WAIT_SLEEP)
         sleep_until(until_ns);
     else
@@ -37,7 +37,7 @@ static void rest(void *context, int64_t until_ns, uint32_t flags)
             timebase_arch_relax();
 }
 
-static void fill_in(const struct machine *machine, const struct timebase_wait_result *result,
+static void fill_in(const struct real_machine *machine, const struct timebase_wait_result *result,
                     uint64_t end_ticks, struct dispatch_outcome *outcome)
 {
     int64_t ran_ticks = (int64_t)(end_ticks - result->event_ticks);
@@ -47,7 +47,7 @@ static void fill_in(const struct machine *machine, const struct timebase_wait_re
     outcome->is_late = result->late;
 }
 
-static int call_freely(const struct machine *machine, const struct timebase_unit *unit,
+static int call_freely(const struct real_machine *machine, const struct timebase_unit *unit,
                        int64_t target_ns, struct dispatch_outcome *outcome)
 {
     struct timebase_wait_result result;
@@ -64,7 +64,7 @@ static int call_freely(const struct machine *machine, const struct timebase_unit
  * The timer is set before the last approach, which the system call would spoil. A sleep comes
  * before that: afterwards it is known whether it lasted too long.
  */
-static int call_with_timeout(const struct machine *machine, const struct timebase_unit *unit,
+static int call_with_timeout(const struct real_machine *machine, const struct timebase_unit *unit,
                              int64_t target_ns, struct dispatch_outcome *outcome)
 {
     struct timeout *timeout = machine->timeout;
@@ -94,12 +94,12 @@ static int call_with_timeout(const struct machine *machine, const struct timebas
 static int call(void *context, const struct timebase_unit *unit, int64_t target_ns,
                 struct dispatch_outcome *outcome)
 {
-    const struct machine *machine = context;
+    const struct real_machine *machine = context;
     return unit->timeout_ns > 0 ? call_with_timeout(machine, unit, target_ns, outcome)
                                 : call_freely(machine, unit, target_ns, outcome);
 }
 
-const struct dispatch_machine machine_operations = {now, rest, call};
+const struct dispatch_machine real_machine_operations = {now, rest, call};
 
 static void nothing(void *argument)
 {
@@ -107,7 +107,7 @@ static void nothing(void *argument)
 }
 
 /* Of an undisturbed wait: the shortest. */
-static int learn_tail(struct machine *machine)
+static int learn_tail(struct real_machine *machine)
 {
     uint64_t shortest = UINT64_MAX;
     for (int i = 0; i < TAIL_WAITS; i++) {
@@ -123,7 +123,8 @@ static int learn_tail(struct machine *machine)
     return TIMEBASE_OK;
 }
 
-int machine_begin(struct machine *machine, struct timebase_waiter *waiter, struct timeout *timeout)
+int real_machine_begin(struct real_machine *machine, struct timebase_waiter *waiter,
+                       struct timeout *timeout)
 {
     machine->waiter = waiter;
     machine->clock = timebase_clock_default();

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void add(struct problem_list *list, struct timebase_calendar_problem head,
+static void add(struct refusal_list *list, struct timebase_calendar_problem head,
                 const char *format, va_list arguments)
 {
     if (!head.warning)
@@ -16,7 +16,7 @@ static void add(struct problem_list *list, struct timebase_calendar_problem head
     vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 }
 
-static struct timebase_calendar_problem head_of(int kind, int warning, struct problem_place place)
+static struct timebase_calendar_problem head_of(int kind, int warning, struct refusal_place place)
 {
     struct timebase_calendar_problem head = {.kind = kind,
                                              .warning = warning,
@@ -26,7 +26,7 @@ static struct timebase_calendar_problem head_of(int kind, int warning, struct pr
     return head;
 }
 
-void problem_fault(struct problem_list *list, int kind, struct problem_place place,
+void refusal_fault(struct refusal_list *list, int kind, struct refusal_place place,
                    const char *format, ...)
 {
     va_list arguments;
@@ -35,7 +35,7 @@ void problem_fault(struct problem_list *list, int kind, struct problem_place pla
     va_end(arguments);
 }
 
-void problem_warning(struct problem_list *list, int kind, struct problem_place place,
+void refusal_warning(struct refusal_list *list, int kind, struct refusal_place place,
                      const char *format, ...)
 {
     va_list arguments;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "account.h"
-#include "admission.h"
+#include "admit.h"
 #include "real_machine.h"
 
 /* From the call to the start, if that is free: for the first wait to sleep and prepare in. */
@@ -14,7 +14,7 @@ static bool has_timeouts(const struct timebase_calendar *calendar)
     return false;
 }
 
-static int run_admitted(const struct admission *admission, struct machine *machine,
+static int run_admitted(const struct admission *admission, struct real_machine *machine,
                         struct timebase_unit_result *results)
 {
     const struct timebase_calendar *calendar = admission->calendar;
@@ -25,7 +25,7 @@ static int run_admitted(const struct admission *admission, struct machine *machi
         .calendar = calendar,
         .patterns = admission->patterns,
         .start_ns = placement_start(&admission->placement, calendar, now_ns + LEAD_NS),
-        .machine = &machine_operations,
+        .machine = &real_machine_operations,
         .context = machine,
         .results = results,
     };
@@ -37,7 +37,7 @@ TIMEBASE_API int timebase_calendar_run(const struct timebase_calendar *calendar,
                                        struct timebase_unit_result *results)
 {
     struct admission admission;
-    struct machine machine;
+    struct real_machine machine;
     struct timeout timeout;
     if (calendar == NULL || calendar->units == NULL || waiter == NULL || results == NULL ||
         admission_make(&admission, calendar, waiter, NULL, 0) < 0)
@@ -49,7 +49,7 @@ TIMEBASE_API int timebase_calendar_run(const struct timebase_calendar *calendar,
     int error = is_timed ? timeout_open(&timeout) : TIMEBASE_OK;
     if (error < 0)
         return error;
-    error = machine_begin(&machine, waiter, is_timed ? &timeout : NULL);
+    error = real_machine_begin(&machine, waiter, is_timed ? &timeout : NULL);
     if (error == TIMEBASE_OK)
         error = run_admitted(&admission, &machine, results);
     if (is_timed)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reach: what this machine can wait for. A wait needs its least time after the end of the unit
+ * machine: what this machine can wait for. A wait needs its least time after the end of the unit
  * before, the dispatcher some to keep its books, and arming a time-out is a system call; a sleep
  * needs the margin for waking up.
  *
@@ -18,7 +18,7 @@
 
 /* The first place at which less than need_ns lie between other units' ends and this one. */
 static bool find_gap(const struct admission *admission, int64_t need_ns,
-                     struct problem_place *place)
+                     struct refusal_place *place)
 {
     const struct pattern *pattern = &admission->patterns[place->unit];
     bool found = false;
@@ -27,10 +27,10 @@ static bool find_gap(const struct admission *admission, int64_t need_ns,
         int64_t at_ns = 0;
         bool is_short;
         if (i == place->unit) {
-            is_short = pattern->count > 1 && pattern->period_ns - pattern->duration_ns < need_ns;
+            is_short = pattern->count > 1 && pattern->period_ns - pattern->wcet_ns < need_ns;
             at_ns = is_short ? pattern_ready(pattern, 1) : 0;
         } else {
-            before.duration_ns += need_ns;
+            before.wcet_ns += need_ns;
             is_short = overlap_first(&before, pattern, &at_ns) &&
                 (at_ns - pattern->ready_ns) % pattern->period_ns == 0;
         }
@@ -46,15 +46,15 @@ static bool find_gap(const struct admission *admission, int64_t need_ns,
 static void check_wait(struct admission *admission, uint32_t unit, int64_t least_ns)
 {
     const struct timebase_unit *of = admission_unit(admission, unit);
-    struct problem_place place = {unit, unit, of->ready_ns};
+    struct refusal_place place = {unit, unit, of->ready_ns};
     int64_t need_ns = least_ns + BOOKS_NS + (of->timeout_ns > 0 ? TIMEOUT_NS : 0);
     if (admission->patterns[unit].count > 1 && of->period_ns < least_ns)
-        problem_fault(&admission->list, TIMEBASE_CALENDAR_TOO_SHORT, place,
-                      PROBLEM_NAME ": period of %s; a wait takes %s here, so lengthen it", of->name,
+        refusal_fault(&admission->list, TIMEBASE_CALENDAR_TOO_SHORT, place,
+                      REFUSAL_NAME ": period of %s; a wait takes %s here, so lengthen it", of->name,
                       time_text(of->period_ns).text, time_text(least_ns).text);
     else if (find_gap(admission, need_ns, &place))
-        problem_warning(&admission->list, TIMEBASE_CALENDAR_TOO_SHORT, place,
-                        PROBLEM_NAME " is ready at %s, less than %s after the end of " PROBLEM_NAME
+        refusal_warning(&admission->list, TIMEBASE_CALENDAR_TOO_SHORT, place,
+                        REFUSAL_NAME " is ready at %s, less than %s after the end of " REFUSAL_NAME
                                      "; it may begin late",
                         of->name, time_text(place.at_ns).text, time_text(need_ns).text,
                         admission_unit(admission, place.other)->name);
@@ -63,12 +63,12 @@ static void check_wait(struct admission *admission, uint32_t unit, int64_t least
 static void check_sleep(struct admission *admission, uint32_t unit, int64_t margin_ns)
 {
     const struct timebase_unit *of = admission_unit(admission, unit);
-    struct problem_place place = {unit, unit, of->ready_ns};
+    struct refusal_place place = {unit, unit, of->ready_ns};
     if (!(of->flags & TIMEBASE_WAIT_SLEEP) || !find_gap(admission, margin_ns, &place))
         return;
-    problem_warning(&admission->list, TIMEBASE_CALENDAR_CANNOT_SLEEP, place,
-                    PROBLEM_NAME
-                    " cannot sleep before %s: less than the %s for waking up after " PROBLEM_NAME
+    refusal_warning(&admission->list, TIMEBASE_CALENDAR_CANNOT_SLEEP, place,
+                    REFUSAL_NAME
+                    " cannot sleep before %s: less than the %s for waking up after " REFUSAL_NAME
                     "; it will poll",
                     of->name, time_text(place.at_ns).text, time_text(margin_ns).text,
                     admission_unit(admission, place.other)->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utilisation: the sum of duration / period over the units that are being released at a time. It
- * can only rise where a unit's releases begin, so these places are looked at.
+ * Utilisation: the sum of worst-case execution time / period over the units that are being released
+ * at a time. It can only rise where a unit's releases begin, so these places are looked at.
  */
 #include "admission.h"
 
@@ -20,7 +20,7 @@ static double sum_at(const struct admission *admission, int64_t at_ns)
     for (uint32_t i = 0; i < admission->calendar->unit_count; i++) {
         const struct pattern *pattern = &admission->patterns[i];
         if (is_active(pattern, at_ns))
-            sum += (double)pattern->duration_ns / (double)pattern->period_ns;
+            sum += (double)pattern->wcet_ns / (double)pattern->period_ns;
     }
     return sum;
 }
@@ -34,7 +34,7 @@ static unsigned long long per_mille(double share)
 void admission_check_utilisation(struct admission *admission)
 {
     double limit = admission->calendar->utilisation, highest = 0;
-    struct problem_place place = {0, 0, 0};
+    struct refusal_place place = {0, 0, 0};
     if (limit == 0)
         limit = 1;
     for (uint32_t i = 0; i < admission->calendar->unit_count; i++) {
@@ -48,8 +48,8 @@ void admission_check_utilisation(struct admission *admission)
     if (highest <= limit + ROUNDING)
         return;
     unsigned long long asked = per_mille(highest), allowed = per_mille(limit);
-    problem_fault(&admission->list, TIMEBASE_CALENDAR_UTILISATION, place,
-                  "from %s on, with " PROBLEM_NAME ", units ask for %llu.%llu %% of the time; "
+    refusal_fault(&admission->list, TIMEBASE_CALENDAR_UTILISATION, place,
+                  "from %s on, with " REFUSAL_NAME ", units ask for %llu.%llu %% of the time; "
                   "at most %llu.%llu %% is allowed: lengthen periods",
                   time_text(place.at_ns).text, admission_unit(admission, place.unit)->name,
                   asked / 10, asked % 10, allowed / 10, allowed % 10);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* overlaps: each unit with itself and with each other. */
+/* Overlaps: each unit with itself and with each other. */
 #include "admission.h"
 #include "overlap.h"
 
@@ -9,22 +9,22 @@ static int64_t claimed_until(const struct pattern *pattern, int64_t at_ns)
     uint64_t number = (uint64_t)((at_ns - pattern->ready_ns) / pattern->period_ns);
     if (number > pattern->count - 1)
         number = pattern->count - 1;
-    return pattern_ready(pattern, number) + pattern->duration_ns;
+    return pattern_ready(pattern, number) + pattern->wcet_ns;
 }
 
-static void report(struct admission *admission, struct problem_place place, int64_t until_ns)
+static void report(struct admission *admission, struct refusal_place place, int64_t until_ns)
 {
     bool may = admission->calendar->may_overlap;
     const char *unit = admission_unit(admission, place.unit)->name;
     const char *other = admission_unit(admission, place.other)->name;
     struct time_text at = time_text(place.at_ns), until = time_text(until_ns);
     if (may)
-        problem_warning(&admission->list, TIMEBASE_CALENDAR_OVERLAP, place,
-                        PROBLEM_NAME ", ready at %s, may wait for " PROBLEM_NAME " until %s", unit,
+        refusal_warning(&admission->list, TIMEBASE_CALENDAR_OVERLAP, place,
+                        REFUSAL_NAME ", ready at %s, may wait for " REFUSAL_NAME " until %s", unit,
                         at.text, other, until.text);
     else
-        problem_fault(&admission->list, TIMEBASE_CALENDAR_OVERLAP, place,
-                      PROBLEM_NAME ", ready at %s, overlaps " PROBLEM_NAME
+        refusal_fault(&admission->list, TIMEBASE_CALENDAR_OVERLAP, place,
+                      REFUSAL_NAME ", ready at %s, overlaps " REFUSAL_NAME
                                    ", which runs until %s; move one, or set may_overlap",
                       unit, at.text, other, until.text);
 }
@@ -32,17 +32,17 @@ static void report(struct admission *admission, struct problem_place place, int6
 static bool check_itself(struct admission *admission, uint32_t unit)
 {
     const struct pattern *pattern = &admission->patterns[unit];
-    if (pattern->count < 2 || pattern->duration_ns <= pattern->period_ns)
+    if (pattern->count < 2 || pattern->wcet_ns <= pattern->period_ns)
         return false;
-    struct problem_place place = {unit, unit, pattern_ready(pattern, 1)};
-    report(admission, place, pattern->ready_ns + pattern->duration_ns);
+    struct refusal_place place = {unit, unit, pattern_ready(pattern, 1)};
+    report(admission, place, pattern->ready_ns + pattern->wcet_ns);
     return true;
 }
 
 static bool check_pair(struct admission *admission, uint32_t i, uint32_t j)
 {
     const struct pattern *a = &admission->patterns[i], *b = &admission->patterns[j];
-    struct problem_place place = {j, i, 0};
+    struct refusal_place place = {j, i, 0};
     if (!overlap_first(a, b, &place.at_ns))
         return false;
     /* Named first is the one that would have to wait: of two ready at once, the later declared. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* on_tick: what is left on the kernel's tick after moving, with what to do about it. */
+/* The tick: what is left on the kernel's tick after moving, with what to do about it. */
 #include "admission.h"
 
 static void warn_avoidable(struct admission *admission, uint32_t unit)
 {
     const struct timebase_tick_comb *comb = admission->calendar->comb;
     const struct timebase_unit *of = admission_unit(admission, unit);
-    struct problem_place place = {unit, unit, of->ready_ns};
+    struct refusal_place place = {unit, unit, of->ready_ns};
     const char *advice = admission->calendar->avoid_tick
         ? "others or its deadline keep it there: move it"
         : "move it or set avoid_tick";
-    problem_warning(&admission->list, TIMEBASE_CALENDAR_ON_TICK, place,
-                    PROBLEM_NAME " falls on the kernel's tick, %s wide, every %s; %s", of->name,
+    refusal_warning(&admission->list, TIMEBASE_CALENDAR_ON_TICK, place,
+                    REFUSAL_NAME " falls on the kernel's tick, %s wide, every %s; %s", of->name,
                     time_text(comb->width_ns).text, time_text(comb->period_ns).text, advice);
 }
 
@@ -19,10 +19,10 @@ static void warn_unavoidable(struct admission *admission, uint32_t unit)
 {
     const struct timebase_tick_comb *comb = admission->calendar->comb;
     const struct timebase_unit *of = admission_unit(admission, unit);
-    struct problem_place place = {unit, unit, of->ready_ns};
+    struct refusal_place place = {unit, unit, of->ready_ns};
     int64_t hit_ns = comb->width_ns + PLACEMENT_APPROACH_NS;
-    problem_warning(&admission->list, TIMEBASE_CALENDAR_ON_TICK, place,
-                    PROBLEM_NAME ": one in %lld releases falls on the kernel's tick; a period that "
+    refusal_warning(&admission->list, TIMEBASE_CALENDAR_ON_TICK, place,
+                    REFUSAL_NAME ": one in %lld releases falls on the kernel's tick; a period that "
                                  "divides %s, or is a multiple, avoids it",
                     of->name,
                     (long long)(comb->period_ns / hit_ns > 0 ? comb->period_ns / hit_ns : 1),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadlines: is each unit done in time, if each runs as long as it may?
+ * Deadlines: is each unit done in time, if each runs as long as it may?
  *
  * The order is that of the ready times, whatever the units take; so if one takes less, none ends
  * later, and the longest runs are the worst case. All units endless and U <= 1: what is left
@@ -17,11 +17,11 @@ void admission_check_deadlines(struct admission *admission)
 {
     for (uint32_t i = 0; i < admission->calendar->unit_count; i++) {
         const struct pattern *pattern = &admission->patterns[i];
-        struct problem_place place = {i, i, pattern->ready_ns};
-        if (pattern->duration_ns > pattern->deadline_ns)
-            problem_fault(&admission->list, TIMEBASE_CALENDAR_DEADLINE, place,
-                          PROBLEM_NAME ": takes %s, longer than its deadline of %s",
-                          admission_unit(admission, i)->name, time_text(pattern->duration_ns).text,
+        struct refusal_place place = {i, i, pattern->ready_ns};
+        if (pattern->wcet_ns > pattern->deadline_ns)
+            refusal_fault(&admission->list, TIMEBASE_CALENDAR_DEADLINE, place,
+                          REFUSAL_NAME ": takes %s, longer than its deadline of %s",
+                          admission_unit(admission, i)->name, time_text(pattern->wcet_ns).text,
                           time_text(pattern->deadline_ns).text);
     }
 }
@@ -49,14 +49,14 @@ struct told {
     bool unit[TIMEBASE_CALENDAR_UNITS];
 };
 
-static void tell(struct admission *admission, struct told *told, struct problem_place place,
+static void tell(struct admission *admission, struct told *told, struct refusal_place place,
                  int64_t late_ns)
 {
     if (told->unit[place.unit])
         return;
     told->unit[place.unit] = true;
-    problem_fault(&admission->list, TIMEBASE_CALENDAR_DEADLINE, place,
-                  PROBLEM_NAME ", ready at %s, begins %s late after " PROBLEM_NAME
+    refusal_fault(&admission->list, TIMEBASE_CALENDAR_DEADLINE, place,
+                  REFUSAL_NAME ", ready at %s, begins %s late after " REFUSAL_NAME
                                " and misses its deadline of %s",
                   admission_unit(admission, place.unit)->name, time_text(place.at_ns).text,
                   time_text(late_ns).text, admission_unit(admission, place.other)->name,
@@ -67,7 +67,7 @@ void admission_check_order(struct admission *admission)
 {
     struct queue queue;
     struct told told = {{false}};
-    struct problem_place place = {0, 0, 0};
+    struct refusal_place place = {0, 0, 0};
     int64_t end_ns = horizon(admission), free_ns = 0;
     queue_begin(&queue, admission->patterns, admission->calendar->unit_count);
     for (int released = 0; queue.size > 0; released++) {
@@ -79,9 +79,9 @@ void admission_check_order(struct admission *admission)
         if (released == RELEASES_MAX)
             break;
         int64_t begin_ns = free_ns > place.at_ns ? free_ns : place.at_ns;
-        if (begin_ns - place.at_ns > pattern->deadline_ns - pattern->duration_ns)
+        if (begin_ns - place.at_ns > pattern->deadline_ns - pattern->wcet_ns)
             tell(admission, &told, place, begin_ns - place.at_ns);
-        if (__builtin_add_overflow(begin_ns, pattern->duration_ns, &free_ns))
+        if (__builtin_add_overflow(begin_ns, pattern->wcet_ns, &free_ns))
             free_ns = INT64_MAX;
         place.other = place.unit;
         queue_advance(&queue, 1);
@@ -89,7 +89,7 @@ void admission_check_order(struct admission *admission)
     if (queue.size == 0)
         return;
     place.other = place.unit;
-    problem_warning(&admission->list, TIMEBASE_CALENDAR_TOO_LONG, place,
+    refusal_warning(&admission->list, TIMEBASE_CALENDAR_TOO_LONG, place,
                     "the pattern repeats after more than %d releases: deadlines are checked up to "
                     "%s; let periods divide each other",
                     RELEASES_MAX, time_text(place.at_ns).text);

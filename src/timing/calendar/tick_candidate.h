@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* fold: gaps laid over each other with one period, and the window into which most of them fall. */
-#ifndef CALENDAR_FOLD_H
-#define CALENDAR_FOLD_H
+/*
+ * tick_candidate: one period that the kernel's tick may have. The gaps are taken modulo this
+ * period; the window is where most of them then lie.
+ */
+#ifndef CALENDAR_TICK_CANDIDATE_H
+#define CALENDAR_TICK_CANDIDATE_H
 
-#include "comb.h"
+#include "tick.h"
 
-struct fold {
-    const struct comb_gap *gaps;
+struct tick_candidate {
+    const struct tick_gap *gaps;
     int count;
     int64_t period_ns;
     int64_t periods;   /* watched, whole ones */
@@ -18,12 +21,12 @@ struct fold {
 };
 
 /* gaps, count, period_ns and periods, > 0, are given; choose the window and count. */
-void fold_make(struct fold *fold);
+void tick_candidate_measure(struct tick_candidate *candidate);
 
 /* Where a gap is in the window's own phase: from 0 to below the window's width if inside. */
-int64_t fold_phase(const struct fold *fold, const struct comb_gap *gap);
+int64_t tick_candidate_phase(const struct tick_candidate *candidate, const struct tick_gap *gap);
 
 /* A bound on the chance that noise has as many teeth in the best of all windows. */
-double fold_chance(const struct fold *fold);
+double tick_candidate_chance(const struct tick_candidate *candidate);
 
 #endif

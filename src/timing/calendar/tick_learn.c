@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* learn: polls the counter and keeps the times at which that stood still. */
+/* Learning the tick: polls the counter and keeps the times at which that stood still. */
 #include <stddef.h>
 
 #include <timebase/counter.h>
 
-#include "comb.h"
+#include "tick.h"
 
 #define WATCH_MIN_NS 10000000
 #define WATCH_MAX_NS 10000000000
@@ -20,7 +20,7 @@ struct watch {
     uint64_t look_ticks; /* between two looks */
     uint64_t gap_ticks;  /* so long is a gap */
     double tick_ns;
-    struct comb_gap gaps[COMB_GAPS_MAX];
+    struct tick_gap gaps[TICK_GAPS_MAX];
     int count;
 };
 
@@ -40,7 +40,7 @@ static uint64_t usual_poll(void)
 
 static void note(struct watch *watch, uint64_t before, uint64_t ticks)
 {
-    struct comb_gap *gap = &watch->gaps[watch->count++];
+    struct tick_gap *gap = &watch->gaps[watch->count++];
     gap->start_ns = timebase_mono_at_ns(watch->clock, before);
     gap->length_ns = (int64_t)((double)ticks * watch->tick_ns);
 }
@@ -49,7 +49,7 @@ static void note(struct watch *watch, uint64_t before, uint64_t ticks)
 static uint64_t poll_counter(struct watch *watch)
 {
     uint64_t before = timebase_ticks(), now = before, begin = before;
-    while (now - begin < watch->look_ticks && watch->count < COMB_GAPS_MAX) {
+    while (now - begin < watch->look_ticks && watch->count < TICK_GAPS_MAX) {
         now = timebase_ticks();
         if (now - before >= watch->gap_ticks) {
             note(watch, before, now - before);
@@ -81,8 +81,8 @@ TIMEBASE_API int timebase_tick_comb_learn(const timebase_clock *clock, int64_t w
         return TIMEBASE_E_INVALID;
     prepare(&watch, clock, watch_ns);
     int64_t begin_ns = timebase_mono_ns(clock);
-    while (watch.count < COMB_GAPS_MAX && (int64_t)(poll_counter(&watch) - watch.end_ticks) < 0)
+    while (watch.count < TICK_GAPS_MAX && (int64_t)(poll_counter(&watch) - watch.end_ticks) < 0)
         timebase_mono_ns(clock);
-    comb_find(watch.gaps, watch.count, timebase_mono_ns(clock) - begin_ns, out);
+    tick_find(watch.gaps, watch.count, timebase_mono_ns(clock) - begin_ns, out);
     return TIMEBASE_OK;
 }

@@ -10,11 +10,11 @@
  * half of the gaps are outside of the window. The product of both shares is greatest for what it
  * is.
  */
-#include "comb.h"
+#include "tick.h"
 
 #include <stdbool.h>
 
-#include "fold.h"
+#include "tick_candidate.h"
 
 /* So far apart the begins of one tick's gaps may lie. */
 #define SCATTER_NS 70000
@@ -33,28 +33,28 @@ static int64_t period_of(int hz)
     return (1000000000 + hz / 2) / hz;
 }
 
-static double share_of(const struct fold *fold)
+static double share_of(const struct tick_candidate *candidate)
 {
-    return (double)fold->inside / (double)fold->count;
+    return (double)candidate->inside / (double)candidate->count;
 }
 
-static double coverage_of(const struct fold *fold)
+static double coverage_of(const struct tick_candidate *candidate)
 {
-    return (double)fold->teeth / (double)fold->periods;
+    return (double)candidate->teeth / (double)candidate->periods;
 }
 
 /* How good a comb the candidate makes: 0 if it is none. */
-static double judge(struct fold *fold, int hz, int64_t watched_ns)
+static double judge(struct tick_candidate *candidate, int hz, int64_t watched_ns)
 {
-    fold->period_ns = period_of(hz);
-    fold->periods = watched_ns / fold->period_ns;
-    if (fold->periods < TEETH_MIN)
+    candidate->period_ns = period_of(hz);
+    candidate->periods = watched_ns / candidate->period_ns;
+    if (candidate->periods < TEETH_MIN)
         return 0;
-    fold_make(fold);
-    if (fold->teeth < TEETH_MIN || coverage_of(fold) < COVERAGE_MIN ||
-        fold_chance(fold) * CANDIDATES > CHANCE_MAX)
+    tick_candidate_measure(candidate);
+    if (candidate->teeth < TEETH_MIN || coverage_of(candidate) < COVERAGE_MIN ||
+        tick_candidate_chance(candidate) * CANDIDATES > CHANCE_MAX)
         return 0;
-    return share_of(fold) * coverage_of(fold);
+    return share_of(candidate) * coverage_of(candidate);
 }
 
 static void sort(int64_t *values, int count)
@@ -73,16 +73,16 @@ static void sort(int64_t *values, int count)
  * The begins, in the window's own phase from first to below end, and the lengths of the gaps
  * there, each sorted. Returns how many.
  */
-static int collect(const struct fold *fold, int64_t first_ns, int64_t end_ns, int64_t *begins_ns,
-                   int64_t *lengths_ns)
+static int collect(const struct tick_candidate *candidate, int64_t first_ns, int64_t end_ns,
+                   int64_t *begins_ns, int64_t *lengths_ns)
 {
     int count = 0;
-    for (int i = 0; i < fold->count; i++) {
-        int64_t phase_ns = fold_phase(fold, &fold->gaps[i]);
+    for (int i = 0; i < candidate->count; i++) {
+        int64_t phase_ns = tick_candidate_phase(candidate, &candidate->gaps[i]);
         if (phase_ns < first_ns || phase_ns >= end_ns)
             continue;
         begins_ns[count] = phase_ns;
-        lengths_ns[count++] = fold->gaps[i].length_ns;
+        lengths_ns[count++] = candidate->gaps[i].length_ns;
     }
     sort(begins_ns, count);
     sort(lengths_ns, count);
@@ -93,40 +93,40 @@ static int collect(const struct fold *fold, int64_t first_ns, int64_t end_ns, in
  * The tick begins within SCATTER_NS of itself, wherever that lies in a window that may be much
  * wider. What it takes is the median: preemptions begin with a tick, too, and last long.
  */
-static void measure(const struct fold *fold, struct timebase_tick_comb *out)
+static void measure(const struct tick_candidate *candidate, struct timebase_tick_comb *out)
 {
-    int64_t begins_ns[COMB_GAPS_MAX], lengths_ns[COMB_GAPS_MAX];
-    int inside = collect(fold, 0, fold->window_ns, begins_ns, lengths_ns);
+    int64_t begins_ns[TICK_GAPS_MAX], lengths_ns[TICK_GAPS_MAX];
+    int inside = collect(candidate, 0, candidate->window_ns, begins_ns, lengths_ns);
     int64_t middle_ns = begins_ns[inside / 2];
-    inside = collect(fold, middle_ns - SCATTER_NS / 2, middle_ns + SCATTER_NS / 2, begins_ns,
+    inside = collect(candidate, middle_ns - SCATTER_NS / 2, middle_ns + SCATTER_NS / 2, begins_ns,
                      lengths_ns);
     int64_t first_ns = begins_ns[(inside - 1) * 5 / 100];
     int64_t last_ns = begins_ns[(inside - 1) * 95 / 100] + lengths_ns[inside / 2];
-    if (last_ns - first_ns > fold->period_ns / 2)
+    if (last_ns - first_ns > candidate->period_ns / 2)
         return;
-    out->period_ns = fold->period_ns;
+    out->period_ns = candidate->period_ns;
     out->width_ns = last_ns - first_ns;
-    out->phase_ns = (fold->begin_ns + (first_ns + last_ns) / 2) % fold->period_ns;
-    out->share = (double)inside / (double)fold->count;
+    out->phase_ns = (candidate->begin_ns + (first_ns + last_ns) / 2) % candidate->period_ns;
+    out->share = (double)inside / (double)candidate->count;
 }
 
-void comb_find(const struct comb_gap *gaps, int count, int64_t watched_ns,
+void tick_find(const struct tick_gap *gaps, int count, int64_t watched_ns,
                struct timebase_tick_comb *out)
 {
     struct timebase_tick_comb none = {0, 0, 0, 0.0, (uint64_t)count, 0};
-    struct fold best = {0};
+    struct tick_candidate best = {0};
     double highest = 0;
     *out = none;
     for (int i = 0; i < count; i++)
         if (gaps[i].length_ns > out->longest_ns)
             out->longest_ns = gaps[i].length_ns;
     for (int i = 0; i < CANDIDATES; i++) {
-        struct fold fold = {.gaps = gaps, .count = count};
-        double goodness = judge(&fold, tick_hz[i], watched_ns);
+        struct tick_candidate candidate = {.gaps = gaps, .count = count};
+        double goodness = judge(&candidate, tick_hz[i], watched_ns);
         if (goodness <= highest)
             continue;
         highest = goodness;
-        best = fold;
+        best = candidate;
     }
     if (highest > 0)
         measure(&best, out);
