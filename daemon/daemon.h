@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon: the whole of it, from settings to the end. */
+/*
+ * daemon: the whole of it, from settings to the end. The folder holds
+ *
+ *     daemon*  wake  notify  privileges  lock    the loop and what a service needs
+ *     config/                                    configuration file, command line, their values
+ *     keeper*  disruption  disturbance  cpus     from samples to published lines
+ *     sources/                                   clocks that are followed, claims about UTC
+ *     page_file  store  replace                  the page on disk
+ *     history/                                   the timeline's writer
+ *     metrics  report  log                       what is told
+ */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
 
-#include "options.h"
+#include "config/options.h"
 
 /* Flags over the file over the defaults. Returns 0, or -1 and *problem. */
 int daemon_settings(const struct options *options, struct settings *settings,

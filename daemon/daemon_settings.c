@@ -2,7 +2,7 @@
 /* Where settings come from, at the start and again. */
 #include <string.h>
 
-#include "config.h"
+#include "config/config.h"
 #include "daemon_parts.h"
 #include "history/history.h"
 #include "log.h"

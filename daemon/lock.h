@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "problem.h"
+#include "config/problem.h"
 
 enum { LOCK_BOOT = 40 }; /* a boot's id as text, with its end */
 

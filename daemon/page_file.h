@@ -18,8 +18,8 @@
 #include <timebase/page.h>
 
 #include "lock.h"
-#include "problem.h"
-#include "settings.h"
+#include "config/problem.h"
+#include "config/settings.h"
 
 struct page_file {
     char path[SETTINGS_PATH];

@@ -3,7 +3,7 @@
 #ifndef DAEMON_PRIVILEGES_H
 #define DAEMON_PRIVILEGES_H
 
-#include "problem.h"
+#include "config/problem.h"
 
 /*
  * Become this user for good, with its groups; the folder, if it was made by us, goes to it. "" and

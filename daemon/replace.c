@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "settings.h"
+#include "config/settings.h"
 
 static bool write_all(int fd, const char *text, size_t length)
 {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "problem.h"
+#include "config/problem.h"
 
 /*
  * Written to PATH.new and renamed; mode 0644, no link followed. Returns 0; or -1, *problem, and the

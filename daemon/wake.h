@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "problem.h"
+#include "config/problem.h"
 
 enum wake_reason {
     WAKE_TIME = 1, /* the wait is over */

@@ -9,7 +9,7 @@
 
 #include "writer.h"
 #include "log.h"
-#include "settings.h"
+#include "config/settings.h"
 
 /* Publications from one attempt to open it to the next: a minute at the usual pace. */
 enum { RETRY = 240 };

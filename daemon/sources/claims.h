@@ -13,8 +13,8 @@
 #include "clock/discipline/discipline.h"
 #include "agree.h"
 #include "claim.h"
-#include "problem.h"
-#include "settings.h"
+#include "config/problem.h"
+#include "config/settings.h"
 
 /* Each is asked every second; one that has not answered for so long is lost. (Its claim may be
  * older: chronyd is asked every 16 s, and its driver says the same in between.) */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/options.h"
+#include "daemon/config/options.h"
 
 static struct options options;
 static struct problem problem;

@@ -3,13 +3,13 @@
  * fuzz/config: any bytes as a configuration. What is taken is within its ranges; what is refused
  * changes nothing and is called by its line.
  *
- * fuzz-sources: daemon/config.c daemon/settings.c daemon/quantity.c daemon/problem.c daemon/log.c
+ * fuzz-sources: daemon/config/config.c daemon/config/settings.c daemon/config/quantity.c daemon/config/problem.c daemon/log.c
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../daemon/config.h"
+#include "../../daemon/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
