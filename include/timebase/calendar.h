@@ -17,8 +17,8 @@
  *     int n = timebase_calendar_admit(&calendar, &waiter, problems, 8); // before anything starts
  *     timebase_calendar_run(&calendar, &waiter, results);               // until done or stopped
  *
- * Releases. Release k of a unit (k = 0, 1, ...) is ready at start + ready_ns + k * period_ns. The
- * product is taken anew for each k: nothing adds up. Units run one after the other on the calling
+ * Releases. Release k of a unit (k = 0, 1, ...) is ready at start + ready_ns + k * period_ns. Each
+ * time is computed from k, so no rounding adds up. Units run one after the other on the calling
  * thread, in the order of their ready times; of those ready at the same time, in the order in which
  * they are declared. There are no other priorities. Each begins by an exact wait (wait.h) at its
  * ready time, or as soon as the units before it have ended.
@@ -76,7 +76,7 @@ struct timebase_unit {
     void *argument;
     int64_t ready_ns;    /* the first release, after the calendar's start */
     int64_t period_ns;   /* between releases; 0: released once */
-    int64_t duration_ns; /* worst case of one run; > 0 */
+    int64_t duration_ns; /* worst-case execution time (WCET) of one run; > 0 */
     int64_t deadline_ns; /* done within this of its release; 0: the period, or none if once */
     int64_t timeout_ns;  /* stopped after running so long; 0: never */
     uint64_t releases;   /* how many; 0: for as long as the calendar runs (1 without a period) */
@@ -108,12 +108,12 @@ struct timebase_release {
 
 /*
  * Where releases go, if wanted: a ring of capacity entries, a power of two up to 2^31, written by
- * the dispatcher and read by one other thread, or after the run. Begin with zeros. written and
- * read run on and wrap at 2^32: entry i % capacity is valid while i is in [read, written), i. e.
+ * the dispatcher and read by one other thread, or after the run. Zero it before use. written and
+ * read count on and wrap at 2^32: entry i % capacity is valid while i is in [read, written), i. e.
  * i - read < written - read in 32 bits. The dispatcher stores written with release order; the
- * reader loads it with acquire order, copies, and stores read with release order. A full ring loses
- * the newest, counted in lost (relaxed; stays at 2^32 - 1). 32 bits, as not every processor has
- * atomic words of 64.
+ * reader loads it with acquire order, copies, and stores read with release order. If the ring is
+ * full the new release is dropped and counted in lost (relaxed; stops at 2^32 - 1). The words have
+ * 32 bits, as not every processor has atomic words of 64.
  */
 struct timebase_release_log {
     struct timebase_release *entries;
@@ -155,18 +155,18 @@ struct timebase_calendar {
  * The tick. A unit is on it if its beginning, or the 5 us of approach before, falls into the comb.
  * With period p and the tick's T, releases take phases gcd(p, T) apart, all of them in turn.
  *
- *     gcd(p, T) above the width and the approach: the unit is on the tick or off it for good, and
- *     can be moved off it. With avoid_tick it is: later, by as little as possible, if it then still
- *     ends within its deadline and overlaps no other unit. moved_ns says how far; deadlines still
- *     count from the ready time. If start_ns is 0, the start is chosen first, within one tick
- *     from the earliest possible: so that as few units as possible need moving, in the middle of
- *     the room that this leaves.
+ *     If gcd(p, T) is more than the width and the approach, all releases of the unit are on the
+ *     tick or none is, and moving the unit helps. With avoid_tick it is moved: later, by as little
+ *     as possible, if it then still ends within its deadline and overlaps no other unit. moved_ns
+ *     says how far; deadlines still count from the ready time. If start_ns is 0, the start is
+ *     chosen first, within one tick from the earliest possible: so that as few units as possible
+ *     have to be moved, in the middle of the room that this leaves.
  *
- *     gcd(p, T) below that: a fixed share of the releases is hit, wherever the unit is.
+ *     If it is less, a fixed share of the releases is hit, wherever the unit is.
  *
- * What is left on the tick is warned of (ON_TICK). Without avoid_tick this takes a start_ns: else
- * nobody knows where the first kind will be. Only beginnings are kept off: a long unit has
- * the tick in its midst, and its duration should allow for it.
+ * A unit that stays on the tick gets a warning (ON_TICK). Without avoid_tick this needs a start_ns:
+ * else the place of the first kind is not known. Only beginnings are kept off the tick: it
+ * interrupts a long unit, whose duration_ns should allow for it.
  */
 
 /* Why a calendar is not admitted, or is doubtful. */
@@ -205,8 +205,8 @@ struct timebase_calendar_problem {
  * Fields are checked first; if one is out of range, nothing else is. Overlaps are exact, over the
  * whole life of the calendar, however long its pattern: the first one of each pair of units is
  * reported, with its place. Deadlines under may_overlap are found by running through the pattern
- * with all units at their worst: two hyperperiods, but no more than a million releases
- * (TOO_LONG says if that was not all). Short gaps and the tick are looked for likewise.
+ * with all units at their worst: two hyperperiods, but no more than a million releases (TOO_LONG
+ * says if that was not all). Short gaps and the tick are found in the same way.
  */
 TIMEBASE_API int timebase_calendar_admit(const struct timebase_calendar *calendar,
                                          const struct timebase_waiter *waiter,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * realtime: ask the kernel for what punctual threads need, say what it refused, give all back.
+ * realtime: asks the kernel for what punctual threads need, says what it refused, gives all back.
  *
  *     struct timebase_realtime rt;
  *     struct timebase_realtime_request request = {
@@ -14,8 +14,8 @@
  *     ...                                // the punctual part
  *     timebase_realtime_release(&rt);    // in the same thread
  *
- * What is refused is left as it was and the rest is still granted: a program without rights runs,
- * less punctually.
+ * A refused setting stays as it was, and the others are still granted: a program without rights
+ * runs, but less punctually.
  *
  *     setting      whose            notes
  *     AFFINITY     the thread's
@@ -28,16 +28,16 @@
  *     CPU_LATENCY  the machine's    while it is held idle CPUs do not sleep, but poll: all of them,
  *                                   at the price of their full power
  *
- * All of them end with the process, however it ends: nothing outlives a SIGKILL.
+ * The kernel takes all of them back when the process ends, even by SIGKILL.
  *
- * Threads and processes that the thread makes meanwhile begin as ordinary ones of nice value 0,
- * and processes without the memory lock. Both inherit affinity and timer slack, and a child of
- * fork() keeps the idle latency open until it calls exec, exits, or releases its own copy of *rt:
- * that makes it what the thread was before, and gives back nothing of its parent's. Not for a child
- * of vfork().
+ * Threads and processes that the thread makes meanwhile begin with the ordinary scheduler and nice
+ * value 0; processes begin without the memory lock. Both inherit affinity and timer slack. A child
+ * of fork() holds the idle latency open until it calls exec, exits, or releases its own copy of
+ * *rt. This release restores the child's own settings to those before the request and leaves the
+ * parent's alone. A child of vfork() must not release.
  *
- * Requests nest, in one thread or in several: release in the reverse order. errno is kept. Not
- * for signal handlers.
+ * Requests may nest, in one thread or in several: release them in the reverse order. errno is kept.
+ * Do not call these functions in signal handlers.
  */
 #ifndef TIMEBASE_REALTIME_H
 #define TIMEBASE_REALTIME_H
@@ -91,23 +91,23 @@ struct timebase_realtime {
  *                        under SCHED_DEADLINE, which comes before SCHED_FIFO and is left there
  *   TIMEBASE_E_INVALID   a null pointer, unknown bits, a priority or CPU out of range; nothing was
  *                        changed, and *rt is empty, fit for release
- * *rt is written without a look at what it held: release it before it is used again. Locking the
- * memory of a large process may take a second.
+ * *rt is overwritten: release what it holds before you use it again. Locking the memory of a large
+ * process may take a second.
  */
 TIMEBASE_API int timebase_realtime_acquire(struct timebase_realtime *rt,
                                            const struct timebase_realtime_request *request);
 
 /*
- * Give back what was granted, in the reverse order. Memory that was locked before stays locked, as
- * it does where /proc cannot be read and nobody knows. May be called again, and for a structure of
+ * Give back what was granted, in the reverse order. Memory that was locked before stays locked; so
+ * does all memory if /proc cannot be read to find out. May be called again, and for a structure of
  * zeros, with no effect. Returns
  *   0                      all is as before
  *   TIMEBASE_E_INVALID     a null pointer, or another thread of the process than the one that
  *                          acquired; nothing was changed
- *   TIMEBASE_E_PERMISSION  the kernel refuses the way back: what is left is in rt->granted. So it
- *                          is with SCHEDULER without CAP_SYS_NICE: the policy is given back, but
- *                          the thread's mark SCHED_RESET_ON_FORK, by which its children become
- *                          ordinary threads, only a privileged thread may take away
+ *   TIMEBASE_E_PERMISSION  the kernel refuses to restore a setting: rt->granted has what is left.
+ *                          SCHEDULER needs CAP_SYS_NICE: without it the policy is restored, but
+ *                          not the thread's mark SCHED_RESET_ON_FORK, by which its children become
+ *                          ordinary threads
  */
 TIMEBASE_API int timebase_realtime_release(struct timebase_realtime *rt);
 

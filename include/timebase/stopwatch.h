@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stopwatch: how long a few instructions take, without counting the watch itself.
+ * stopwatch: measures how long a few instructions take, and subtracts its own cost.
  *
  *     struct timebase_stopwatch watch;
  *     timebase_stopwatch_calibrate(&watch, timebase_clock_default());
@@ -18,13 +18,13 @@
  *     ... timebase_stopwatch_stop(&watch, inner) ... timebase_stopwatch_stop(&watch, outer) ...
  *
  * The Lisp thread of 2008 called its timer four times: the first reading is cold, so it is thrown
- * away, and (t4 - t3) - (t3 - t2) is the code without the timer. Here calibration does the
- * cold and the empty readings, many times: the median of the empty laps is subtracted, their
- * spread is the uncertainty. Start and stop are serialised: nothing measured begins before
- * the start is taken, all of it has ended before the stop.
+ * away, and (t4 - t3) - (t3 - t2) is the code without the timer. Here calibration takes the cold
+ * and the empty readings, many times: the median of the empty laps is subtracted, and their spread
+ * is the uncertainty. Start and stop are serialised: the measured code begins after the start is
+ * read and ends before the stop is read.
  *
- * A stopwatch belongs to one thread. A lap must start and stop on the same CPU or on CPUs
- * with synchronised counters. An inner lap's own cost is taken off the outer one.
+ * A stopwatch belongs to one thread. A lap must start and stop on the same CPU or on CPUs with
+ * synchronised counters. The cost of an inner lap is subtracted from the outer one.
  */
 #ifndef TIMEBASE_STOPWATCH_H
 #define TIMEBASE_STOPWATCH_H
@@ -48,7 +48,7 @@ struct timebase_stopwatch {
 
 struct timebase_lap {
     uint64_t start_ticks;
-    uint64_t laps; /* stopwatch->laps at the start: tells how many inner laps ended within */
+    uint64_t laps; /* stopwatch->laps at the start, to count the inner laps */
 };
 
 struct timebase_elapsed {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline: what a tick meant, long afterwards. A timeline is a folder in which the daemon keeps
- * every line it has published; a tick of the past is converted by the lines that readers followed
- * then, to the same nanosecond, with the same flags and both bounds.
+ * timeline: converts ticks of the past. A timeline is a folder in which the daemon keeps every line
+ * that it has published. A tick of the past is converted by the lines that readers followed then:
+ * to the same nanosecond, with the same flags and both bounds.
  *
  *     timebase_timeline *timeline;
  *     if (timebase_timeline_open(&timeline, "/var/lib/timebase/timeline") == 0) {
@@ -15,16 +15,16 @@
  *         timebase_timeline_close(timeline);
  *     }
  *
- * What cannot be known is refused, with the reason; nothing is guessed. A tick is a number that
- * every boot of a machine counts through again: with several boots in the folder it may have to be
- * said which one is meant.
+ * A tick whose meaning is not known is refused with the reason; the reader does not guess. Each
+ * boot of a machine counts through the same ticks again: if the folder has several boots, the
+ * caller may have to say which one is meant.
  *
- * A reader may be open while the daemon goes on writing: it sees what is added, and that the
- * oldest is dropped. Whatever is in the folder, reading it does no harm: each record has a
- * checksum and is validated, nothing is mapped, links are not followed.
+ * A reader may be open while the daemon goes on writing: it sees what is added and what is dropped.
+ * Damaged or hostile files do no harm: each record has a checksum and is validated, no file is
+ * mapped, no link is followed.
  *
- * Cost: a conversion near the one before it some 0.1 µs; any other a search of some µs, in which
- * the number of records counts by its logarithm (bench/timeline.py).
+ * Cost: some 0.1 µs if the tick is near the one before it; else a search of some µs, which grows
+ * with the logarithm of the number of records (bench/timeline.py).
  *
  * Threads: a handle belongs to one thread at a time; handles are independent of each other.
  * Signals: these functions allocate and read files, so none is for a signal handler.
@@ -50,8 +50,8 @@ typedef struct timebase_timeline timebase_timeline;
 
 /* Why there is no line for some ticks. */
 enum timebase_timeline_reason {
-    TIMEBASE_TIMELINE_KILLED = 1,     /* a writer ended without a word, lines may be missing */
-    TIMEBASE_TIMELINE_DISRUPTED = 2,  /* the counter's past is no guide to its future */
+    TIMEBASE_TIMELINE_KILLED = 1,     /* a writer was killed: lines may be missing */
+    TIMEBASE_TIMELINE_DISRUPTED = 2,  /* the counter was disrupted: older lines do not hold after */
     TIMEBASE_TIMELINE_ENDED = 3,      /* a writer ended in good order, the next began anew */
     TIMEBASE_TIMELINE_LOST = 4,       /* lines could not be written: the disk was full or failed */
     TIMEBASE_TIMELINE_UNREADABLE = 5, /* records are damaged, or a segment is missing */
@@ -89,9 +89,9 @@ struct timebase_timeline_damage {
 
 /*
  * Open the timeline in a folder. An empty folder is a timeline without boots. Returns 0,
- * TIMEBASE_E_INVALID, TIMEBASE_E_NOT_FOUND, TIMEBASE_E_PERMISSION, TIMEBASE_E_FORMAT if the folder
- * is none, or holds segments of another version or none that is one, or TIMEBASE_E_RESOURCE;
- * *out is then NULL.
+ * TIMEBASE_E_INVALID, TIMEBASE_E_NOT_FOUND, TIMEBASE_E_PERMISSION, TIMEBASE_E_FORMAT if the path is
+ * no folder, or its files are of another version or no segments, or TIMEBASE_E_RESOURCE; *out is
+ * then NULL.
  */
 TIMEBASE_API int timebase_timeline_open(timebase_timeline **out, const char *folder);
 
@@ -99,8 +99,8 @@ TIMEBASE_API int timebase_timeline_open(timebase_timeline **out, const char *fol
 TIMEBASE_API void timebase_timeline_close(timebase_timeline *timeline);
 
 /*
- * What a tick meant. boot is one of the folder's 16-byte ids, or NULL if the tick itself tells
- * which one it is. Returns 0, or leaves *out alone and returns
+ * What a tick meant. boot is one of the folder's 16-byte ids, or NULL for whichever boot showed
+ * this tick. Returns 0, or leaves *out alone and returns
  *
  *     TIMEBASE_E_TOO_EARLY  before the first line that is kept
  *     TIMEBASE_E_TOO_LATE   after the last line of the boot could have been replaced
@@ -122,17 +122,17 @@ TIMEBASE_API int64_t timebase_timeline_at_many(timebase_timeline *timeline, cons
                                                struct timebase_instant *out, int32_t *results);
 
 /*
- * The inverse: the first tick at which UTC was utc_ns or later. Of a UTC that was shown twice
- * without a gap, because it was stepped back, either tick may be meant; if a gap is in between, or
- * two boots showed it, the answer is TIMEBASE_E_AMBIGUOUS. Errors as above.
+ * The inverse: the first tick at which UTC was utc_ns or later. If UTC was stepped back and passed
+ * utc_ns twice without a gap, the result is either tick. If there is a gap in between, or two boots
+ * showed it, TIMEBASE_E_AMBIGUOUS. Errors as above.
  */
 TIMEBASE_API int timebase_timeline_ticks_at_utc(timebase_timeline *timeline, const uint8_t *boot,
                                                 int64_t utc_ns, uint64_t *ticks);
 
 /*
- * Draw the newest line on: ticks after the end of the newest boot are converted by its last
- * lines, as a page does whose writer has stopped. The bound grows and holds if nothing was
- * published or disrupted since; whether that is so, nobody knows here. Off at first.
+ * Convert ticks after the end of the newest boot by its last lines, as a page does whose writer has
+ * stopped. The bound grows; it holds only if nothing has been published or disrupted since, which
+ * the reader cannot know. Off at first.
  */
 TIMEBASE_API void timebase_timeline_set_drawing_on(timebase_timeline *timeline, bool drawing_on);
 

@@ -17,7 +17,7 @@
  * How. The plain loop, which reads the counter until the target has passed, is late by anything up
  * to its own period, some 10 ns. The report "Temporal accuracy and modern high performance
  * processors: a case study using Pentium Pro" (1997) found a table of delays, indexed by the
- * target, that brings this to 2 cycles, once, for one alignment of the code. Here
+ * target, that reduces this to 2 cycles for one alignment of the code. Here
  *
  *   1. the plain loop ends early, some 100 ns before the target;
  *   2. one clean sample of the counter says how much time is left. If the counter moves in steps
@@ -39,14 +39,14 @@
  * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of
  * all exact waits end a fraction of a nanosecond early; TIMEBASE_WAIT_NEVER_EARLY shifts the aim.
  *
- * A waiter belongs to one thread and, as cores run at different clocks, to the CPU on which it
- * was calibrated: pin the thread first. Moved to another CPU it recalibrates itself before the
- * next wait that leaves it the time. It must not be copied or moved in memory. Nothing needs to be
- * freed. After fork the child's copy is as good as the parent's. Not for signal handlers, but a
- * signal that arrives during a wait does no harm beyond its delay.
+ * A waiter belongs to one thread and, as cores run at different clocks, to the CPU on which it was
+ * calibrated: pin the thread first. If the thread has moved to another CPU, the waiter calibrates
+ * itself again before the next wait that leaves the time for it. It must not be copied or moved in
+ * memory. Nothing needs to be freed. After fork the child's copy is as good as the parent's. Do not
+ * wait in signal handlers; a signal that arrives during a wait only delays it.
  *
- * Nothing of the machine is changed by waiting. To be given SCHED_FIFO, locked memory, a CPU, and
- * an idle state that wakes up quickly, see realtime.h: sleeping waits need them.
+ * Waiting changes nothing of the machine. Sleeping waits need SCHED_FIFO, locked memory, a CPU of
+ * their own and an idle state that wakes up quickly: realtime.h asks the kernel for them.
  */
 #ifndef TIMEBASE_WAIT_H
 #define TIMEBASE_WAIT_H
@@ -97,24 +97,23 @@ enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
-    TIMEBASE_DISTURBED_SHARED = 64,    /* polling was slower than lately: another thread on the
-                                        * same core, perhaps another machine's; or so it was in
+    TIMEBASE_DISTURBED_SHARED = 64,    /* polling was slower than lately: another thread, perhaps of
+                                        * another virtual machine, shares the core. Or so it was in
                                         * most of the last exact waits, and this one was polled */
 };
 
 /* What happened. All of it is about this wait alone. */
 struct timebase_wait_result {
     uint64_t target_ticks; /* the target as a tick, by the clock's last line before the wait */
-    uint64_t
-        event_ticks;     /* the counter as last read before the event: earlier than that by the
-                          * way from one to the other, some 20 to 100 ns; the error allows for it */
+    uint64_t event_ticks;  /* the counter's last reading before the event, which comes 20 to 100 ns
+                            * later; error_ticks allows for this */
     int64_t error_ticks; /* event - target, > 0: late. The reading's middle on a stepped counter */
     double error_ns;     /* the same in ns */
-    double error_bound_ns; /* the reading itself is good to +/- this: half a step of the counter */
+    double error_bound_ns; /* +/-, of the reading: half a step of the counter */
     int64_t wake_ns;       /* sleeping waits: wake-up after the time asked for; 0 if none slept */
     int64_t margin_ns;     /* sleeping waits: the margin used */
     int32_t mechanism;     /* enum timebase_wait_mechanism */
-    int32_t late;          /* 1: when the last approach began, it was too late for it */
+    int32_t late;          /* 1: the last approach began too late */
     uint32_t disturbance;  /* enum timebase_wait_disturbance, 0: no evidence of any */
     uint32_t prepared;     /* 1: there was time to prepare */
 };
@@ -133,8 +132,8 @@ struct timebase_waiter_description {
     double sample_ns;       /* what the clean sample leaves unknown, mean width */
     double exact_spread_ns; /* of the exact waits of the calibration */
     double plain_spread_ns; /* of the plain ones */
-    double plain_bias_ns;   /* what plain waits are late on average, and are started earlier by */
-    double least_ns;        /* the shortest exact wait from here: shorter ones are plain or late */
+    double plain_bias_ns;   /* how late plain waits are, mean; they are started so much earlier */
+    double least_ns;        /* the shortest exact wait; shorter ones are plain or late */
     double margin_ns;       /* what sleeping waits now allow for waking up */
     uint64_t waits, late, disturbed; /* since init */
 };
@@ -183,9 +182,9 @@ TIMEBASE_API int timebase_wait_until_utc(struct timebase_waiter *waiter, int64_t
                                          unsigned flags, struct timebase_wait_result *result);
 
 /*
- * The same, and the event is function's first instruction: function(argument). The function needs a
- * waiter of its own if it waits; of this one it may have fine readings, and delays of less than
- * 1.6 us without a result.
+ * The same, but the event is the first instruction of function(argument). If the function waits, it
+ * needs another waiter. From this one it may take fine readings, and delays of less than 1.6 us
+ * without a result.
  */
 TIMEBASE_API int timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
                                           unsigned flags, void (*function)(void *), void *argument,
@@ -198,16 +197,20 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
                                         struct timebase_wait_result *result);
 
 /*
- * A delay of delay_ns, as far ahead as a wait, from the call to the return; the paper's mdelay.
+ * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
  * Below 1.6 us a run of instructions makes the delay; below the cost of the call (some 10 ns) it
- * returns at once. With a result the counter is read around it: such a delay takes 150 ns at least,
- * and its error is told to a step. Without one the counter is read around one in sixteen of 300 ns
- * and more, which makes it no longer, so that they follow the core clock. Returns as above.
+ * returns at once. With a result the counter is read before and after: such a delay takes at least
+ * 150 ns, and its error is known to a step of the counter. Without a result, one in sixteen of the
+ * delays of 300 ns and more reads the counter too, so that delays follow the core clock; it takes
+ * no longer than the others. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);
 
-/* True in a function that TIMEBASE_WAIT_REHEARSE calls beforehand: touch everything, do nothing. */
+/*
+ * True while TIMEBASE_WAIT_REHEARSE calls the function beforehand: it should touch its code and
+ * data, and have no effect.
+ */
 TIMEBASE_API int timebase_wait_rehearsing(void);
 
 /* Names for people: "return into a run of instructions", "interrupt". Constant text, never NULL. */
@@ -215,11 +218,11 @@ TIMEBASE_API const char *timebase_wait_mechanism_name(int mechanism);
 TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
 
 /*
- * The counter finer than its steps: several readings, intersected. For measuring events on
- * counters that step by 10 ns. Takes some 500 ns there; the instant meant is that of the first
- * reading, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if the
- * readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. Like a
- * waiter, for one thread.
+ * Read the counter more finely than its step: several readings are intersected. For measuring
+ * events on counters that step by 10 ns. Takes some 500 ns there; the instant meant is that of the
+ * first reading, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
+ * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. Like
+ * a waiter, for one thread.
  */
 struct timebase_fine_reading {
     double ticks;       /* since base_ticks */
