@@ -4,22 +4,22 @@
  * reading. C, but for the entry into the run of dependent additions, which is in
  * approach_<processor>.h.
  *
- * Why C is enough. Between the sample and the run, and between the stamp and the event, there are
- * a few instructions with neither branches nor calls; what they take is in the latencies that
- * calibration measures, as it uses this same code. Stack, unwinding and function descriptors are
- * the compiler's. x86-64 has all of it in assembly, as it must keep the distances of its readings.
+ * Why C is enough. Between the sample and the run, and between the stamp and the event, there are a
+ * few instructions without branches or calls. Calibration runs this same code, so the latencies
+ * that it measures include them. The compiler sees to stack, unwinding and function descriptors. On
+ * x86-64 all of it is assembly, as the readings must keep their distances.
  *
  * Order. The sample and the stamp are timebase_arch_ticks_ordered(): read after all earlier loads
- * have their values; include/timebase/arch quotes the manuals. The additions add 0 to 0, and a
- * load from an address with their sum in it stands before the stamp: so the stamp follows the run.
- * The run follows the sample since its beginning is not known before. The event is entered by a
- * branch after the stamp: where the processor is told to begin nothing before the stamp is read
- * (stck), it does not; elsewhere it may begin a few instructions ahead, always as many.
+ * have their values; include/timebase/arch quotes the manuals. The additions add 0 to 0, and a load
+ * from an address with their sum in it stands before the stamp: so the stamp follows the run. The
+ * run follows the sample, as the sample says where the run begins. The event is entered by a branch
+ * after the stamp. A processor whose counter reading is serialising (stck) does not begin it
+ * before; others may begin it a few instructions ahead, always the same number.
  *
  * Slow counters. The whole run is LONGEST_RUN cycles, some 80 ns. Where a tick is longer (24 MHz:
- * 42 ns, RISC-V's 1 or 10 MHz) a sample of one reading leaves open more than the run could
- * fill: calibration then sees latencies that do not grow, or entries outside of the table,
- * and keeps to the polling loop, whose error is a tick.
+ * 42 ns, RISC-V's 1 or 10 MHz) the uncertainty of a sample of one reading is more than the run can
+ * fill. Calibration then finds latencies that do not grow, or entries outside of the table, and
+ * chooses the polling loop, whose error is a tick.
  */
 #include <timebase/counter.h>
 #include <timebase/wait.h>
@@ -68,7 +68,7 @@ PART void poll(struct approach *approach)
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
 }
 
-/* Relative to the target, in 256ths of a tick; far away is far away. */
+/* Relative to the target, in 256ths of a tick, limited to FARTHEST_TICKS. */
 PART int32_t relative_256(uint64_t ticks, uint64_t target_ticks)
 {
     int64_t relative = (int64_t)(ticks - target_ticks);
@@ -85,7 +85,7 @@ PART void sample(struct approach *approach)
     approach->allowed_256 = approach->step_256;
 }
 
-/* Seldom: more time is left than the table covers. The index waits for the additions. */
+/* Seldom needed: more time is left than the table covers. The index depends on the additions. */
 static __attribute__((noinline)) int64_t wait_longer(int64_t index, int32_t longer_quarters)
 {
     uintptr_t chain = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibration: the machine as waits see it. In order, since each step needs the one before:
+ * calibration: measures the machine as waits see it. Each step needs those before it:
  *
  *   warm up     until the core clock stands still, or 3 ms
  *   readings    step and phase of the counter, distances of the vernier's readings
@@ -9,8 +9,8 @@
  *   plain       the same with the polling loop
  *   delay       ticks of a run alone, by its length
  *
- * Events are measured by a fine reading as their first act. Some 3 ms after the warm-up. Means are
- * trimmed: an interrupt spoils the trials it hits, not the result.
+ * An event takes a fine reading first. All of it takes some 3 ms after the warm-up. Means are
+ * trimmed: an interrupt spoils the trials that it hits, not the result.
  */
 #ifndef WAIT_CALIBRATION_H
 #define WAIT_CALIBRATION_H

@@ -70,7 +70,9 @@ static int late_calls(struct waiter *waiter)
     return late;
 }
 
-/* What lies between polling in C and the approach takes a tenth of this, but on slow machines. */
+/*
+ * The code between polling in C and the approach takes a tenth of this, but more on slow machines.
+ */
 static void find_lead(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
@@ -79,7 +81,7 @@ static void find_lead(struct waiter *waiter)
         learnt->lead_ticks *= 2;
 }
 
-/* Ticks from a fine reading to the next with a call of this between: or with nothing. */
+/* A delay, or nothing, between two fine readings. */
 struct calibration_delay {
     struct waiter *waiter;
     uint64_t ns; /* 0: nothing */
@@ -135,7 +137,7 @@ static double mean_reading(struct calibration_delay delay)
     return quantile_trimmed_mean(values, DELAY_TRIALS);
 }
 
-/* Long enough for whatever comes before the end of a wait, on a slow machine too. */
+/* Longer than all that comes before the end of a wait, on a slow machine too. */
 static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
 {
     enum { WAIT_NS = 2600 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibration, events: from the sample to the event by the length of the run, which gives the
- * table; then waits at random targets. Events are measured by a fine reading as their first act.
+ * calibration, events: the time from the sample to the event for each length of the run, which
+ * gives the table; then waits at random targets. An event takes a fine reading first.
  */
 #ifndef WAIT_CALIBRATION_EVENT_H
 #define WAIT_CALIBRATION_EVENT_H

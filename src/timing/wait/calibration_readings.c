@@ -39,7 +39,7 @@ static void find_offsets(struct waiter *waiter)
         waiter->vernier.readings = APPROACH_FINE;
 }
 
-/* A vernier pays where the step is longer than what the sample leaves open otherwise. */
+/* A vernier is worth it where the step is longer than the uncertainty of a single reading. */
 static void find_readings(struct waiter *waiter)
 {
     find_step(waiter);

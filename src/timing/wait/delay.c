@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "delay.h"
 
-/* A longer one leaves an exact wait the time for its fine reading, its polls and its sample. */
+/* In a longer delay an exact wait has the time for its fine reading, its polls and its sample. */
 enum { SHORT_DELAY_NS = 1600 };
 
-/* One of so many is followed unasked; one that is long beside its readings. */
+/*
+ * Of the delays without a result that take long compared with two readings, one in so many is
+ * tracked.
+ */
 enum { FOLLOWED = 16, FOLLOWED_DELAY_NS = 300 };
 
 static uint64_t instructions(const struct waiter *waiter, double ticks, enum delay_kind kind)
@@ -15,8 +18,8 @@ static uint64_t instructions(const struct waiter *waiter, double ticks, enum del
 }
 
 /*
- * A 64th of each difference, which is limited: an interruption that nobody saw moves it by a
- * thousandth.
+ * Moves by a 64th of each difference, which is limited: an unnoticed interruption changes the
+ * length by a thousandth.
  */
 static void follow_run(struct waiter *waiter, enum delay_kind kind, uint64_t count,
                        uint64_t elapsed_ticks)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay: so long from the call to the return; the `mdelay` that the report of 1997 planned for
- * Maruti. A short one is a run of instructions, timed by the core clock alone: the counter may
- * step by 10 ns, and reading it finely takes 200. A long one is a fine reading and an exact wait.
+ * delay: from the call to the return; the `mdelay` that the report of 1997 planned for Maruti. A
+ * short delay is a run of instructions, timed by the core clock alone: the counter may step by 10
+ * ns, and a fine reading takes 200 ns. A long delay is a fine reading and an exact wait.
  *
- * The core clock drifts against the counter, so the length of an instruction is followed: from the
- * delays whose results are asked for, and from some of the others. A reading is good to a step, the
- * mean of many to far less.
+ * The core clock drifts against the counter, so delays track the length of an instruction: those
+ * whose results are asked for, and some of the others. One reading is known to a step, the mean of
+ * many much better.
  */
 #ifndef WAIT_DELAY_H
 #define WAIT_DELAY_H

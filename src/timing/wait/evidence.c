@@ -56,8 +56,8 @@ static void write_mark(uint32_t *rseq, uint64_t mark)
 }
 
 /*
- * The kernel wants three addresses of this process; the sequence is one byte long. Whoever comes
- * second writes what is there already.
+ * The kernel wants three addresses of this process; the sequence is one byte long. Several threads
+ * may write it: they write the same values.
  */
 static uint64_t make_mark(void)
 {

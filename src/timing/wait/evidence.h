@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evidence: what disturbed a wait, from other sources than when it ended.
+ * evidence: what disturbed a wait. It does not depend on when the wait ended.
  *
  * Three marks are set before the last approach and looked at when it ends:
  *
@@ -10,8 +10,8 @@
  *          migrates or signals the thread outside of that sequence. The sequence named here covers
  *          one byte of data, so the thread is never in it and nothing is ever aborted.
  *          (Linux 4.18, glibc 2.35; Documentation: rseq(2) of librseq.)
- *   polls  The time between two readings of the loop: a hole without the other marks is the
- *          hypervisor's or the firmware's.
+ *   polls  The time between two readings of the loop. If it is long and the other marks are
+ *   unchanged, the hypervisor or the firmware ran.
  */
 #ifndef WAIT_EVIDENCE_H
 #define WAIT_EVIDENCE_H
@@ -31,11 +31,11 @@ struct evidence {
 /* Ask once what this process has. */
 void evidence_init(struct evidence *evidence, struct approach *approach);
 
-/* Set the marks before an approach: a few dozen cycles; and take them away after it. */
+/* Set the marks before an approach, in a few dozen cycles; remove them after it. */
 void evidence_begin(struct evidence *evidence, struct approach *approach);
 void evidence_clear(const struct evidence *evidence, struct approach *approach);
 
-/* The same without an approach: what has become of the marks until now. */
+/* The same without an approach: what the marks say now. */
 uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 
 /*
@@ -59,7 +59,7 @@ static inline uint32_t evidence_marker(void)
 }
 #endif
 
-/* The field rseq_cs; the structure is words to approach. */
+/* The field rseq_cs; the approach sees the structure as 32-bit words. */
 static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
 {
     const volatile uint32_t *words = rseq;

@@ -5,9 +5,11 @@
 #define GAIN 0.25
 /* Means move by this share of the difference. */
 #define MEAN_GAIN (1.0 / 16)
-/* A pause between two series of waits is not a period: longer ones count as this many periods. */
+/*
+ * A pause between two series of waits is no period: a longer interval counts as this many periods.
+ */
 #define PERIODS_MAX 2
-/* Even probes that never find room cost little, and must not end. */
+/* Probes that never find room then cost little, but they go on. */
 #define RARITY_MAX 64
 
 static double least(double a, double b)

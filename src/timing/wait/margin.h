@@ -14,26 +14,27 @@
  * Quantile. The margin is to cover the share q of latencies. It is multiplied by e^(G q) after a
  * late wake-up and by e^(-G (1-q)) after any other: stochastic approximation of a quantile (Robbins
  * and Monro, 1951; in constant memory: "frugal streaming", Ma, Muthukrishnan and Sandler, 2013), on
- * the logarithm, so that a step is in proportion. Only its side matters of a latency, not its
- * size: an outlier of 9 ms moves the margin by one step, as one of 9 us too long does. And from
+ * the logarithm, so that a step is in proportion. It matters whether a latency is above or below
+ * the margin, not how far: an outlier of 9 ms moves the margin by one step, as a latency that is 9
+ * us too long does. And from
  *
  *     ln(last / first) = G (late - (1-q) samples)
  *
- * it follows, for any sequence of latencies whatsoever, that the number of late wake-ups among n
- * is (1-q) n +/- ln(MAX / MIN) / G = 40, as long as the margin is within its range and no cap
- * interferes. With G = 1/4 and q = 0.99 one late wake-up raises the margin by 28 %, and a margin
- * three times too long takes 440 wake-ups to shrink.
+ * it follows, for every sequence of latencies, that the number of late wake-ups among n is (1-q) n
+ * +/- ln(MAX / MIN) / G = 40, as long as the margin is within its range and no cap interferes. With
+ * G = 1/4 and q = 0.99 one late wake-up raises the margin by 28 %, and a margin three times too
+ * long takes 440 wake-ups to shrink.
  *
  * Cap. Polling may take the share s of the period, the mean time between the targets of sleeping
- * waits. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut
- * to s * period - lead above that mean. What was learnt of the quantile is not touched by it. If
- * the lead alone takes more than the share, the margin is MIN, and nearly all wake-ups are late.
+ * waits. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut to
+ * s * period - lead above that mean. The cap does not change the quantile that was learnt. If the
+ * lead alone takes more than the share, the margin is MIN, and nearly all wake-ups are late.
  *
- * Skips and probes. A wait too short for the margin would be polled from its beginning: no sleep,
- * no sample, and a margin learnt in a bad hour would stay for ever. If polling all of it exceeds
- * the cap, it sleeps with what margin there is room for. If it does not, it is skipped; but after
- * 1 / (1-q) skips in a row one such wait sleeps nevertheless, and its sample counts for all of
- * them. While probes find that there was no room indeed they become rarer, down to a 64th.
+ * Skips and probes. A wait that is too short for the margin would be polled from its beginning. It
+ * would give no sample, and a margin that is too long would never shrink. If polling all of the
+ * wait exceeds the cap, it sleeps with as much margin as there is room for. Else it is skipped: it
+ * polls. After 1 / (1-q) skips in a row one such wait, the probe, sleeps all the same, and its
+ * sample counts for all of them. While probes are late they become rarer, down to a 64th.
  */
 #ifndef WAIT_MARGIN_H
 #define WAIT_MARGIN_H

@@ -11,10 +11,10 @@ enum {
     THROTTLED_NS = 10000000,
 };
 
-/* The core was slower, but what the approach says of it is true. */
+/* The core was slower, but the readings of the approach are right. */
 #define HARMLESS (uint32_t)(TIMEBASE_DISTURBED_UNEVEN | TIMEBASE_DISTURBED_SHARED)
 
-/* A real-time thread that stood still for so long used up its share. */
+/* A real-time thread that stood still for so long had used up its share of the CPU. */
 static int was_throttled(const struct waiter *waiter, uint32_t found)
 {
     int64_t limit = waiter_ticks_of_ns(waiter, THROTTLED_NS);
@@ -46,7 +46,9 @@ int outcome_is_late(const struct wait *wait)
 {
     const struct approach *a = &wait->waiter->approach;
     int64_t tolerance_256 = (int64_t)a->step_256 + 4 * 256;
-    /* A thread held up for long finds the farthest middle there is: 32 bits are too few here. */
+    /*
+     * For a thread that was held up long the middle is at its limit, and the sum exceeds 32 bits.
+     */
     int64_t left_256 = -(int64_t)a->middle_256 - a->base_256;
     return wait->exact ? left_256 < -tolerance_256 : a->run == 0;
 }

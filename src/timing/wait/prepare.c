@@ -18,7 +18,7 @@ static int64_t left_ns(const struct waiter *waiter, uint64_t target_ticks)
     return (int64_t)((double)(int64_t)(target_ticks - timebase_ticks()) * waiter->learnt.period_ns);
 }
 
-/* Into the data side at least; the run of the approach fetches its own. */
+/* Into the data cache at least; the dry runs fetch the code of the approach. */
 static void fetch(const struct waiter *waiter, void (*function)(void *))
 {
     const char *code = (const char *)(uintptr_t)function;
@@ -37,7 +37,7 @@ static void rehearse(void (*function)(void *), void *argument)
     rehearsing = 0;
 }
 
-/* An approach like the last one, to nothing; it shows how the core clock is, too. */
+/* An approach without an event. It shows the speed of the core clock, too. */
 static void run_dry(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: cold code costs a hundred times the wait's own error. Before the approach its code, its
- * table and the event's function are brought into the caches, by using them.
+ * prepare: cold code costs a hundred times the wait's own error. So the code of the approach, its
+ * table and the event's function are used once before, which brings them into the caches.
  */
 #ifndef WAIT_PREPARE_H
 #define WAIT_PREPARE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relax: one turn of a polling loop that has time left, at less power where the processor offers
- * it (TIMEBASE_WAIT_SAVE_POWER). Which means there are is asked once; which one to use, for
- * how long and how deep is decided by pure functions that take the processor's answers.
+ * relax: one turn of a polling loop that has time left, at less power where the processor offers it
+ * (TIMEBASE_WAIT_SAVE_POWER). The processor is asked once which means there are. Pure functions
+ * take its answers and decide which one to use, for how long and how deep.
  *
- * A turn ends before the time given, by what waking up may take, generously; or it is not begun if
- * less time is left than it may take, where the means end by themselves. TPAUSE and WFET have
- * deadlines, so that a thread which is held up just before them does not sleep the longer.
+ * A turn ends before the given time, with generous room for waking up. Where the means end by
+ * themselves, a turn is begun only if more time is left than it may take. TPAUSE and WFET have
+ * deadlines, so a thread that is held up just before them does not sleep longer.
  */
 #ifndef WAIT_RELAX_H
 #define WAIT_RELAX_H

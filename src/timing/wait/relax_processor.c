@@ -9,7 +9,7 @@
 
 #include "relax.h"
 
-/* Nobody writes to it: what MWAITX and WRS.STO watch beside the time. */
+/* MWAITX and WRS.STO watch this word until their time is over; nothing writes to it. */
 static const uint64_t watched[8] __attribute__((aligned(64), unused));
 
 #if defined(__x86_64__) || defined(__i386__)

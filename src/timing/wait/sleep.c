@@ -78,8 +78,8 @@ static int64_t now_of_clock(void *context)
 }
 
 /*
- * The kernel's clock is read first: a thread that is held up between the two readings wakes up too
- * early, and sleeps again, rather than too late.
+ * The kernel's clock is read first: if the thread is held up between the two readings it wakes up
+ * too early and sleeps again, instead of too late.
  */
 static int sleep_on_monotonic(void *context, int64_t until_ns)
 {

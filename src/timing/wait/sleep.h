@@ -8,15 +8,15 @@
  *     } while (sleep_towards(&wait, &sleeper, target_ns, lead_ns) == SLEEP_AGAIN);
  *     ...                                        // poll
  *
- * Each call sleeps a second at most, so that a target in UTC, whose distance changes when the
- * system clock is stepped, is looked at again in time. The last sleep ends at target - lead -
- * margin, or later by the wake-up latency: this one teaches the margin. A signal does not end a
- * sleep: the kernel is asked for the same moment again.
+ * Each call sleeps a second at most: the distance of a target in UTC changes when the system clock
+ * is stepped, and so it is looked at again in time. The last sleep ends at target - lead - margin,
+ * or later by the wake-up latency, from which the margin learns. A signal does not end a sleep: the
+ * kernel is asked for the same moment again.
  *
- * The moment of waking is asked for on the kernel's CLOCK_MONOTONIC, as far ahead of its present
- * reading as the targets' clock says. The two differ by nanoseconds, but by any amount while a
- * clock recovers from a disruption. Latency is measured on the targets' clock. In a time namespace
- * both the kernel's reading and the moment asked for are the namespace's.
+ * The kernel is asked to wake at an instant of CLOCK_MONOTONIC, as far ahead of its present reading
+ * as the targets' clock says. The two clocks differ by nanoseconds, but by any amount while a clock
+ * recovers from a disruption. Latency is measured on the targets' clock. In a time namespace both
+ * the kernel's reading and the moment asked for are the namespace's.
  *
  * CLOCK_MONOTONIC stands still while the machine is suspended, and so does such a sleep: a target
  * in UTC that passed meanwhile is noticed up to a second after the machine has resumed.

@@ -12,7 +12,7 @@
 
 enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */
 
-/* The approach may turn out exact or plain, and the return may come long after the event. */
+/* It is not known yet whether the approach will be exact or plain: the longer one counts. */
 static int64_t lead_ticks(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
@@ -40,8 +40,7 @@ static void sleep_for(struct wait *wait)
     } while (sleep_towards(&wait->sleep, &waiter->sleeper, target_ns, lead_ns) == SLEEP_AGAIN);
 }
 
-/* A reading now and then keeps the clock right, as nobody else may; never shortly before the end.
- */
+/* Reading the clock maintains it, and there may be no other reader. Not shortly before the end. */
 static void keep_clock(const struct wait *wait, int64_t spare_ticks)
 {
     if (wait->ticks_at != NULL && spare_ticks > waiter_ticks_of_ns(wait->waiter, MAINTENANCE_NS))

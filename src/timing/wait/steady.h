@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * steady: is the core steady enough for exact waits? One of those looks at the counter some 0.4 us
- * before its event and trusts the core from there; whatever shares the core (another thread of it,
- * be it another virtual machine's) makes it worse than polling to the end. So while most exact
- * waits were disturbed, the waiter polls, and tries again after ever longer.
+ * steady: is the core steady enough for exact waits? An exact wait reads the counter some 0.4 us
+ * before its event and relies on the speed of the core from there. If another thread, perhaps of
+ * another virtual machine, shares the core, this is worse than polling to the end. So while most
+ * exact waits are disturbed the waiter polls, and tries again after longer and longer rests.
  */
 #ifndef WAIT_STEADY_H
 #define WAIT_STEADY_H
 
 struct steady {
     double disturbed; /* share of the last few exact waits; 0 to 1 */
-    int rest;         /* so many more waits by polling */
+    int rest;         /* so many more waits will poll */
     int next_rest;    /* and so many the next time; 0: STEADY_SHORTEST_REST */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: how many instructions for how much time. The report of 1997 tuned one by hand, indexed by
- * the target's phase in the polling loop; this one is measured, and indexed by the time left after
- * a sample. Pure.
+ * table: how many instructions fill how much time. The report of 1997 tuned a table by hand,
+ * indexed by the target's phase in the polling loop. This one is measured, and indexed by the time
+ * left after a sample. Pure.
  */
 #ifndef WAIT_TABLE_H
 #define WAIT_TABLE_H

@@ -5,7 +5,10 @@
 
 #include "table.h"
 
-/* On a stepped counter; a fine one shows the whole of a change at once. */
+/*
+ * On a stepped counter larger differences are believed less; a fine one shows all of a change at
+ * once.
+ */
 #define BELIEVED_TICKS 4
 #define STEPPED_TICKS 8
 
@@ -49,8 +52,7 @@ static void track_offsets(struct waiter *waiter)
         a->offsets_256[k] = (int32_t)(waiter->vernier.offsets[k] * 256 + 0.5);
 }
 
-/* So that the time left after the sample falls into the table: below it once in a thousand waits.
- */
+/* Keeps the time left after the sample within the table: below it once in a thousand waits. */
 static void track_coarse(struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
@@ -62,9 +64,9 @@ static void track_coarse(struct waiter *waiter)
 }
 
 /*
- * A thread on the same core, be it another virtual machine's, slows all of it by some percent. The
- * fastest polls lately say how it is alone; a clock that has become slower for good is believed
- * after a thousand waits.
+ * Another thread on the same core, perhaps of another virtual machine, slows it by some percent.
+ * The fastest polls of late show its speed without one. If the core has become slower for good,
+ * this is believed after a thousand waits.
  */
 int waiter_shares_core(struct waiter *waiter)
 {
@@ -73,14 +75,14 @@ int waiter_shares_core(struct waiter *waiter)
     if (polls < ENOUGH)
         return 0;
     double mean = (double)waiter->approach.polled_ticks / polls;
-    double tolerance = 1.02 + 1 / polls; /* the ends of the polls are good to a step */
+    double tolerance = 1.02 + 1 / polls; /* first and last poll are known to a step */
     int shared = *fastest > 0 && mean > *fastest * tolerance;
     double part = *fastest <= 0 ? 1 : mean > *fastest ? 1.0 / 1024 : 1.0 / 8;
     *fastest += (mean - *fastest) * part;
     return shared;
 }
 
-/* The first turn more tells how long a turn is; without one it is all in the shortest run. */
+/* A wait with one turn shows how long a turn is; a wait without one shows the shortest run. */
 static void track_latency(struct waiter *waiter, int turns, double wrong)
 {
     struct waiter_learnt *learnt = &waiter->learnt;

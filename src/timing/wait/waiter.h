@@ -38,8 +38,7 @@
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
-/* Delays by instructions: without readings, with two of them, and with these, evidence and result.
- */
+/* Delays by instructions: without readings; with two; with two, evidence and a result. */
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
 
 /* What calibration learns; ticks unless said otherwise. */
@@ -49,9 +48,9 @@ struct waiter_learnt {
     double shortest_ticks;    /* first reading to event with the shortest run */
     double longest_ticks;     /* and with the longest */
     double coarse_ticks;      /* the polling loop ends this long before the event */
-    double longer_quarters;   /* what approach.longer_quarters is rounded from */
+    double longer_quarters;   /* approach.longer_quarters before rounding */
     double coarse_most_ticks; /* and never longer */
-    double poll_ticks;        /* of the polling loop as fast as it lately was; 0: not known yet */
+    double poll_ticks;        /* one poll of the approach, as fast as lately; 0: not known yet */
     double stamp_ticks[2];    /* stamp to event of calls: plain, exact */
     double exit_ticks[2][2];  /* event of a call to the return of timebase_wait_until: plain or
                                * exact, without or with a result */
@@ -63,7 +62,7 @@ struct waiter_learnt {
     double plain_spread_ticks;
     double run_ticks;                      /* one instruction of a delay by instructions alone */
     double delay_fixed_ticks[DELAY_KINDS]; /* such a delay with none */
-    double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, beside the instructions */
+    double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, without the instructions */
     double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
                                     * with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
@@ -77,10 +76,10 @@ struct wait {
     int64_t ns;
     uint64_t ticks;
     double fraction; /* of a tick, added to ticks */
-    double aim;      /* stands for the event, relative to ticks */
+    double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
-    int is_unsteady;          /* would have been exact, but the core is shared */
+    int is_unsteady;          /* it is polled only because the core is shared */
     void (*function)(void *); /* null: return */
     void *argument;
     struct timebase_wait_result *result;
@@ -144,7 +143,7 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
     return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
 }
 
-/* A fine reading, by whatever means there are. */
+/* A fine reading, by the vernier where there is one. */
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out);
 
