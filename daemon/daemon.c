@@ -12,7 +12,7 @@
 #include "privileges.h"
 
 #define METRICS_NS INT64_C(1000000000)
-/* A wait ends by then, whatever else: the clocksource wants to be looked at. */
+/* No wait is longer: the clocksource has to be checked. */
 #define WAIT_MAX_NS UINT64_C(2000000000)
 
 static int64_t now_ns(void)
@@ -108,7 +108,7 @@ static void step(struct daemon *daemon)
         daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
 }
 
-/* Whatever comes first: a step, the metrics, the watchdog, a reference that wants to be asked. */
+/* Until the first of them: a step, the metrics, the watchdog, a reference that is due. */
 static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
 {
     int64_t until = daemon->due_ns;
@@ -144,7 +144,7 @@ static void loop(struct daemon *daemon)
 {
     unsigned reasons = WAKE_TIME;
     daemon->due_ns = now_ns();
-    /* The first metrics a second after the first lines, not before there are any. */
+    /* The first metrics come a second after the first lines. */
     daemon->metrics_ns = daemon->due_ns - METRICS_NS * 9 / 10;
     while (!(reasons & WAKE_END)) {
         look_around(daemon, reasons);

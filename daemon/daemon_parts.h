@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon_parts: what the daemon is put together from. Not for others. */
+/* daemon_parts: the state of the daemon, for daemon*.c only. */
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
@@ -33,7 +33,7 @@ struct daemon {
     bool are_metrics_failing;
 };
 
-/* daemon_settings.c: SIGHUP. A bad configuration is told, and the present one stays. */
+/* daemon_settings.c: SIGHUP. A bad configuration is logged, and the present one stays in force. */
 void daemon_reload(struct daemon *daemon);
 
 /* daemon_tell.c: the metrics file, systemd when the status is new, and its watchdog when due. */

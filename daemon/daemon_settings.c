@@ -13,7 +13,7 @@ int daemon_settings(const struct options *options, struct settings *settings,
     const char *path = options->config != NULL ? options->config : CONFIG_DEFAULT;
     settings_default(settings);
     int result = config_read(path, settings, problem);
-    /* The file that nobody asked for may be missing. */
+    /* The default file may be missing. */
     if (result < 0 || (result > 0 && options->config != NULL))
         return -1;
     settings_overlay(settings, &options->flags);
@@ -33,7 +33,7 @@ static bool are_same_references(const struct settings *a, const struct settings 
 static void take_references(struct daemon *daemon, const struct settings *settings)
 {
     daemon->claims.drift_ppb = settings->drift_ppb;
-    /* What the same ones said goes on to hold. */
+    /* If the references are the same, what they said still holds. */
     if (are_same_references(settings, &daemon->settings))
         return;
     claims_close(&daemon->claims);
@@ -56,7 +56,7 @@ void daemon_reload(struct daemon *daemon)
         memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
         memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
     }
-    /* The metrics may have been put beside the page that is not to be. */
+    /* The default of the metrics may depend on a page that is not taken. */
     if (settings_finish(&settings, &problem) != 0) {
         log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
         return;

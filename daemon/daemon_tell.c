@@ -55,7 +55,7 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
     daemon->is_ready_told = true;
 }
 
-/* Told from the loop itself: who hangs does not tell. */
+/* The loop itself tells the watchdog, so a daemon that hangs does not. */
 void daemon_tell_watchdog(struct daemon *daemon, int64_t mono_ns)
 {
     if (daemon->watchdog_ns == 0 ||

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How often the file is taken away between opening and locking before somebody is at fault. */
+/* If the file is removed so often between opening and locking, that is an error. */
 enum { ATTEMPTS = 10, CONTENT = 128 };
 
 /* This boot's id; empty where /proc is missing. */
@@ -24,7 +24,7 @@ static void read_boot(char boot[LOCK_BOOT])
         close(fd);
 }
 
-/* "PID BOOT\n": what the file says, with empty text for what it does not. */
+/* "PID BOOT\n": the text of the file; what is missing in it is empty. */
 struct content {
     char pid[16];
     char boot[LOCK_BOOT];
@@ -69,7 +69,7 @@ static int refuse(int fd, const char *path, struct problem *problem)
                        pid, path);
 }
 
-/* 0: locked, 1: the file was taken away meanwhile, -1: *problem. */
+/* 0: locked, 1: the file was removed meanwhile, -1: *problem. */
 static int try_to_take(struct lock *lock, int folder_fd, const char *name, const char *path,
                        struct problem *problem)
 {
@@ -86,7 +86,7 @@ static int try_to_take(struct lock *lock, int folder_fd, const char *name, const
     return lock_is_held(lock, folder_fd, name) ? 0 : 1;
 }
 
-/* What the one before wrote tells whether its page is of this boot. */
+/* The text of the holder before says whether its page is of this boot. */
 static int sign(struct lock *lock, const char *path, struct problem *problem)
 {
     char boot[LOCK_BOOT];

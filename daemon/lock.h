@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock: one writer a page. A file PAGE.lock beside the page, locked by flock(2) and so free again
- * however its holder ends. It says which process holds it, and in which boot of the machine the
- * page was last written. Mode 0600: who can open it can lock it.
+ * lock: one writer a page. The file PAGE.lock beside the page is locked by flock(2), so the kernel
+ * unlocks it however its holder ends. Its text says which process holds it, and in which boot of
+ * the machine the page was last written. Mode 0600, as every process that can open it can lock it.
  */
 #ifndef DAEMON_LOCK_H
 #define DAEMON_LOCK_H
@@ -15,7 +15,7 @@ enum { LOCK_BOOT = 40 }; /* a boot's id as text, with its end */
 
 struct lock {
     int fd;            /* -1: not held */
-    bool is_same_boot; /* who held it before lived in this boot, or it is not known */
+    bool is_same_boot; /* the holder before ran in this boot, or that is not known */
 };
 
 /*

@@ -41,7 +41,7 @@ void log_set_level(int level)
     shown_level = level;
 }
 
-/* The variable is inherited by all that is started in a session: it names the file it is about. */
+/* All processes of a session inherit the variable, so it names the file that it is about. */
 static bool is_to_journal(void)
 {
     const char *journal = getenv("JOURNAL_STREAM");
@@ -53,7 +53,7 @@ static bool is_to_journal(void)
     return strcmp(journal, ours) == 0;
 }
 
-/* A path or a source's answer may hold anything; a log line shall stay one line. */
+/* A path or a source's answer may hold any bytes; a log line stays one line. */
 static void tame(char *text)
 {
     for (; *text != '\0'; text++)
@@ -74,7 +74,7 @@ void log_line(enum log_level level, const char *format, ...)
     int length = is_to_journal()
         ? snprintf(line, sizeof(line), "<%d>%s\n", (int)level, text)
         : snprintf(line, sizeof(line), "timebased: %s: %s\n", name_of((int)level), text);
-    /* Nobody can be told that telling failed. */
+    /* A failed write of a log line cannot be reported. */
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;
 }

@@ -9,7 +9,7 @@
 #include "daemon.h"
 #include "log.h"
 
-/* As other daemons have it: what was asked for cannot be. */
+/* As of other daemons: bad options or configuration. */
 enum { EXIT_BAD_USAGE = 2 };
 
 static int run(const struct options *options)
@@ -26,7 +26,7 @@ static int run(const struct options *options)
     return 0;
 }
 
-/* Where one of the three is closed the lock would have its number, and messages go there. */
+/* If one of the three were closed, the lock could get its number, and messages would go there. */
 static void fill_standard_files(void)
 {
     int fd;

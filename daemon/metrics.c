@@ -7,7 +7,9 @@
 
 #define SECOND_NS 1000000000
 
-/* A buffer that is filled line by line; a line that does not fit is left out, with all after it. */
+/*
+ * A buffer that is filled line by line. If a line does not fit, it and all later ones are left out.
+ */
 struct page_of_text {
     char *text;
     size_t size, length;
@@ -56,7 +58,7 @@ static void seconds(struct page_of_text *to, const char *name, const char *help,
         size % SECOND_NS);
 }
 
-/* As the format has it: \\, \" and \n; other control characters have no way in, and become "?". */
+/* The format escapes \\, \" and \n; it has no other control characters, which become "?". */
 static void escape(const char *value, char *out, size_t size)
 {
     size_t length = 0;
@@ -137,7 +139,7 @@ static void add_references(struct page_of_text *to, const struct metrics *metric
                 "1 if the reference contradicts what the majority agrees on.", false, is_liar);
 }
 
-/* What readers are told at this moment. */
+/* What readers of the page see now. */
 static void add_reading(struct page_of_text *to, const struct metrics *metrics)
 {
     struct timebase_instant now = {0};

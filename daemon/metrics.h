@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics: a file for Prometheus, in its text format, replaced whole. node_exporter's textfile
- * collector reads it, or any web server hands it out.
+ * metrics: a file for Prometheus, in its text format, replaced as a whole. node_exporter's textfile
+ * collector reads it, or a web server serves it.
  */
 #ifndef DAEMON_METRICS_H
 #define DAEMON_METRICS_H

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The length of the address; 0: none of ours. An abstract one is its name alone, without an end. */
+/* The length of the address; 0: not usable. An abstract one has its name only, without a NUL. */
 static socklen_t address_of(const char *name, struct sockaddr_un *address)
 {
     size_t length = strlen(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * notify: what systemd wants to be told, by its datagram protocol (sd_notify(3)). Without
- * NOTIFY_SOCKET nothing is sent, and nothing is wrong.
+ * notify: tells systemd by its datagram protocol (sd_notify(3)). Without NOTIFY_SOCKET nothing is
+ * sent, which is no error.
  */
 #ifndef DAEMON_NOTIFY_H
 #define DAEMON_NOTIFY_H

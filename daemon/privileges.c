@@ -42,7 +42,7 @@ int privileges_drop(const char *name, int folder_fd, int is_folder_ours, struct 
 
 int privileges_lock_memory(struct problem *problem)
 {
-    /* On fault: the whole C library is some megabytes, what is used of it some hundred kB. */
+    /* On fault: of the C library's megabytes only some hundred kB are used. */
     if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0)
         return 0;
     return problem_set(problem, "cannot lock memory: %s: raise LimitMEMLOCK to 16M",

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* privileges: root is needed for nothing here but for making a folder in /run. */
+/* privileges: only making a folder in /run needs root. */
 #ifndef DAEMON_PRIVILEGES_H
 #define DAEMON_PRIVILEGES_H
 
 #include "config/problem.h"
 
 /*
- * Become this user for good, with its groups; the folder, if it was made by us, goes to it. "" and
- * who is this user already: nothing. Returns 0, or -1 and *problem.
+ * Become this user for good, with its groups; a folder that we made is given to it. "", or the user
+ * that we are: nothing happens. Returns 0, or -1 and *problem.
  */
 int privileges_drop(const char *user, int folder_fd, int is_folder_ours, struct problem *problem);
 
 /*
- * What is in memory now, or comes to be used, stays there. Refused: a problem for the log, no end.
+ * Keeps in memory what is there now or will be used. A refusal sets *problem, and the daemon goes
+ * on.
  */
 int privileges_lock_memory(struct problem *problem);
 

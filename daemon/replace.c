@@ -29,7 +29,7 @@ int replace_file(const char *path, const char *text, size_t length, struct probl
 {
     char aside[SETTINGS_PATH + sizeof(".new")];
     snprintf(aside, sizeof(aside), "%s.new", path);
-    unlink(aside); /* of somebody who died here */
+    unlink(aside); /* left by a process that was killed here */
     int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return problem_of_file(problem, "cannot make", path, errno);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* replace: a whole file at once: readers see the old text or the new one, never a part. */
+/* replace: replaces a file as a whole: readers see the old text or the new one. */
 #ifndef DAEMON_REPLACE_H
 #define DAEMON_REPLACE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* report: what a step of the shared showed, as log lines; each event once, with its numbers. */
+/* report: logs the events of a step of the shared clock, each one once, with its numbers. */
 #ifndef DAEMON_REPORT_H
 #define DAEMON_REPORT_H
 
 #include "shared_clock.h"
 #include "page_file.h"
 
-/* What was told before, so that only changes are. */
+/* What was logged before, so that only changes are logged. */
 struct report {
     struct servo_counts counts;
     uint32_t status;      /* as readers are told; 0 before there are lines */
@@ -22,7 +22,7 @@ struct report {
 /* True if the status has changed. */
 bool report_step(struct report *report, const struct shared_clock *shared, enum servo_result result);
 
-/* The page's file: harmed and repaired, or not to be written. NULL: it was. */
+/* The page's file was damaged and repaired, or could not be written. NULL: all is well. */
 void report_store(struct report *report, const struct page_file *file, enum page_file_event event,
                   const struct problem *problem);
 

@@ -13,8 +13,8 @@
 #include "log.h"
 
 /*
- * Later than CLOCK_REALTIME can be set to: a timer that is over would be so again at once, and the
- * loop never rest. The year 2250; where time_t has 32 bits 2037, as late as these hold.
+ * Later than CLOCK_REALTIME can be set to: else the timer would expire again and again, and the
+ * loop would never sleep. The year 2250; 2037 where time_t has 32 bits.
  */
 #define FAR_AWAY (sizeof(time_t) > 4 ? (time_t)INT64_C(8835984000) : (time_t)2145830400)
 
@@ -42,7 +42,7 @@ int wake_open(struct wake *wake, struct problem *problem)
     sigaddset(&signals, SIGHUP);
     wake->clock_fd = -1;
     sigprocmask(SIG_BLOCK, &signals, NULL);
-    /* A file at its limit, a client that is gone: errors, not ends. */
+    /* A file at its limit or a lost connection is an error, and does not end the daemon. */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     wake->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

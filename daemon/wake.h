@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake: what the daemon waits for: time, a clock that was set, signals. A clock that is set is told
- * at once, by a timer on CLOCK_REALTIME that the kernel cancels then (TFD_TIMER_CANCEL_ON_SET);
- * so are leap seconds and the end of a sleep.
+ * wake: the daemon waits for time, signals, and a step of the system clock. A timer on
+ * CLOCK_REALTIME, which the kernel cancels when the clock is set (TFD_TIMER_CANCEL_ON_SET), shows a
+ * step at once, a leap second and the end of a suspend too.
  */
 #ifndef DAEMON_WAKE_H
 #define DAEMON_WAKE_H
@@ -21,7 +21,7 @@ enum wake_reason {
 
 struct wake {
     int signal_fd;
-    int clock_fd; /* -1: the kernel would not; steps are then seen at the next sample */
+    int clock_fd; /* -1: the kernel refused; the next sample then shows a step */
 };
 
 /* Signals are blocked from here on, and come as reasons. Returns 0, or -1 and *problem. */

@@ -9,8 +9,8 @@
 #include "accuracy_walk.h"
 
 /*
- * Unrecorded trials before the others. The caller's own work has made everything cold, and
- * whoever wants cold caches asks for them by method->before.
+ * Unrecorded trials before the others. The caller's own work has made the caches cold;
+ * method->before asks for cold ones.
  */
 #define WARM_UP_TRIALS 16
 
@@ -40,7 +40,7 @@ static int by_waiter(const struct timebase_bench_method *method, uint64_t target
     return TIMEBASE_OK;
 }
 
-/* Late: the target had passed before the loop could begin. */
+/* The target had passed before the loop began. */
 static int by_loop(const struct timebase_bench_method *method, uint64_t target,
                    struct bench_event *event, struct timebase_bench_hit *out)
 {

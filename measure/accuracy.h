@@ -5,9 +5,9 @@
  *     struct timebase_bench_method method = {.waiter = &waiter, .loop = TIMEBASE_BENCH_WAITER};
  *     timebase_bench_hits(&method, ahead_ticks, trials, hits);
  *
- * Every number is one trial, nothing is left out; bias, percentiles and pictures are the caller's.
- * The event's first act is timebase_wait_read_fine(): what is measured is what a user's function
- * would have seen. A counter that steps by 10 ns shows nothing below that in a single reading.
+ * Every number is one trial, and none is left out; the caller computes bias, percentiles and
+ * pictures. The event calls timebase_wait_read_fine() first, so the measurement shows what a user's
+ * function would see. A single reading of a counter that steps by 10 ns shows nothing below that.
  *
  * The caller has pinned the thread, and calibrated the waiter on that CPU. One thread at a time.
  */
@@ -22,7 +22,7 @@ TIMEBASE_EXTERN_BEGIN
 
 struct timebase_bench_hit {
     double error_ticks;   /* event - target, > 0: late. Of delays: measured - wanted */
-    double bound_ticks;   /* the measurement itself is good to +/- this */
+    double bound_ticks;   /* +/-, of the measurement itself */
     uint32_t late;        /* 1: no time was left for the approach */
     uint32_t disturbance; /* enum timebase_wait_disturbance; loops gather no evidence: 0 */
 };
@@ -49,8 +49,8 @@ struct timebase_bench_method {
 };
 
 /*
- * The polling loops differ in how they read the counter. NULL for a number out of range.
- * places: at how many bytes the paper's can start; 1 where nobody can say.
+ * The polling loops differ in how they read the counter. NULL for a number out of range. places: at
+ * how many bytes the paper's loop can start; 1 on processors other than x86-64.
  */
 TIMEBASE_API const char *timebase_bench_loop_name(int loop);
 TIMEBASE_API int timebase_bench_loop_places(void);
@@ -100,8 +100,8 @@ struct timebase_bench_schedule {
 };
 
 /*
- * Runs the schedule. Events that came after the next one was due cost those: they are missed, and
- * have no hit. Returns the number of hits in out[periods], or a negative error.
+ * Runs the schedule. If an event comes after the next ones were due, those are missed and have no
+ * hit. Returns the number of hits in out[periods], or a negative error.
  */
 TIMEBASE_API int timebase_bench_dispatch(const struct timebase_bench_schedule *schedule,
                                          struct timebase_bench_hit *out);

@@ -62,7 +62,9 @@ static int (*const delayers[])(const struct delay *, struct timebase_bench_hit *
 
 #define DELAYERS ((int)(sizeof delayers / sizeof delayers[0]))
 
-/* Between two fine readings; the rest of the first one, after its instant, is in the difference. */
+/*
+ * Between two fine readings. The difference contains the rest of the first one, after its instant.
+ */
 static int try_once(int delayer, const struct delay *delay, double wanted_ticks,
                     struct timebase_bench_hit *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* event: the function whose beginning is measured. Its first act is a fine reading. */
+/* event: the function whose beginning is measured. It takes a fine reading first. */
 #ifndef TIMEBASE_BENCH_ACCURACY_EVENT_H
 #define TIMEBASE_BENCH_ACCURACY_EVENT_H
 
@@ -10,7 +10,7 @@
 
 #include "accuracy.h"
 
-/* On lines of its own: nobody else's stores may take them away. */
+/* It has cache lines of its own, so that no other store can evict them. */
 struct bench_event {
     const struct timebase_waiter *waiter;
     uint64_t base_ticks;

@@ -26,7 +26,7 @@ static void on_signal(int number)
     int saved = errno;
     int overrun = timer_getoverrun(signal_timer);
     bench_run_dispatch(signalled, 1 + (uint64_t)(overrun > 0 ? overrun : 0));
-    /* Here, for with a short period the next signal is there before the thread can look. */
+    /* Done here, as with a short period the next signal comes before the thread can check. */
     if (bench_run_is_over(signalled))
         timer_settime(signal_timer, 0, &(struct itimerspec){0}, NULL);
     errno = saved;
@@ -42,7 +42,7 @@ static void run_signal_timer(struct bench_run *run)
         timebase_bench_load_step(run->schedule->load);
 }
 
-/* One may be on its way still; with the handler gone it would end the process. */
+/* A signal may still be pending; without the handler it would end the process. */
 static void swallow_pending(const sigset_t *set)
 {
     const struct timespec no_time = {0};

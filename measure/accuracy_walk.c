@@ -74,7 +74,7 @@ bool bench_walk_prepare(void)
     unsigned char *data = new_memory(bytes);
     if (data == NULL)
         return false;
-    memset(data, 1, bytes); /* pages of its own, not the zero page over and over */
+    memset(data, 1, bytes); /* so that it has pages of its own, not the zero page many times */
     walk.code = new_memory(CODE_BYTES);
     walk.code_bytes = walk.code != NULL && write_code() ? CODE_BYTES : 0;
     walk.data_bytes = bytes;

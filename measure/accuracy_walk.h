@@ -16,7 +16,7 @@ bool bench_walk_prepare(void);
 /* Over all of it. Needs a successful prepare. */
 void bench_walk(void);
 
-/* Over the next sixteenth, for those who may be interrupted only between steps. */
+/* Over the next sixteenth, for loads that must be interrupted between steps only. */
 void bench_walk_part(void);
 
 #endif

@@ -11,8 +11,10 @@
 /* Readings of CLOCK_MONOTONIC that end the run: so many reads apart, not to disturb it. */
 #define READS_BETWEEN_LOOKS 1024
 
-/* While it runs the two cores share `reading` alone: what else they write or read lies on other
- * lines. */
+/*
+ * While it runs the two cores share only `reading`: all else that they write or read is on other
+ * lines.
+ */
 struct trial {
     uint64_t reading __attribute__((aligned(64)));
     bool stop __attribute__((aligned(64)));

@@ -5,11 +5,11 @@
  *     timebase_bench_prepare();
  *     timebase_bench_rounds(1000, 200, ticks_per_call);   // on a thread pinned by the caller
  *
- * A round times one batch of every row, one after the other, so that a change of the machine's pace
- * strikes all rows alike; minimum, median and percentiles over rounds are the caller's. A batch
- * lies between two serialised readings of the counter, whose own cost is shared by its calls.
- * The empty loop is a row like the others: it is shown, not subtracted, because a
- * processor runs the loop's instructions beside the measured ones.
+ * A round times one batch of every row, one after the other, so that a change of the machine's
+ * speed affects all rows alike. The caller computes minimum, median and percentiles over rounds. A
+ * batch lies between two serialised readings of the counter, whose cost is divided among its calls.
+ * The empty loop is a row like the others. It is shown and not subtracted, because a processor runs
+ * the loop's instructions in parallel with the measured ones.
  */
 #ifndef TIMEBASE_BENCH_COST_H
 #define TIMEBASE_BENCH_COST_H

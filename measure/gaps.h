@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gaps: how often, and for how long, something else has the CPU of a thread that only polls. */
+/* gaps: how often and for how long something else has the CPU of a polling thread. */
 #ifndef TIMEBASE_BENCH_GAPS_H
 #define TIMEBASE_BENCH_GAPS_H
 
@@ -20,7 +20,7 @@ struct timebase_bench_gaps {
 
 /*
  * Polls the counter for elapsed_ticks. Returns 0 or TIMEBASE_E_INVALID: a null pointer, nothing to
- * do, or a threshold of 0. A counter that stands still ends it after as many polls.
+ * do, or a threshold of 0. If the counter stands still it ends after as many polls.
  */
 TIMEBASE_API int timebase_bench_poll(uint64_t elapsed_ticks, uint64_t threshold_ticks,
                                      struct timebase_bench_gaps *out);

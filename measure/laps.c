@@ -3,8 +3,7 @@
 
 #include <stddef.h>
 
-/* One after the other, for the compiler and for the processor: a cycle each, and the loop beside.
- */
+/* Each addition needs the one before: a cycle each; the loop runs in parallel. */
 static void add(uint32_t additions)
 {
     uint64_t sum = additions;

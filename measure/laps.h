@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* laps: what the stopwatch says of nothing, and of a known little work, many times. */
+/* laps: times nothing, or a little known work, many times by the stopwatch. */
 #ifndef TIMEBASE_BENCH_LAPS_H
 #define TIMEBASE_BENCH_LAPS_H
 

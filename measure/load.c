@@ -104,7 +104,9 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Ordinary class and one CPU, whatever the caller has: it may be SCHED_FIFO, and must win. */
+/*
+ * Ordinary class and one CPU, whatever the caller has: a caller under SCHED_FIFO must preempt it.
+ */
 static bool attributes_for(pthread_attr_t *attributes, int cpu)
 {
     struct sched_param none = {0};

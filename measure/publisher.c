@@ -19,7 +19,7 @@ static void nap_1ms(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* All CPUs but the caller's. A refusal is no harm: the scheduler then chooses. */
+/* All CPUs but the caller's. If that is refused, the scheduler chooses. */
 static void leave_cpu(int cpu)
 {
     cpu_set_t set;

@@ -40,7 +40,7 @@ static void run_empty_loop(uint64_t calls)
         KEEP(calls);
 }
 
-/* The bare instruction, without the library's question whether it may be used. */
+/* The bare instruction, without the library's check whether it may be used. */
 static void run_counter(uint64_t calls)
 {
     if (timebase_counter_is_readable())
@@ -95,8 +95,7 @@ RUN(tb_nano_2007, tb_nano_2007(&timebase_bench_systemcfg))
 RUN_INTO(utc_interval, struct timebase_interval, timebase_utc_interval(clock, &out))
 RUN_INTO(realtime_interval, struct timebase_interval, timebase_realtime_interval(clock, &out))
 RUN_INTO(now, struct timebase_instant, timebase_now(clock, &out))
-/* As one number of ns, which is what every reading of timebase gives: like is compared with like.
- */
+/* As one number of ns, as every reading of timebase gives one. */
 static inline int64_t clock_ns(clockid_t id)
 {
     struct timespec now;

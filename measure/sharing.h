@@ -16,7 +16,7 @@ struct timebase_bench_sharing {
     uint64_t reads;
     uint64_t backward;  /* below its own last reading, or another's that it had seen */
     int64_t worst_ns;   /* and by how much at most */
-    uint64_t checks;    /* every 1,024th reading is held against CLOCK_REALTIME */
+    uint64_t checks;    /* every 1,024th reading is compared with CLOCK_REALTIME */
     uint64_t outside;   /* farther from it than maxerror, for certain */
     int64_t longest_ns; /* between two checks, by CLOCK_MONOTONIC */
 };

@@ -3,11 +3,11 @@
  * The clock of "The Power Architecture Time Base register in 64-bit Linux" (2007), written anew to
  * be measured beside ours. Its kernel side, `systemcfg`, is simulated here.
  *
- * Mended: the reader repeats if the count is odd OR has changed (the article: AND, and `!=` binds
- * tighter than `&`); the loads are ordered (the article's compiler may delete the loop); the
- * multiplication keeps its carry (arithmetic.h).
- * Kept, because it is the algorithm: time is counted in "xseconds" of 2^-20 s, so that readings
- * said to be nanoseconds come in steps of 953 and 954 ns; and the counter is read unordered.
+ * Corrected: the reader repeats if the count is odd OR has changed (the article: AND, and `!=`
+ * binds tighter than `&`); the loads are ordered (the article's compiler may delete the loop); the
+ * multiplication keeps its carry (arithmetic.h). Kept, because it is the algorithm: time is counted
+ * in "xseconds" of 2^-20 s, so that readings said to be nanoseconds come in steps of 953 and 954
+ * ns; and the counter is read unordered.
  */
 #ifndef TIMEBASE_BENCH_TB_NANO_2007_H
 #define TIMEBASE_BENCH_TB_NANO_2007_H

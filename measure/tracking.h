@@ -18,9 +18,9 @@ struct timebase_bench_tracking {
 };
 
 /*
- * Takes `sandwiches` of [utc, clock_gettime, utc] and keeps the narrowest: an interrupt
- * or a renewal of the clock in one of them widens it, and so does no harm. About 0.1 µs each.
- * Returns 0, TIMEBASE_E_INVALID or TIMEBASE_E_REFERENCE.
+ * Takes `sandwiches` of [utc, clock_gettime, utc] and keeps the narrowest: one with an interrupt or
+ * a renewal of the clock is wider, and so is not kept. About 0.1 µs each. Returns 0,
+ * TIMEBASE_E_INVALID or TIMEBASE_E_REFERENCE.
  */
 TIMEBASE_API int timebase_bench_track(const timebase_clock *clock, uint32_t sandwiches,
                                       struct timebase_bench_tracking *out);

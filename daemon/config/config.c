@@ -38,7 +38,7 @@ static struct text_span without_comment(struct text_span span)
     return span;
 }
 
-/* Where it is wrong goes before what is wrong. */
+/* Puts the place of the error before its description. */
 static int name_place(struct problem *problem, const char *file, unsigned line, const char *key)
 {
     struct problem what = *problem;
@@ -57,7 +57,7 @@ static int unknown_key(struct text_span key, struct problem *problem)
                        (int)(key.length < 60 ? key.length : 60), key.text, names);
 }
 
-/* What the lines before have set; 0: not yet. */
+/* The line that has set each key; 0: none yet. */
 struct seen {
     unsigned line[SETTINGS_KEYS];
 };
@@ -114,7 +114,9 @@ int config_parse(const char *text, size_t length, const char *file, struct setti
     return 0;
 }
 
-/* How much of it, one byte more than a configuration has; -1: errno. */
+/*
+ * Reads at most one byte more than a configuration may have. Returns the length, or -1 and errno.
+ */
 static ssize_t read_whole(int fd, char *text)
 {
     size_t length = 0;
@@ -135,7 +137,7 @@ static int parse_file(int fd, const char *path, struct settings *settings, struc
 {
     static char text[CONFIG_BYTES + 1]; /* not for the stack; one thread reads configurations */
     struct stat status;
-    /* Devices too: /dev/null is a configuration of nothing. */
+    /* Devices too: /dev/null is an empty configuration. */
     if (fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)))
         return problem_set(problem, "%s: no regular file: name a text file", path);
     ssize_t length = read_whole(fd, text);
@@ -149,7 +151,7 @@ static int parse_file(int fd, const char *path, struct settings *settings, struc
 
 int config_read(const char *path, struct settings *settings, struct problem *problem)
 {
-    /* O_NONBLOCK: nobody waits for a pipe's writer. */
+    /* O_NONBLOCK: opening a pipe does not wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && errno == ENOENT) {
         problem_of_file(problem, "cannot read", path, errno);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config: the configuration file. "key = value" a line, # begins a comment, blanks around do not
- * count. The keys and their values are those of settings.h.
+ * config: the configuration file. Each line is "key = value"; # begins a comment, blanks around are
+ * ignored. The keys and their values are those of settings.h.
  */
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H

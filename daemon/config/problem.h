@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* problem: why something was refused, for people: what, where, and what to do about it. */
+/* problem: says to people why something was refused: what, where, and what to do about it. */
 #ifndef DAEMON_PROBLEM_H
 #define DAEMON_PROBLEM_H
 
@@ -12,8 +12,8 @@ __attribute__((format(printf, 2, 3))) int problem_set(struct problem *problem, c
                                                       ...);
 
 /*
- * "WHAT PATH: No such file or directory: what to do", from an errno. Where the advice depends on
- * the error (no rights, full, read-only), it is chosen by it.
+ * "WHAT PATH: No such file or directory: what to do", from an errno. The error chooses the advice
+ * (no rights, full, read-only).
  */
 int problem_of_file(struct problem *problem, const char *what, const char *path, int error);
 

@@ -12,7 +12,7 @@ struct unit {
     uint64_t multiple; /* of the smallest */
 };
 
-/* The first is that of a number without one. */
+/* The first one is for numbers without a unit. */
 static const struct unit units[][5] = {
     [UNITS_OF_TIME] = {{"ms", 1000000}, {"ns", 1}, {"us", 1000}, {"s", 1000000000}, {NULL, 0}},
     [UNITS_OF_DRIFT] = {{"ppm", 1000}, {"ppb", 1}, {NULL, 0}},

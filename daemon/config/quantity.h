@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quantity: a decimal number with a unit, in whole multiples of the smallest. "1.5s" is
- * 1500000000 ns. No locale, no floating point, nothing rounded: what does not fit is refused. Pure.
+ * quantity: a decimal number with a unit, in whole multiples of the smallest. "1.5s" is 1500000000
+ * ns. No locale, no floating point; a number that would have to be rounded is refused. Pure.
  */
 #ifndef DAEMON_QUANTITY_H
 #define DAEMON_QUANTITY_H

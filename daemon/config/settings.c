@@ -11,8 +11,8 @@
 #define METRICS_NAME "metrics.prom"
 
 /*
- * Shorter than the lower end, and lead and slew (servo/cadence.c) find no room between two publications;
- * longer than the upper one, and the discipline's schedule ends.
+ * If the interval is shorter, lead and slew (servo/cadence.c) have no room between two publications; if it
+ * is longer, the discipline's schedule ends.
  */
 static const struct quantity interval = {"a time", "100ms to 2s, such as 250ms", UNITS_OF_TIME,
                                          100000000, 2000000000};
@@ -67,7 +67,7 @@ static int set_drift(struct settings *settings, const char *value, size_t length
     return 0;
 }
 
-/* "chrony, kernel": what may stand there, for the message. */
+/* "chrony, kernel": the allowed names, for the message. */
 static void list_references(char *names, size_t size)
 {
     size_t used = (size_t)(stpcpy(names, "kernel") - names);
@@ -79,7 +79,7 @@ static void list_references(char *names, size_t size)
     }
 }
 
-/* The kernel's own word is always to be had: the sample brings it. */
+/* The kernel's own claim needs no source: the sample has it. */
 static bool is_reference(const char *name, size_t length)
 {
     return (length == 6 && memcmp(name, "kernel", 6) == 0) ||
@@ -176,7 +176,7 @@ void settings_default(struct settings *settings)
     *settings = defaults;
 }
 
-/* In a flag, words are joined as flags are: --log-level. */
+/* A flag may have dashes for underscores: --log-level. */
 static bool is_name(const char *key, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -251,7 +251,7 @@ static void put_metrics_beside_page(struct settings *settings, size_t folder)
     memcpy(settings->metrics + folder, METRICS_NAME, sizeof(METRICS_NAME));
 }
 
-/* Is it the file `of`, or one that is kept or built beside that? */
+/* Is this path the file `of`, or a file that is kept or built beside it? */
 static bool is_taken(const char *path, const char *of)
 {
     static const char *const endings[] = {"", ".lock", ".new"};
@@ -264,7 +264,7 @@ static bool is_taken(const char *path, const char *of)
     return false;
 }
 
-/* Whoever writes one of them would replace the other. */
+/* Writing one of them would replace the other. */
 static int refuse_if_one(const char *key, const char *path, const char *of_key, const char *of,
                          struct problem *problem)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings: what can be set, by flags or in a file, with ranges and defaults. A table of keys, and
- * a function for each kind of value; both `--key=value` and `key = value` end here. Pure.
+ * settings: all that flags or a file can set, with ranges and defaults: a table of keys, and a
+ * function for each kind of value. Both `--key=value` and `key = value` come here. Pure.
  */
 #ifndef DAEMON_SETTINGS_H
 #define DAEMON_SETTINGS_H
@@ -38,11 +38,11 @@ struct settings {
     uint32_t drift_ppb;
     char references[SETTINGS_REFERENCES][SETTINGS_PATH]; /* "name" or "name:argument" */
     unsigned reference_lines[SETTINGS_REFERENCES];       /* of the file; 0: of a flag */
-    unsigned reference_count;                            /* 0: the kernel's word alone */
+    unsigned reference_count;                            /* 0: only the kernel's claim */
     char timeline[SETTINGS_PATH];                        /* empty: none */
     uint64_t timeline_bytes;
     char metrics[SETTINGS_PATH]; /* empty: none; "beside the page" is resolved by settings_finish */
-    char user[SETTINGS_USER];    /* empty: stay who we are */
+    char user[SETTINGS_USER];    /* empty: no change of user */
     int log_level;               /* enum log_level */
     unsigned given;              /* bit k: key k was set by somebody */
 };
@@ -61,12 +61,12 @@ bool settings_is_repeatable(enum settings_key key);
 int settings_set(struct settings *settings, enum settings_key key, const char *value, size_t length,
                  struct problem *problem);
 
-/* What `over` was given goes over what `settings` has: flags over the file. */
+/* The values that are given in `over` replace those of `settings`: flags replace the file's. */
 void settings_overlay(struct settings *settings, const struct settings *over);
 
 /*
- * What follows from others: where the metrics are by default; and that page, metrics and timeline
- * are not in each other's way. Returns 0 or -1 as above. Again after another page was put in.
+ * Sets the default place of the metrics, which depends on the page, and checks that page, metrics
+ * and timeline have different places. Returns 0 or -1 as above. Call it again if the page changes.
  */
 int settings_finish(struct settings *settings, struct problem *problem);
 

@@ -45,7 +45,7 @@ static void try_to_open(void)
 
 void history_open(const char *path, uint64_t bytes)
 {
-    /* Under RLIMIT_FSIZE a write is to fail, not to end the daemon. */
+    /* With RLIMIT_FSIZE a write should fail and not end the daemon. */
     signal(SIGXFSZ, SIG_IGN);
     strncpy(folder, path, sizeof(folder) - 1);
     bytes_max = bytes;
@@ -54,7 +54,7 @@ void history_open(const char *path, uint64_t bytes)
         try_to_open();
 }
 
-/* The folder was taken away, and what is open has no name: the next publication makes it anew. */
+/* The folder was removed, so the open file has no name: the next publication makes a new one. */
 static void leave_folder(void)
 {
     history_writer_close(&writer);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history: the timeline, as far as the daemon has to do with it. A clock does not stop for want of
- * disk space: what fails is told once, and tried again.
+ * history: keeps the timeline for the daemon. The clock goes on without disk space: a failure is
+ * logged once, and writing is tried again.
  */
 #ifndef DAEMON_HISTORY_H
 #define DAEMON_HISTORY_H

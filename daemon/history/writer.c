@@ -125,7 +125,7 @@ static void leave_segment(struct history_writer *writer)
     writer->has_previous = false;
 }
 
-/* Somebody has removed or cut the segment: what would be written now would not be found. */
+/* False if the segment was removed or cut: a record written now would not be found. */
 static bool is_segment_sound(const struct history_writer *writer)
 {
     struct stat status;
@@ -174,7 +174,7 @@ static int begin_segment(struct history_writer *writer, const struct batch *batc
     return TIMEBASE_OK;
 }
 
-/* A batch that does not fit on the disk is taken back, or else the segment ends with its rest. */
+/* A batch that does not fit on the disk is cut off again; if that fails, the segment ends there. */
 static int continue_segment(struct history_writer *writer, const struct batch *batch)
 {
     uint64_t end = (uint64_t)writer->used * RECORD_SIZE;
@@ -208,7 +208,7 @@ static int put(struct history_writer *writer, const struct timeline_publication 
     return TIMEBASE_OK;
 }
 
-/* Of two things to be marked at one place, the one that says more. */
+/* Of two reasons for a mark at one place, the stronger one. */
 static int stronger(int pending, int reason)
 {
     static const int strength[] = {0, 1, 4, 2, 3}; /* nothing, BEGIN, DISRUPTION, END, LOST */

@@ -14,8 +14,8 @@
  * touched; the next one that can be is preceded by a mark. There is no fsync: a power cut loses
  * what the kernel had not written yet, some 30 s, of a boot that has ended anyway.
  *
- * A file may not grow beyond RLIMIT_FSIZE; who runs under one ignores SIGXFSZ. Beside opendir()'s
- * at opening and once a segment, nothing is allocated.
+ * A file may not grow beyond RLIMIT_FSIZE: a process with such a limit ignores SIGXFSZ. Only
+ * opendir() allocates, at opening and once a segment.
  */
 #ifndef HISTORY_WRITER_H
 #define HISTORY_WRITER_H
@@ -66,14 +66,16 @@ int history_writer_open(struct history_writer *writer, const char *folder, uint6
                         int counter_id);
 
 /*
- * Lines that were published at this tick, not before those appended last: else the counter went
- * back, and that is marked. Returns 0, TIMEBASE_E_PERMISSION, _NOT_FOUND or _RESOURCE; the next
+ * Lines that were published at this tick. If that is before those appended last, the counter went
+ * back, and a mark says so. Returns 0, TIMEBASE_E_PERMISSION, _NOT_FOUND or _RESOURCE; the next
  * call tries again, and marks what is missing.
  */
 int history_writer_append(struct history_writer *writer, const struct timebase_lines *lines,
                           uint64_t published_ticks);
 
-/* Returns as history_writer_append(), or TIMEBASE_E_INVALID. A mark that fails comes with the next.
+/*
+ * Returns as history_writer_append(), or TIMEBASE_E_INVALID. A mark that fails is written with the
+ * next.
  */
 int history_writer_mark(struct history_writer *writer, enum history_mark reason);
 

@@ -31,8 +31,7 @@
  *     timed out  it ran into its time-out and was stopped there
  *     skipped    its deadline had passed before it could begin: it was not run, so that one long
  *                unit does not make all later ones late
- *     disturbed  the wait has evidence of an interrupt or the like; the error is counted all the
- * same
+ *     disturbed  the wait has evidence of an interrupt or the like; the error is counted too
  *
  * Stopping. *stop is looked at before each release and at least every 50 ms; a signal
  * handler may set it, and its signal ends a sleep. A release that is less than 30 ms away when

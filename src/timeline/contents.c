@@ -6,7 +6,7 @@
 
 #include "lookup.h"
 
-/* What an unreadable end would otherwise show. */
+/* 0 where the record cannot be read. */
 static int64_t utc_of(timebase_timeline *timeline, const struct timeline_span *span, uint64_t ticks)
 {
     struct timebase_instant instant;

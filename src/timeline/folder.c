@@ -38,7 +38,7 @@ int folder_open(const char *path)
     return fd < 0 ? folder_error(errno) : fd;
 }
 
-/* The umask of whoever starts the writer is not to decide who may read. */
+/* Everybody may read, whatever the writer's umask. */
 int folder_open_or_make(const char *path)
 {
     bool is_made = mkdir(path, 0755) == 0;
@@ -71,7 +71,7 @@ static int64_t number_of(const char *name)
     return strcmp(name + DIGITS, ".tbl") == 0 ? number : -1;
 }
 
-/* A stream of its own: readdir must not share its place with another one of this folder. */
+/* A new stream each time: two readdir() loops over one descriptor would share their position. */
 static DIR *stream_of(int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -153,7 +153,7 @@ int folder_list(int folder, uint32_t **numbers, size_t *count)
     return TIMEBASE_OK;
 }
 
-/* O_NONBLOCK: should the name turn out to be a pipe, nobody waits at it. */
+/* O_NONBLOCK: if the name is a pipe, opening it does not block. */
 int segment_file_open(int folder, uint32_t number, int flags, uint64_t *size)
 {
     char name[SEGMENT_NAME_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folder: the segments of a timeline are files NNNNNNNN.tbl; anything else in there is not ours. */
+/* folder: the segments of a timeline are files NNNNNNNN.tbl; other files in it are ignored. */
 #ifndef TIMELINE_FOLDER_H
 #define TIMELINE_FOLDER_H
 
@@ -17,7 +17,7 @@ struct folder_summary {
 /* Descriptor of a folder, or TIMEBASE_E_NOT_FOUND, _PERMISSION, _FORMAT (no folder), _RESOURCE. */
 int folder_open(const char *path);
 
-/* Makes it first, 0755, if it is not there; its parent has to be. */
+/* Makes the folder first, 0755, if it is missing; its parent must exist. */
 int folder_open_or_make(const char *path);
 
 int folder_summarise(int folder, struct folder_summary *summary);

@@ -14,9 +14,9 @@
 #define BIT(reason) (1u << (reason))
 
 /*
- * How many ticks from its last publication on a span holds. A line that is missing was
- * published later, and began a lease after that at the earliest; if it is known when the first one
- * was missed, until then. Where the counter was disrupted, nobody knows when: not at all.
+ * How many ticks a span holds from its last publication on. A missing line was published later and
+ * began a lease after that at the earliest. If it is known when the first one was missed, the span
+ * holds until then. If the counter was disrupted, the instant is unknown: the span ends at once.
  */
 static uint64_t hold_ticks(const struct piece *last, const struct between *after)
 {
@@ -28,7 +28,7 @@ static uint64_t hold_ticks(const struct piece *last, const struct between *after
     return is_held && held > last->lease_ticks ? held : last->lease_ticks + 1;
 }
 
-/* A span ends where the next one of its boot begins, at the latest; unless that lies before it. */
+/* A span ends where the next one of its boot begins, at the latest, if that is not before it. */
 static void end_span(struct index *index, struct timeline_span *span, const struct piece *next)
 {
     const struct piece *last = &index->pieces[span->last];
@@ -110,7 +110,7 @@ static void forget_all(struct index *index)
     index->has_newest = false;
 }
 
-/* Returns 1 if it is a segment, whole or torn, 0 if it is none or gone, or an error. */
+/* Returns 1 for a segment, whole or torn; 0 if the file is no segment or gone; or an error. */
 static int add_segment(struct index *index, int folder, uint32_t number)
 {
     struct timeline_segment segment;

@@ -29,7 +29,7 @@ static bool is_joined(const struct index_state *state, const struct piece *left,
         is_taken_up(&state->tail.lines, &first->lines);
 }
 
-/* What was left over by the segment before, marks or a missing record, comes before this piece. */
+/* Marks and missing records at the end of the segment before come before this piece. */
 static void take_trailing(struct index_state *state, struct piece *piece)
 {
     static const struct between nothing;

@@ -5,7 +5,7 @@
 
 #include <timebase/error.h>
 
-/* How many records a publication may be off where a steady pace would have it. */
+/* A publication is within so many records of its place at a steady pace. */
 #define NEAR 8
 
 void lookup_forget(struct timebase_timeline *timeline)
@@ -58,7 +58,7 @@ struct record_range {
     uint32_t low, high;
 };
 
-/* Halve the range, or less, at a record; damaged ones there are passed over. */
+/* Divides the range at a record, or at the next whole one before it. */
 static void narrow(struct timeline_segment *segment, struct record_range *range, uint32_t at,
                    uint64_t begin, uint64_t offset)
 {
@@ -73,8 +73,9 @@ static void narrow(struct timeline_segment *segment, struct record_range *range,
         range->high = at - 1;
 }
 
-/* Publications come at a steady pace: the record is near where it would be if all were as far
- * apart. */
+/*
+ * Publications come at a steady pace: the record is near its place if all were equally far apart.
+ */
 static void narrow_by_pace(struct timeline_segment *segment, struct record_range *range,
                            const struct piece *piece, uint64_t begin, uint64_t offset)
 {

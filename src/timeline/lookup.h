@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup: the publication that a tick of a span belongs to, and what it makes of the tick. */
+/* lookup: finds the publication that a tick of a span belongs to, and converts the tick by it. */
 #ifndef TIMELINE_LOOKUP_H
 #define TIMELINE_LOOKUP_H
 
@@ -29,7 +29,7 @@ int lookup_convert(struct timebase_timeline *timeline, const struct timeline_spa
 int lookup_convert_beyond(struct timebase_timeline *timeline, const struct timeline_span *span,
                           uint64_t ticks, struct timebase_instant *out);
 
-/* Forget what is kept of files: after the index has changed. */
+/* Forget the open segment and the page; call it when the index changes. */
 void lookup_forget(struct timebase_timeline *timeline);
 
 #endif

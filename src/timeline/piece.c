@@ -38,7 +38,7 @@ struct walk {
     struct index *index;
     struct timeline_segment *segment;
     size_t oldest;        /* the pieces of this segment begin here, newest first */
-    struct between after; /* what was met since the piece found last */
+    struct between after; /* the marks met since the piece that was found last */
     struct between trailing;
 };
 
@@ -48,7 +48,10 @@ static void note(struct walk *walk, unsigned reason)
     walk->after.reasons |= BIT(is_known ? reason : TIMEBASE_TIMELINE_UNREADABLE);
 }
 
-/* What was met goes with the piece that follows it in time: the one found before, or none yet. */
+/*
+ * The walk goes back in time: the marks met so far lie before the piece that was found last, or at
+ * the end of the segment if none was found yet.
+ */
 static void settle(struct walk *walk)
 {
     static const struct between nothing;
@@ -60,11 +63,13 @@ static void settle(struct walk *walk)
     walk->after = nothing;
 }
 
-/* Less than 20 ms: the lease, within which a line published since cannot have begun. */
+/*
+ * The lease, at most 20 ms in ticks: a line that was published later cannot have begun within it.
+ */
 static uint64_t lease_ticks(const struct timebase_line *line)
 {
     uint64_t period = ((uint64_t)line->period_ns << 32) + (line->period_frac >> 32) + 1;
-    /* The longest tick there can be wraps round to 0; no page has one. */
+    /* The longest possible tick wraps to 0; no page has one. */
     return period == 0 ? 0 : ((uint64_t)TIMEBASE_PAGE_LEASE_NS << 32) / period;
 }
 

@@ -23,7 +23,7 @@ static int at_once(timebase_timeline *timeline, const uint8_t *boot, uint64_t ti
     return error;
 }
 
-/* Because of this error. Where a segment is gone it need not be one of the oldest: all anew. */
+/* Update the index because of this error. If a segment is gone, others may be: read all of them. */
 static int update(timebase_timeline *timeline, int error)
 {
     lookup_forget(timeline);
@@ -57,7 +57,7 @@ TIMEBASE_API int timebase_timeline_at(timebase_timeline *timeline, const uint8_t
     }
     if (error == TIMEBASE_OK)
         *out = found;
-    /* Dropped twice while it was looked for: it was among the oldest. */
+    /* The writer dropped it twice meanwhile, so it was among the oldest. */
     return error == TIMEBASE_E_NOT_FOUND ? TIMEBASE_E_TOO_EARLY : error;
 }
 
@@ -77,7 +77,7 @@ TIMEBASE_API int64_t timebase_timeline_at_many(timebase_timeline *timeline, cons
     return converted;
 }
 
-/* By halves, asking the conversion itself: the inverse cannot disagree with it. */
+/* By bisection of the conversion, so that the inverse agrees with it. */
 static int first_tick(timebase_timeline *timeline, const struct timeline_span *span, int64_t utc_ns,
                       uint64_t *ticks)
 {
@@ -116,7 +116,7 @@ TIMEBASE_API int timebase_timeline_ticks_at_utc(timebase_timeline *timeline, con
         if (error == TIMEBASE_OK)
             error = ticks_at_utc_once(timeline, boot, utc_ns, ticks);
     }
-    /* Dropped twice while it was looked for: it was among the oldest. */
+    /* The writer dropped it twice meanwhile, so it was among the oldest. */
     return error == TIMEBASE_E_NOT_FOUND ? TIMEBASE_E_TOO_EARLY : error;
 }
 

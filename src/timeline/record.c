@@ -155,7 +155,7 @@ uint64_t record_published_ticks(const uint8_t *record)
     return bytes_get64(record + PUBLISHED_AT);
 }
 
-/* Numbers that do not fit are cut off: whoever calls reads back and compares. */
+/* Numbers that do not fit are cut off: the caller reads back and compares. */
 static void put_lines(uint8_t *record, const struct timeline_publication *publication)
 {
     const struct timebase_line *before = &publication->lines.before;

@@ -3,9 +3,9 @@
  * record: publications and marks as 112 bytes each, and back (spec/timeline.md).
  *
  * A publication is three lines. `before` is nearly always a line of the publication before, and the
- * three share most of their other fields: then one record holds them. What does not fit takes
- * three records, a line each. Whether it fits is found out by trying: what does not come back
- * as it was is stored the long way.
+ * three share most of their other fields: then one record holds them. Else a publication takes
+ * three records, a line each. The writer tries the short form and reads it back; if a bit differs
+ * it takes the long form.
  */
 #ifndef TIMELINE_RECORD_H
 #define TIMELINE_RECORD_H
@@ -33,7 +33,7 @@ enum record_part {
     RECORD_AFTER = 2,
 };
 
-/* What all records begin with, beside the checksum. */
+/* What all records begin with, after the checksum. */
 struct record_head {
     unsigned type;
     unsigned part;     /* enum record_part; of a mark the reason */
@@ -68,13 +68,13 @@ void record_put_line(uint8_t *record, const struct timeline_publication *publica
 void record_seal(uint8_t *record, const struct record_head *head);
 
 /*
- * The publication in one record, after the publication `previous`. False, with the record in
- * no particular state, if it cannot be had back from there. *part goes into the head.
+ * The publication in one record, which follows that of `previous`. False, and the record is
+ * undefined, if the publication cannot be restored from it. *part goes into the head.
  */
 bool record_put_lines(uint8_t *record, const struct timeline_publication *previous,
                       const struct timeline_publication *publication, unsigned *part);
 
-/* Is the checksum right? Nothing else is looked at before. */
+/* Is the checksum right? Check this before anything else of the record. */
 bool record_is_whole(const uint8_t *record);
 struct record_head record_head(const uint8_t *record);
 struct record_segment record_get_segment(const uint8_t *record);

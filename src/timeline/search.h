@@ -25,12 +25,15 @@ struct timeline_search search_utc(timebase_timeline *timeline, const uint8_t *bo
 int search_judge(const struct timeline_search *found);
 
 /*
- * A tick of an older boot that lies beyond all that is known of the newest one: that boot may go
- * on and have shown it since. A boot that was asked for is not to be guessed.
+ * Is this a tick of an older boot that is later than all known ticks of the newest one? The newest
+ * boot may have shown it since, so without a boot asked for it is ambiguous.
  */
 bool search_may_be_of_newest(timebase_timeline *timeline, const struct timeline_search *found);
 
-/* Nothing but an end is known after the newest span: its last line may be drawn on. */
+/*
+ * Is nothing but an end of the writer known after the newest span? Then its last line may be drawn
+ * on.
+ */
 bool search_can_be_drawn_on(const struct timeline_search *found);
 
 /* UTC of a tick of the span, which is so far from its begin. */

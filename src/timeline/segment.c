@@ -33,8 +33,8 @@ const uint8_t *segment_record(struct timeline_segment *segment, uint32_t index)
 }
 
 /*
- * A file without our name in it is something else; one that begins with noughts, or is
- * shorter, is what a crash can leave.
+ * A crash can leave a file that begins with zeros, or one that is shorter than its first record.
+ * Any other file without the magic is not ours.
  */
 static int judge_torn(const uint8_t *record, uint64_t size)
 {

@@ -12,10 +12,10 @@
 #include "record.h"
 
 #define SEGMENT_BLOCK 32 /* records read at once */
-/* Bytes beyond this are not looked at: no writer makes such segments. */
+/* Bytes beyond this are ignored: no writer makes such segments. */
 #define SEGMENT_SIZE_LIMIT ((uint64_t)1 << 26)
 
-/* Results of segment_open beside errors: never finished in its very beginning; not ours at all. */
+/* Results of segment_open beside errors: the first record is not whole; the file is no segment. */
 #define SEGMENT_TORN 1
 #define SEGMENT_FOREIGN 2
 

@@ -7,9 +7,10 @@
  *     piece     what a segment has of a run: its publications are in the order of their ticks
  *     span      pieces without a gap in between: every tick in it has one meaning
  *
- * A record names the mark that its run began with, so that a segment's pieces are found by leaps
- * from its end. Pieces join into a span where a run goes on in the next segment, and where a new
- * writer took up the very lines that the one before it had left: then nothing was missed.
+ * A record names the mark that its run began with, so a reader leaps from the end of a segment to
+ * the beginning of each of its pieces. Pieces join into a span where a run goes on in the next
+ * segment, and where a new writer began with the lines that the one before it had left: then no
+ * line is missing.
  */
 #ifndef TIMELINE_SPAN_H
 #define TIMELINE_SPAN_H
@@ -50,7 +51,7 @@ struct timeline_span {
     int64_t first_utc_ns, last_utc_ns;
 };
 
-/* How far the segments up to some place have led. */
+/* What is known after the segments up to some place. */
 struct index_state {
     struct between trailing; /* marks after the last piece */
     bool has_tail;           /* there was a piece, and its last publication is known: */

@@ -19,7 +19,7 @@ TIMEBASE_API double timebase_calendar_bucket_ns(int bucket)
         (double)(UINT64_C(1) << (bucket / BUCKETS_PER_OCTAVE));
 }
 
-/* Octave by octave: without a logarithm, which libc does not have. */
+/* Octave by octave, without a logarithm, which would need libm. */
 static int bucket_of(double size_ns)
 {
     int bucket = 0;
@@ -87,6 +87,6 @@ void account_log(struct timebase_release_log *log, const struct timebase_release
         return;
     }
     log->entries[written & (log->capacity - 1)] = *release;
-    /* Release: with the reader's acquire load of `written`; who sees the number sees the entry. */
+    /* Release: its partner is the reader's acquire load of `written`. */
     __atomic_store_n(&log->written, written + 1, __ATOMIC_RELEASE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account: what is written down of each release: results and log. */
+/* account: records each release in the results and the log. */
 #ifndef CALENDAR_ACCOUNT_H
 #define CALENDAR_ACCOUNT_H
 
@@ -12,7 +12,7 @@ void account_begin(struct timebase_unit_result *results, uint32_t units, const i
 void account_run(struct timebase_unit_result *result, const struct timebase_release *release,
                  double error_ns, int64_t ran_ns);
 
-/* Releases that were not. */
+/* Releases that were not run. */
 void account_skipped(struct timebase_unit_result *result, uint64_t count);
 
 /* Hand the entry to the log's reader, or count it as lost; log may be null. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * machine: what this machine can wait for. A wait needs its least time after the end of the unit
- * before, the dispatcher some to keep its books, and arming a time-out is a system call; a sleep
- * needs the margin for waking up.
+ * machine: what this machine can wait for. After the end of the unit before, a wait needs its least
+ * time, the dispatcher some time to record the release, and a time-out a system call. A sleep needs
+ * the margin for waking up.
  *
- * A gap shorter than `need` is an overlap of the unit before made longer by `need`, where there
- * was none: so overlap_first() finds the first one exactly, too.
+ * If the unit before is made longer by `need`, a gap shorter than `need` becomes an overlap: so
+ * overlap_first() finds the first one exactly.
  */
 #include "admission.h"
 #include "overlap.h"

@@ -3,7 +3,7 @@
 #include "admission.h"
 #include "overlap.h"
 
-/* Until when the unit runs that another is ready in the midst of. */
+/* Until when the unit runs that is running at at_ns. */
 static int64_t claimed_until(const struct pattern *pattern, int64_t at_ns)
 {
     uint64_t number = (uint64_t)((at_ns - pattern->ready_ns) / pattern->period_ns);

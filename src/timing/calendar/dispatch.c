@@ -10,7 +10,7 @@ static bool is_stopped(const struct dispatch *dispatch)
     return stop != NULL && __atomic_load_n(stop, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Come near the release; false if stopped on the way. *now_ns is the time at the end. */
+/* Waits until the release is near; false if the run was stopped. *now_ns is the time at the end. */
 static bool come_near(const struct dispatch *dispatch, int64_t target_ns, uint32_t flags,
                       int64_t *now_ns)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch: the loop that runs a calendar, over a machine that it knows only by three operations,
- * so that tests can give it another one, with a time of its own.
+ * dispatch: the loop that runs a calendar. It knows its machine by three operations only, so that
+ * tests can give it a simulated one.
  */
 #ifndef CALENDAR_DISPATCH_H
 #define CALENDAR_DISPATCH_H
 
 #include "pattern.h"
 
-/* The stop flag is looked at so often ... */
+/* The stop flag is read at least so often ... */
 #define DISPATCH_SLICE_NS 50000000
 /* ... until a release is so near; the rest is left to its wait, which sleeps and learns from it. */
 #define DISPATCH_HANDOVER_NS 30000000

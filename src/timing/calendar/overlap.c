@@ -8,10 +8,10 @@
  *
  *     reach(k) - slack <= j * b.period <= reach(k)
  *
- * So some j of all integers fits if reach(k) mod b.period <= slack; and as reach grows by a.period
- * with each k, the question is for the first k at which a multiple of one number, modulo another,
- * falls into a range. Euclid's algorithm answers it in some hundred steps at most, where counting
- * through the pattern might take years.
+ * So some integer j fits if reach(k) mod b.period <= slack; and as reach grows by a.period with
+ * each k, the question is for the first k at which a multiple of one number, modulo another, falls
+ * into a range. Euclid's algorithm answers it in a hundred steps at most; counting through the
+ * pattern might take years.
  */
 #include "overlap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * overlap: do two units ever claim the same time, and where first? Exact, for any counts and
- * periods, without running through the pattern.
+ * overlap: finds whether two units ever claim the same time, and where first. Exact, for any counts
+ * and periods, without running through the pattern.
  */
 #ifndef CALENDAR_OVERLAP_H
 #define CALENDAR_OVERLAP_H

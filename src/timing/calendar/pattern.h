@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern: when a unit is released, as plain numbers: a first time, a period, a count that is
- * finite because the life of a calendar is. Times are after the calendar's start.
+ * pattern: when a unit is released: a first time, a period, and a count, which is finite because
+ * the life of a calendar is. Times are after the calendar's start.
  *
  * Ranges: every field of a unit that has been checked (fields.c) is at most PATTERN_LIFE_NS, 2^60;
  * so the sum of any seven of them fits an int64_t, and so does every ready time.

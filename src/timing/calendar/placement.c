@@ -3,7 +3,7 @@
 
 #include "overlap.h"
 
-/* The comb as seen from the beginning of a unit: these phases, from -before to +after, are hit. */
+/* The teeth of the comb: a unit that begins at a phase from -before to +after is hit. */
 struct teeth {
     int64_t period_ns;
     int64_t before_ns;
@@ -21,7 +21,7 @@ static bool teeth_of(const struct timebase_calendar *calendar, struct teeth *tee
     return true;
 }
 
-/* The phases that a unit's releases take are so far apart: of one release, a whole tick. */
+/* How far apart the phases of a unit's releases are; of a single release, a whole tick. */
 static int64_t spacing(const struct teeth *teeth, const struct timebase_unit *unit)
 {
     if (unit->period_ns == 0 || unit->releases == 1)
@@ -77,7 +77,7 @@ static uint32_t count_on_tick(const struct placement *placement,
     return count;
 }
 
-/* How much later the whole calendar could begin until a unit that is off the teeth meets one. */
+/* How much later the whole calendar could begin before a unit that is off the teeth is hit. */
 static int64_t room_behind(const struct placement *placement, const struct teeth *teeth,
                            const struct timebase_calendar *calendar)
 {
@@ -93,9 +93,10 @@ static int64_t room_behind(const struct placement *placement, const struct teeth
 }
 
 /*
- * The start is free. Where fewest units are on the teeth one of them is right behind a tooth, or
- * all could begin a little earlier. From there it is put into the middle of the room, as wake-ups
- * come before beginnings. Of equally good starts the first unit's.
+ * Chooses a start that leaves the fewest units on the teeth. At the earliest such start some unit
+ * begins right behind a tooth, so only those starts are tried; of equally good ones the first is
+ * taken. The calendar is then moved into the middle of the room behind it, as wake-ups come before
+ * beginnings.
  */
 static void choose_start(struct placement *placement, const struct teeth *teeth,
                          const struct timebase_calendar *calendar)

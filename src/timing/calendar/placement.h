@@ -8,11 +8,11 @@
 
 #include "pattern.h"
 
-/* What comes before the beginning and must not be disturbed either: preparing, the last poll. */
+/* The preparation and the last polls before the beginning must not be disturbed either. */
 #define PLACEMENT_APPROACH_NS 5000
 
 struct placement {
-    bool is_known;          /* where the start falls on the comb; else nothing is said or moved */
+    bool is_known; /* where the start falls on the comb; if not, no unit is judged or moved */
     int64_t start_phase_ns; /* start - comb->phase_ns, modulo the comb's period */
     int64_t moved_ns[TIMEBASE_CALENDAR_UNITS];
 };

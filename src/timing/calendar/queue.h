@@ -11,7 +11,7 @@
 struct queue {
     const struct pattern *patterns;
     uint32_t size;
-    uint32_t heap[TIMEBASE_CALENDAR_UNITS];    /* units; none is before its half */
+    uint32_t heap[TIMEBASE_CALENDAR_UNITS]; /* units; none comes before the one at half its index */
     int64_t ready_ns[TIMEBASE_CALENDAR_UNITS]; /* by unit: of its next release */
     uint64_t number[TIMEBASE_CALENDAR_UNITS];  /* and which that is */
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For each period that kernels use, gaps are folded onto it: each falls at a phase. The tick's all
- * fall into one narrow window, and nearly every period has one there. Of noise a window gets its
- * share: the test is how many periods have a gap in the best window, against what chance would
- * give. So gaps of other causes, even many more than the tick's, do not hide it, and alone
- * they make no comb.
+ * fall into one narrow window, and nearly every period has one there. Other gaps fall into every
+ * window alike. So the test compares how many periods have a gap in the best window with what
+ * chance would give. Gaps of other causes, even if they are many more than the tick's, do not hide
+ * it, and alone they make no comb.
  *
  * A tick of 4 ms folds onto 2 ms and 8 ms too: with 2 ms every other period is empty, with 8 ms
- * half of the gaps are outside of the window. The product of both shares is greatest for what it
- * is.
+ * half of the gaps are outside of the window. The product of both shares is greatest for the right
+ * period.
  */
 #include "tick.h"
 
@@ -91,7 +91,7 @@ static int collect(const struct tick_candidate *candidate, int64_t first_ns, int
 
 /*
  * The tick begins within SCATTER_NS of itself, wherever that lies in a window that may be much
- * wider. What it takes is the median: preemptions begin with a tick, too, and last long.
+ * wider. Its length is the median of theirs: preemptions begin with a tick, too, and last long.
  */
 static void measure(const struct tick_candidate *candidate, struct timebase_tick_comb *out)
 {

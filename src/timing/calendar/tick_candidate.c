@@ -15,7 +15,7 @@ int64_t tick_candidate_phase(const struct tick_candidate *candidate, const struc
         candidate->period_ns;
 }
 
-/* Gaps per bin, but of one period no more than one in each: a burst is no tooth. */
+/* Gaps per bin; of one period at most one in each, so that a burst does not look like a tick. */
 static void fill_bins(const struct tick_candidate *candidate, uint16_t bins[BINS])
 {
     int64_t last[BINS];

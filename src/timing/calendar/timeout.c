@@ -12,8 +12,10 @@
 #define NS_PER_SEC 1000000000
 /* Where time_t has 32 bits, later than any timer will ever be set. */
 #define LATEST_SEC 0x7fffffff
-/* How long the handler puts off a jump that might do harm, and how often at most. Longer than the
- * handler takes anywhere: what it interrupts has to get on. */
+/*
+ * How long the handler puts off a jump that might do harm, and how often at most. This is longer
+ * than the handler takes on any machine, so that the interrupted code makes progress.
+ */
 #define RETRY_NS 100000
 #define RETRIES 20
 
@@ -29,7 +31,7 @@ static void set_timer(struct timeout *timeout, int flags, int64_t ns)
 
 /*
  * Are signals blocked that are not blocked in the run? Then the unit, or another signal's handler
- * on top of it, is in the midst of something. Only 64 bits of the set are the kernel's.
+ * that interrupted it, must not be left. The kernel has only 64 bits of the set.
  */
 static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
 {
@@ -45,7 +47,7 @@ static bool is_clock_at_work(void)
     return timebase_clock_statistics(timebase_clock_default(), &statistics) == TIMEBASE_E_BUSY;
 }
 
-/* A clock at work is waited for as long as it takes, which is microseconds. */
+/* Renewing the lines of a clock takes microseconds: the handler waits for its end. */
 static bool is_harmful(struct timeout *timeout, const sigset_t *mask)
 {
     if (is_clock_at_work())

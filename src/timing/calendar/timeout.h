@@ -2,25 +2,25 @@
 /*
  * timeout: stops a unit that runs too long, by a timer's signal and siglongjmp().
  *
- *     open once for a run          chooses a signal that nobody handles, makes a timer for this
- * thread arm(at)                      before the last approach: a system call, which takes its time
- *     call                         is the event's function: setjmp, the action, the counter
- *     disarm                       returns whether it was stopped
- *     close                        gives all back
+ *     open       once for a run: chooses a signal that has no handler, makes the thread's timer
+ *     arm(at)    before the last approach: a system call, which takes its time
+ *     call       is the event's function: setjmp, the action, the counter
+ *     disarm     returns whether it was stopped
+ *     close      gives all back
  *
- * The signal may come at any instruction. `state` says what it then finds:
+ * The signal may come at any instruction. `state` tells the handler what it has interrupted:
  *
  *     OFF      between units: nothing is done
  *     ARMED    the unit has not begun (a late wake-up), or is over: it is given its time anew, so
  *              that it never runs without a time-out
  *     RUNNING  the unit runs, the frame of timeout_call() is there and its landing is set: jump
  *
- * RUNNING is set after setjmp and taken back before that frame is left, by the same thread, so the
+ * The same thread sets RUNNING after setjmp and takes it back before it leaves that frame, so the
  * handler never jumps into a frame that is gone.
  *
- * It does not jump at once out of another signal's handler (its signal is blocked then), nor while
- * somebody renews the lines of the default clock, which may be this very unit and would leave the
- * clock locked: it looks again a little later.
+ * The handler does not jump at once out of another signal's handler (whose signal is blocked then).
+ * Nor does it jump while the lines of the default clock are renewed: if this unit renews them, the
+ * clock would stay locked. It tries again a little later.
  */
 #ifndef CALENDAR_TIMEOUT_H
 #define CALENDAR_TIMEOUT_H
@@ -63,7 +63,7 @@ void timeout_call(void *timeout);
 /* The signal's handler; for those who install it. */
 void timeout_handle(int number, siginfo_t *info, void *context);
 
-/* No signal comes any more. True if the call was stopped. */
+/* After this no signal comes. True if the call was stopped. */
 bool timeout_disarm(struct timeout *timeout);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The longest time that an idle CPU of this machine may take to wake up: 0 us, held as long as
- * the file is open (Documentation/power/pm_qos_interface.rst). Of several holders' the least
- * counts, so nobody's request is overruled and nothing has to be put back.
+ * The longest time that an idle CPU of this machine may take to wake up: 0 us, held as long as the
+ * file is open (Documentation/power/pm_qos_interface.rst). The kernel takes the least of all
+ * holders' values, so no request overrules another and nothing has to be put back.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process' memory, locked: present and future pages. The lock is the process', so its threads'
- * requests are counted, and the last to release unlocks; unless something was locked before the
- * first of them, since there is no unlocking of ours alone.
+ * The process' memory, locked: present and future pages. The lock belongs to the process, so the
+ * requests of its threads are counted, and the last release unlocks. If something was locked before
+ * the first request, nothing is unlocked: the kernel cannot unlock our part alone.
  *
- * A request that comes just when the last holder lets go may take his lock for one from before:
- * then memory stays locked until the process ends. Nothing is ever unlocked under a holder.
+ * A request that comes while the last holder unlocks may take that lock for an earlier one: then
+ * memory stays locked until the process ends. Memory is never unlocked while somebody holds it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static bool skip_past(int file, const char *text)
     return *rest == '\0';
 }
 
-/* VmLck of /proc/self/status, as a question: nought kB, or a number or silence? */
+/* Is anything locked? VmLck of /proc/self/status is not 0 kB, or cannot be read. */
 static bool may_be_locked(void)
 {
     char c = ' ';
@@ -74,7 +74,7 @@ static int hold(bool was_locked)
     return 0;
 }
 
-/* The last one unlocks. 0, or an errno: then the caller holds on. */
+/* The last one unlocks. Returns 0; or an errno, and the caller still holds the lock. */
 static int let_go(void)
 {
     uint32_t old = __atomic_fetch_sub(&holders, 1, __ATOMIC_ACQ_REL);
@@ -85,7 +85,7 @@ static int let_go(void)
         hold(false);
         return error;
     }
-    /* Somebody may have come in between the counting and the unlocking. */
+    /* Another thread may have made a request between the counting and the unlocking. */
     if (count_of(__atomic_load_n(&holders, __ATOMIC_ACQUIRE)) > 0)
         mlockall(MCL_CURRENT | MCL_FUTURE);
     return 0;

@@ -13,8 +13,9 @@ enum { PRIORITY_MIN = 1, PRIORITY_MAX = 99 }; /* of SCHED_FIFO, on Linux */
 enum { CPUS_MAX = sizeof(((struct timebase_realtime *)0)->affinity) * 8 };
 
 /*
- * In this order: memory takes long and must not take it at a real-time priority; the scheduler
- * comes last, and its release, which spoils the timer slack, first.
+ * The order matters: locking memory takes long and must not run at a real-time priority. The
+ * scheduler comes last and so is released first: its release changes the timer slack, which is
+ * restored after it.
  */
 static const struct setting *const settings[TIMEBASE_REALTIME_COUNT] = {
     &setting_affinity,    &setting_memory,    &setting_timer_slack,

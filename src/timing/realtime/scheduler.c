@@ -38,7 +38,10 @@ static int acquire(struct timebase_realtime *rt, const struct timebase_realtime_
     int error = get_policy(rt);
     if (error != 0)
         return error;
-    /* Its parameters could not be given back, and it is served before any SCHED_FIFO. */
+    /*
+     * A thread under SCHED_DEADLINE runs before any of SCHED_FIFO, and its parameters could not be
+     * restored.
+     */
     if ((rt->policy & ~SCHED_RESET_ON_FORK) == SCHED_DEADLINE)
         return EBUSY;
     if (!(rt->granted & TIMEBASE_REALTIME_TIMER_SLACK))
@@ -46,7 +49,7 @@ static int acquire(struct timebase_realtime *rt, const struct timebase_realtime_
     return set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, request->priority);
 }
 
-/* The mark itself cannot be taken off without CAP_SYS_NICE; the class can. */
+/* Without CAP_SYS_NICE the class can be restored, but the mark cannot be removed. */
 static int release(struct timebase_realtime *rt)
 {
     int error = set_policy(rt->policy, rt->priority);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How late the kernel may let this thread's timers be, to wake up less often: 50 us usually. For
- * real-time threads it is not used, and since Linux 6.12 shown as 0 and not settable.
+ * How late the kernel may run this thread's timers, in order to wake up less often: 50 us usually.
+ * Real-time threads do not use it; since Linux 6.12 theirs reads as 0 and cannot be set.
  */
 #include <errno.h>
 #include <sys/prctl.h>

@@ -47,9 +47,8 @@ struct approach {
     uint32_t unused;
     uint64_t rseq_marker;      /* its rseq_cs at the stamp */
     uint64_t not_before_ticks; /* input: the event waits until the counter reads this */
-    int32_t
-        longer_quarters; /* input: APPROACH_LONGER instructions take so many quarters of a tick */
-    uint32_t polls;      /* readings of the loop, and how long it ran; 0: not counted */
+    int32_t longer_quarters;   /* input: of APPROACH_LONGER instructions; quarters of a tick */
+    uint32_t polls;            /* readings of the loop, and how long it ran; 0: not counted */
     uint64_t polled_ticks;
     uint32_t readings[APPROACH_FINE];
     int32_t offsets_256[APPROACH_FINE]; /* of the readings after the first */
