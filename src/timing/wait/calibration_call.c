@@ -145,37 +145,55 @@ static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
+enum { SHORT_NS = 150, LONG_NS = 650 };
+
 /* First with the instruction of the approaches; the difference of two delays then corrects it. */
-static void find_delay(struct waiter *waiter)
+static void find_instruction(struct waiter *waiter, double nothing)
 {
-    enum { SHORT_NS = 150, LONG_NS = 650 };
     struct waiter_learnt *learnt = &waiter->learnt;
-    double nothing = mean_excess((struct calibration_delay){waiter, 0, 0, DELAY_BARE}, 0);
-    if (waiter->ways.run != NULL && learnt->instruction_ticks > 0) {
-        learnt->run_ticks = learnt->instruction_ticks;
-        double shorter =
-            mean_excess((struct calibration_delay){waiter, SHORT_NS, 0, DELAY_BARE}, nothing);
-        double longer =
-            mean_excess((struct calibration_delay){waiter, LONG_NS, 0, DELAY_BARE}, nothing);
-        double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
-        learnt->run_ticks *= (asked + longer - shorter) / asked;
-        for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
-            struct calibration_delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
-            learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
-            delay.ns = LONG_NS;
-            if (kind != DELAY_BARE)
-                learnt->delay_read_ticks[kind] = mean_reading(delay);
-        }
+    struct calibration_delay shorter = {waiter, SHORT_NS, 0, DELAY_BARE};
+    struct calibration_delay longer = {waiter, LONG_NS, 0, DELAY_BARE};
+    double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
+    learnt->run_ticks = learnt->instruction_ticks;
+    double before = mean_excess(shorter, nothing);
+    learnt->run_ticks *= (asked + mean_excess(longer, nothing) - before) / asked;
+}
+
+/* What a delay by instructions takes beside them. */
+static void find_fixed(struct waiter *waiter, double nothing)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
+        struct calibration_delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
+        learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
+        delay.ns = LONG_NS;
+        if (kind != DELAY_BARE)
+            learnt->delay_read_ticks[kind] = mean_reading(delay);
     }
-    uint64_t wait_ns = delay_by_wait_ns(learnt);
+}
+
+/* How late a delay by a wait is. */
+static void find_bias(struct waiter *waiter, double nothing)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct calibration_delay delay = {.waiter = waiter, .ns = delay_by_wait_ns(learnt)};
     for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
         int exact = way / 2, measured = way % 2;
-        unsigned flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
-        learnt->delay_bias_ticks[exact][measured] =
-            mean_excess((struct calibration_delay){waiter, wait_ns, flags,
-                                                   measured ? DELAY_MEASURED : DELAY_BARE},
-                        nothing);
+        delay.flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
+        delay.kind = measured ? DELAY_MEASURED : DELAY_BARE;
+        learnt->delay_bias_ticks[exact][measured] = mean_excess(delay, nothing);
     }
+}
+
+static void find_delay(struct waiter *waiter)
+{
+    struct calibration_delay none = {.waiter = waiter, .kind = DELAY_BARE};
+    double nothing = mean_excess(none, 0);
+    if (waiter->ways.run != NULL && waiter->learnt.instruction_ticks > 0) {
+        find_instruction(waiter, nothing);
+        find_fixed(waiter, nothing);
+    }
+    find_bias(waiter, nothing);
 }
 
 void calibrate_calls(struct waiter *waiter)
