@@ -3,7 +3,8 @@
  * fuzz/config: any bytes as a configuration. What is taken is within its ranges; what is refused
  * changes nothing and is called by its line.
  *
- * fuzz-sources: daemon/config/config.c daemon/config/settings.c daemon/config/quantity.c daemon/config/problem.c daemon/log.c
+ * fuzz-sources: daemon/config/config.c daemon/config/settings.c daemon/config/settings_values.c
+ * fuzz-sources: daemon/config/quantity.c daemon/config/problem.c daemon/log.c
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "settings_values.h"
+
+#include <string.h>
+
+#include "sources/claim.h"
+#include "log.h"
+#include "quantity.h"
+
+/*
+ * If the interval is shorter, lead and slew (servo/cadence.c) have no room between two publications; if it
+ * is longer, the discipline's schedule ends.
+ */
+static const struct quantity interval = {"a time", "100ms to 2s, such as 250ms", UNITS_OF_TIME,
+                                         100000000, 2000000000};
+static const struct quantity drift = {"parts in a million", "1 to 1000, such as 50", UNITS_OF_DRIFT,
+                                      1000, 1000000};
+static const struct quantity size = {"a size", "64k to 1024G, such as 1G", UNITS_OF_SIZE, 1 << 16,
+                                     (uint64_t)1 << 40};
+
+static int set_path(char *to, const char *value, size_t length, struct problem *problem)
+{
+    if (length == 0 || value[0] != '/')
+        return problem_set(problem, "\"%.*s\" is no absolute path: write one that begins with /",
+                           (int)(length < 100 ? length : 100), value);
+    if (length >= SETTINGS_PATH)
+        return problem_set(problem, "the path is longer than %d characters: choose a shorter one",
+                           SETTINGS_PATH - 1);
+    memcpy(to, value, length);
+    memset(to + length, 0, SETTINGS_PATH - length);
+    return 0;
+}
+
+static int set_path_or_none(char *to, const char *value, size_t length, struct problem *problem)
+{
+    if (length != 4 || memcmp(value, "none", 4) != 0)
+        return set_path(to, value, length, problem);
+    memset(to, 0, SETTINGS_PATH);
+    return 0;
+}
+
+static int set_page(struct settings *settings, const char *value, size_t length,
+                    struct problem *problem)
+{
+    if (length > 0 && value[length - 1] == '/')
+        return problem_set(problem, "\"%.*s\" is a folder: add the page's own name, such as page",
+                           (int)(length < 100 ? length : 100), value);
+    return set_path(settings->page, value, length, problem);
+}
+
+static int set_interval(struct settings *settings, const char *value, size_t length,
+                        struct problem *problem)
+{
+    return quantity_parse(&interval, value, length, &settings->interval_ns, problem);
+}
+
+static int set_drift(struct settings *settings, const char *value, size_t length,
+                     struct problem *problem)
+{
+    uint64_t ppb;
+    if (quantity_parse(&drift, value, length, &ppb, problem) != 0)
+        return -1;
+    settings->drift_ppb = (uint32_t)ppb;
+    return 0;
+}
+
+/* "chrony, kernel": the allowed names, for the message. */
+static void list_references(char *names, size_t size)
+{
+    size_t used = (size_t)(stpcpy(names, "kernel") - names);
+    for (unsigned i = 0; reference_sources[i] != NULL; i++) {
+        const char *name = reference_sources[i]->name;
+        if (strcmp(name, "kernel") == 0 || used + 2 + strlen(name) >= size)
+            continue;
+        used = (size_t)(stpcpy(stpcpy(names + used, ", "), name) - names);
+    }
+}
+
+/* The kernel's own claim needs no source: the sample has it. */
+static bool is_reference(const char *name, size_t length)
+{
+    return (length == 6 && memcmp(name, "kernel", 6) == 0) ||
+        reference_source_named(name, length) != NULL;
+}
+
+static int set_reference(struct settings *settings, const char *value, size_t length,
+                         struct problem *problem)
+{
+    const char *colon = memchr(value, ':', length);
+    size_t name = colon != NULL ? (size_t)(colon - value) : length;
+    char names[128];
+    list_references(names, sizeof(names));
+    if (!is_reference(value, name))
+        return problem_set(problem, "no reference is called \"%.*s\": there are %s",
+                           (int)(name < 100 ? name : 100), value, names);
+    if (settings->reference_count == SETTINGS_REFERENCES)
+        return problem_set(problem, "more than %d references: leave some out", SETTINGS_REFERENCES);
+    if (length >= SETTINGS_PATH)
+        return problem_set(problem, "longer than %d characters: choose a shorter path",
+                           SETTINGS_PATH - 1);
+    settings->reference_lines[settings->reference_count] = 0;
+    char *to = settings->references[settings->reference_count++];
+    memcpy(to, value, length);
+    memset(to + length, 0, SETTINGS_PATH - length);
+    return 0;
+}
+
+static int set_timeline(struct settings *settings, const char *value, size_t length,
+                        struct problem *problem)
+{
+    return set_path_or_none(settings->timeline, value, length, problem);
+}
+
+static int set_timeline_size(struct settings *settings, const char *value, size_t length,
+                             struct problem *problem)
+{
+    return quantity_parse(&size, value, length, &settings->timeline_bytes, problem);
+}
+
+static int set_metrics(struct settings *settings, const char *value, size_t length,
+                       struct problem *problem)
+{
+    return set_path_or_none(settings->metrics, value, length, problem);
+}
+
+static int set_user(struct settings *settings, const char *value, size_t length,
+                    struct problem *problem)
+{
+    if (length == 0 || length >= SETTINGS_USER)
+        return problem_set(problem, "a user's name has 1 to %d characters", SETTINGS_USER - 1);
+    memcpy(settings->user, value, length);
+    memset(settings->user + length, 0, SETTINGS_USER - length);
+    return 0;
+}
+
+static int set_log_level(struct settings *settings, const char *value, size_t length,
+                         struct problem *problem)
+{
+    int level = log_level_named(value, length);
+    if (level < 0)
+        return problem_set(problem,
+                           "no level is called \"%.*s\": write error, warning, info or debug",
+                           (int)(length < 100 ? length : 100), value);
+    settings->log_level = level;
+    return 0;
+}
+
+const struct settings_value settings_values[SETTINGS_KEYS] = {
+    [SETTINGS_KEY_PAGE] = {"page", set_page},
+    [SETTINGS_KEY_INTERVAL] = {"interval", set_interval},
+    [SETTINGS_KEY_DRIFT] = {"drift", set_drift},
+    [SETTINGS_KEY_REFERENCE] = {"reference", set_reference},
+    [SETTINGS_KEY_TIMELINE] = {"timeline", set_timeline},
+    [SETTINGS_KEY_TIMELINE_SIZE] = {"timeline_size", set_timeline_size},
+    [SETTINGS_KEY_METRICS] = {"metrics", set_metrics},
+    [SETTINGS_KEY_USER] = {"user", set_user},
+    [SETTINGS_KEY_LOG_LEVEL] = {"log_level", set_log_level},
+};
