@@ -19,6 +19,7 @@
 #define RECORD_MAGIC 0x4e4c454d49544254u /* "TBTIMELN" in the order of its bytes */
 #define RECORD_VERSION 1
 #define RECORD_BOOT_SIZE 16
+#define RECORD_PUBLISHED_AT 16 /* published_ticks, in all records of lines */
 
 enum record_type {
     RECORD_SEGMENT = 1, /* the first of each file */
@@ -60,19 +61,20 @@ struct timeline_publication {
     struct timebase_lines lines; /* but for their validity */
 };
 
+static inline const struct timebase_line *record_line_of(const struct timebase_lines *lines,
+                                                         enum record_part part)
+{
+    return part == RECORD_BEFORE ? &lines->before
+        : part == RECORD_SLEW    ? &lines->slew
+                                 : &lines->after;
+}
+
 /* The content first, then head and checksum. Records are zeroed by the caller. */
 void record_put_segment(uint8_t *record, const struct record_segment *segment);
 void record_put_mark(uint8_t *record, const struct record_mark *mark);
 void record_put_line(uint8_t *record, const struct timeline_publication *publication,
                      enum record_part part);
 void record_seal(uint8_t *record, const struct record_head *head);
-
-/*
- * The publication in one record, which follows that of `previous`. False, and the record is
- * undefined, if the publication cannot be restored from it. *part goes into the head.
- */
-bool record_put_lines(uint8_t *record, const struct timeline_publication *previous,
-                      const struct timeline_publication *publication, unsigned *part);
 
 /* Is the checksum right? Check this before anything else of the record. */
 bool record_is_whole(const uint8_t *record);
@@ -85,13 +87,5 @@ uint64_t record_published_ticks(const uint8_t *record);
 
 /* RECORD_LINE: the line. */
 struct timebase_line record_get_line(const uint8_t *record);
-
-/*
- * RECORD_LINES: slew and after need no other record; before is the line of the previous
- * publication that the record's part names, with flags and bounds of its own.
- */
-void record_get_lines(const uint8_t *record, struct timebase_lines *lines);
-void record_get_before(const uint8_t *record, const struct timebase_line *line,
-                       struct timebase_lines *lines);
 
 #endif

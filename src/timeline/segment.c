@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "folder.h"
+#include "record_lines.h"
 
 static const uint8_t *record_at(struct timeline_segment *segment, uint32_t index)
 {

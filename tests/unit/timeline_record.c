@@ -9,6 +9,7 @@
 #include "timeline/bytes.h"
 #include "timeline/crc.h"
 #include "never_expires.h"
+#include "timeline/record_lines.h"
 #include "timelines.h"
 
 #define CASES 2000
