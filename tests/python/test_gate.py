@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""What `make test` says in the end, and that it comes to one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+def watchdog(*arguments):
+    return subprocess.run(
+        [SCRIPTS / "watchdog", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+# ---- what hangs
+
+
+def test_what_hangs_is_named_and_ended_with_all_it_started(tmp_path):
+    """A session of its own does not escape, nor does who ignores signals."""
+    child = "import os, signal, time; os.setsid(); signal.signal(15, signal.SIG_IGN);"
+    child += f"open('{tmp_path}/pid', 'w').write(str(os.getpid())); time.sleep(1000)"
+    done = watchdog(
+        "--limit", "3", "sh", "-c", f'{sys.executable} -c "$0" & exec sleep 2000', child
+    )
+    assert done.returncode == 124
+    assert "sleep 2000" in done.stdout
+    started = tmp_path / "pid"
+    # A busy machine may not have come to it.
+    if started.exists() and started.read_text():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(started.read_text()), 0)
+
+
+def test_a_hanging_python_test_is_named_by_its_line(tmp_path):
+    test = tmp_path / "test_that_hangs.py"
+    begun = tmp_path / "begun"
+    code = (
+        f"import time\n\n\ndef test_for_ever():\n    open('{begun}', 'w')\n    time.sleep(1000)\n"
+    )
+    test.write_text(code)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(test)]
+    done = watchdog("--limit", "6", *command)
+    assert done.returncode == 124
+    if begun.exists():  # a busy machine may not have come to it
+        assert "test_that_hangs.py" in done.stderr and "test_for_ever" in done.stderr
+
+
+def test_what_ends_is_left_alone(tmp_path):
+    record = tmp_path / "some.stage"
+    assert watchdog("--record", str(record), "sh", "-c", "exit 7").returncode == 7
+    status, seconds, cpu_seconds = map(int, record.read_text().split())
+    assert status == 7 and seconds >= 0 and cpu_seconds >= 0
+    assert watchdog("sh", "-c", "kill -9 $$").returncode == 128 + 9
+    assert watchdog("sh", "-c", "echo said").stdout == "said\n"
+
+
+# ---- what is said
+
+
+def summary(folder):
+    done = subprocess.run(
+        [SCRIPTS / "summary", folder], capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def write_meson(path, *results):
+    tests = ({"name": "one", "result": result, "stdout": "", "stderr": ""} for result in results)
+    path.write_text("".join(json.dumps(test) + "\n" for test in tests))
+
+
+def test_counts_of_all_stages_are_added_up(tmp_path):
+    (tmp_path / "native.stage").write_text("0 10 20\n")
+    write_meson(tmp_path / "native.json", "OK", "OK", "SKIP")
+    (tmp_path / "model.stage").write_text("0 5 5\n")
+    (tmp_path / "model.count").write_text("4 passed, 0 failed\n")
+    status, lines = summary(tmp_path)
+    assert status == 0
+    assert lines[-1] == "timebase: 6 passed, 0 failed, 1 skipped"
+    assert lines[-2].split() == ["together", "6", "0", "1", "15", "25"]
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    "status, results, remark",
+    [(1, ["OK", "FAIL"], "FAILED"), (1, ["OK"], "FAILED"), (124, ["OK"], "DID NOT END")],
+)
+def test_a_stage_that_fails_fails_the_whole(tmp_path, status, results, remark):
+    (tmp_path / "native.stage").write_text(f"{status} 1 1\n")
+    write_meson(tmp_path / "native.json", *results)
+    code, lines = summary(tmp_path)
+    assert code == 1
+    assert lines[-1] == "timebase: 1 passed, 1 failed"
+    assert lines[1].endswith(remark)
+
+
+def test_a_stage_without_counts_has_shown_nothing(tmp_path):
+    (tmp_path / "python.stage").write_text("0 1 1\n")
+    code, lines = summary(tmp_path)
+    assert code == 1
+    assert lines[-1] == "timebase: 0 passed, 1 failed"
+
+
+# ---- no luck
+
+
+def test_no_test_is_tried_twice_or_chosen_by_the_date():
+    """pytest's plugins for it are not installed, and no script asks for it."""
+    texts = [path.read_text() for path in SCRIPTS.iterdir() if path.is_file()]
+    root = SCRIPTS.parent
+    texts += [(root / name).read_text() for name in ("Makefile", "pyproject.toml")]
+    for word in ("rerun", "--repeat", "$(date", "`date", "--share"):
+        assert not [text for text in texts if word in text], word
