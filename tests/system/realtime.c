@@ -140,7 +140,7 @@ static void release_elsewhere(void)
     struct settings before = settings_now(), after;
     if (rt.granted == 0)
         child_skip("nothing is granted here");
-    EXPECT(pthread_create(&thread, NULL, release_there, &rt) == 0);
+    EXPECT(settings_start_thread(&thread, release_there, &rt) == 0);
     pthread_join(thread, &result);
     EXPECT((intptr_t)result == TIMEBASE_E_INVALID);
     EXPECT(memcmp(&rt, &copy, sizeof(rt)) == 0);

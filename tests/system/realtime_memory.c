@@ -52,7 +52,7 @@ static void hold_in_two_threads(void)
 {
     pthread_t thread;
     struct timebase_realtime rt = acquire(TIMEBASE_REALTIME_MEMORY);
-    EXPECT(pthread_create(&thread, NULL, acquire_and_stay, NULL) == 0);
+    EXPECT(settings_start_thread(&thread, acquire_and_stay, NULL) == 0);
     pthread_join(thread, NULL);
     release(&rt);
     EXPECT(settings_locked_kb() > 100);

@@ -3,6 +3,7 @@
 #ifndef TEST_SETTINGS_H
 #define TEST_SETTINGS_H
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,6 +67,20 @@ static inline int settings_cpus(const struct settings *settings)
     for (size_t i = 0; i < sizeof(settings->cpus); i++)
         count += __builtin_popcount(settings->cpus[i]);
     return count;
+}
+
+/*
+ * A thread while memory is locked: its stack must fit the limit of who is not root, so it is small.
+ * 0, or why there is none.
+ */
+static inline int settings_start_thread(pthread_t *thread, void *(*body)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 256 * 1024);
+    int error = pthread_create(thread, &attributes, body, argument);
+    pthread_attr_destroy(&attributes);
+    return error;
 }
 
 #endif
