@@ -166,8 +166,7 @@ def in_namespace(script, *arguments):
 def test_names_a_read_only_file_system(tmp_path):
     (tmp_path / "ro").mkdir()
     done = in_namespace(
-        'mount -t tmpfs tmpfs "$1" && mount -o remount,ro "$1" && exec "$2" --page="$1/page" '
-        "--config=/dev/null",
+        'mount -t tmpfs -o ro tmpfs "$1" && exec "$2" --page="$1/page" --config=/dev/null',
         str(tmp_path / "ro"),
         str(PROGRAM),
     )
