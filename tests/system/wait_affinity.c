@@ -15,8 +15,10 @@
 #include "../unit/kernel_now.h"
 #include "../unit/waiting.h"
 #include "skipped.h"
+#include "timing/wait/waiter.h"
 
 #define ATTEMPTS 60
+#define MOVED_WAITS 8
 #define MOVES 300
 
 static struct dice dice;
@@ -112,6 +114,7 @@ struct mover {
     int to;           /* which of the two first */
     int64_t after_us; /* before the first */
     int may_begin, has_ended;
+    uint64_t moved_ticks; /* when the first move was over */
 };
 
 static void *move_other(void *argument)
@@ -122,45 +125,49 @@ static void *move_other(void *argument)
     usleep((useconds_t)mover->after_us);
     for (int i = 0; i <= mover->moves; i++) {
         move(mover->thread, cpus[(mover->to + i) % 2]);
+        mover->moved_ticks = i == 0 ? timebase_ticks_ordered() : mover->moved_ticks;
         usleep(mover->moves > 0 ? 300 : 0);
     }
     __atomic_store_n(&mover->has_ended, 1, __ATOMIC_RELEASE);
     return NULL;
 }
 
-/* Long enough for it to learn the CPU where it begins; then it is moved; then most of it follows.
+/*
+ * Long enough for it to learn the CPU where it begins; then it is moved; then most of it follows.
+ * Whether it was in time, and moved between its beginning and its event.
  */
-static struct timebase_wait_result wait_while_moved(int from)
+static int wait_while_moved(int from, struct timebase_wait_result *result)
 {
     struct mover mover = {.thread = this_thread(), .to = !from, .after_us = 50000};
-    struct timebase_wait_result result;
+    const struct waiter *waiter = waiter_within(the_waiter());
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, move_other, &mover), 0);
     assert_int_equal(move(0, cpus[from]), 0);
     int64_t target = target_in(UNTIL_TICKS, 150 * MILLISECOND);
     __atomic_store_n(&mover.may_begin, 1, __ATOMIC_RELEASE);
-    assert_true(wait_by(the_waiter(), UNTIL_TICKS, target, TIMEBASE_WAIT_PREPARE, &result) >= 0);
+    assert_true(wait_by(the_waiter(), UNTIL_TICKS, target, TIMEBASE_WAIT_PREPARE, result) >= 0);
     pthread_join(thread, NULL);
-    return result;
+    return !result->late && waiter->last.cpu == cpus[from] &&
+        (int64_t)(result->event_ticks - mover.moved_ticks) > 0;
 }
 
 /* However long before its end it was moved: the table was another CPU's. */
 static void a_wait_in_time_that_ends_on_another_cpu_says_so(void **state)
 {
-    uint32_t seen = 0;
-    int in_time = 0;
+    int moved = 0;
     (void)state;
     need_two_cpus();
     if (!(description_of(the_waiter()).evidence & TIMEBASE_DISTURBED_MIGRATED))
         skip_because("no restartable sequences here: C library or kernel too old, or emulated");
-    for (int i = 0; i < ATTEMPTS && !(seen & TIMEBASE_DISTURBED_MIGRATED); i++) {
-        struct timebase_wait_result result = wait_while_moved(i % 2);
-        in_time += !result.late;
-        seen |= result.late ? 0 : result.disturbance;
+    for (int i = 0; i < MOVED_WAITS; i++) {
+        struct timebase_wait_result result;
+        if (!wait_while_moved(i % 2, &result))
+            continue;
+        moved++;
+        assert_true(result.disturbance & TIMEBASE_DISTURBED_MIGRATED);
     }
-    if (in_time == 0)
-        skip_because("the machine is too busy: no wait was in time");
-    assert_true(seen & TIMEBASE_DISTURBED_MIGRATED);
+    if (moved == 0)
+        skip_because("the machine is too busy: no wait was moved and in time");
 }
 
 static void waits_end_while_the_thread_is_moved_to_and_fro(void **state)
