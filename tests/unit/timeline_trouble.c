@@ -249,7 +249,7 @@ static void a_killed_writer_loses_nothing_it_had_acknowledged(void **state)
 }
 
 /* So many publications later the newest of before is still there: they do not fill the folder. */
-#define KEPT_AT_LEAST (TIMELINE_SIZE_MIN / RECORD_SIZE)
+#define KEPT_AT_LEAST (HISTORY_SIZE_MIN / RECORD_SIZE)
 
 /*
  * The newest is there unless its reader was held up while the writer filled the folder anew; what
