@@ -2,62 +2,131 @@
 #include "cpus.h"
 
 #include <inttypes.h>
+#include <time.h>
 
-#include <timebase/error.h>
+#include <timebase/counter.h>
 
-#include "sync/skew.h"
+#include "clock/counter/readable.h"
 #include "log.h"
 
-#define RETRY_NS INT64_C(1000000000)
-/* More than that is no busy moment. */
-#define ATTEMPTS 10
+#define FIRST_BUDGET_NS 40000000
+/* Lines begin 30 ms after they were published: a round must be over long before the next. */
+#define ROUND_BUDGET_NS 3000000
+/* Are there other CPUs than before? */
+#define LOOK_NS 4000000000
+/* A counter that leaves the others slowly is met again before it is far. */
+#define AGAIN_NS 600000000000
+/* What the kernel's own check of a counter leaves unseen is less: the way of a cache line. */
+#define ALLOWED_NS 1000
 /* No bound at all: 23 s of a counter of 3 GHz, longer of any other, and no sum wraps. */
 #define TICKS_MAX (UINT64_C(1) << 36)
 
-static void tell(const struct spread *spread)
+static void tell(const struct skew *skew)
 {
-    if (spread->excludes_zero || spread->is_inconsistent)
+    unsigned unknown = skew->cpus - skew->measured_cpus;
+    if (skew->excludes_zero || skew->is_inconsistent)
         log_line(LOG_WARNING,
                  "the counters of CPUs differ%s: the bound is %" PRIu64 " ticks wider; see dmesg",
-                 spread->is_inconsistent ? ", and not always by the same" : "",
-                 spread->spread_ticks);
+                 skew->is_inconsistent ? ", and not always by the same" : "", skew->ticks);
+    if (unknown > 0)
+        log_line(LOG_WARNING,
+                 "%u of %u CPUs are not compared with the others (%u may not be used, the others "
+                 "are always busy): readers there are promised what the kernel vouches for, or "
+                 "nothing",
+                 unknown, skew->cpus, skew->refused_cpus);
     else
-        log_line(spread->is_measured ? LOG_INFO : LOG_WARNING,
-                 "counters of %u of %u CPUs are within %" PRIu64 " ticks of each other",
-                 spread->measured_cpus, spread->cpus, spread->spread_ticks);
+        log_line(LOG_INFO, "counters of %u CPUs are within %" PRIu64 " ticks of each other",
+                 skew->cpus, skew->ticks);
 }
 
-static void give_up(struct cpus *cpus, const char *reason)
+/* Rounded up; good enough for an allowance. */
+static uint64_t ticks_of_allowance(uint64_t ticks, int64_t ns)
 {
-    cpus->retry_ns = INT64_MAX;
-    log_line(LOG_WARNING, "CPUs are not compared (%s): their counters are taken for equal", reason);
+    return ns > 0
+        ? ticks / (uint64_t)ns * ALLOWED_NS + ticks % (uint64_t)ns * ALLOWED_NS / (uint64_t)ns + 1
+        : 0;
 }
 
-void cpus_measure(struct cpus *cpus, int64_t mono_ns)
+/* The number of ticks is another each time, and no news. */
+static bool is_news(const struct cpus_skew *cpus)
 {
-    struct spread spread;
-    int error = spread_measure(&spread);
-    cpus->attempts++;
-    cpus->retry_ns = INT64_MAX;
-    cpus->spread_ticks = 0;
-    if (error == TIMEBASE_E_UNSUPPORTED) {
-        give_up(cpus, "affinities or threads are refused");
-    } else if (error == TIMEBASE_OK && spread.cpus == 1) {
-        give_up(cpus, "this process may use one only");
-    } else if (error == TIMEBASE_OK && spread.measured_cpus > 0) {
-        cpus->spread_ticks = spread.spread_ticks < TICKS_MAX ? spread.spread_ticks : TICKS_MAX;
-        tell(&spread);
-    } else if (cpus->attempts < ATTEMPTS) {
-        cpus->retry_ns = mono_ns + RETRY_NS;
-    } else {
-        give_up(cpus, "the others are always busy");
+    const struct skew *now = &cpus->skew, *told = &cpus->told;
+    return !cpus->is_told || now->cpus != told->cpus || now->measured_cpus != told->measured_cpus ||
+        now->excludes_zero != told->excludes_zero || now->is_inconsistent != told->is_inconsistent;
+}
+
+static void measure_round(struct cpus_skew *cpus, int64_t budget_ns)
+{
+    int64_t begin_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    uint64_t begin_ticks = timebase_ticks_ordered();
+    skew_round(&cpus->map, budget_ns);
+    skew_of_map(&cpus->map, &cpus->skew);
+    uint64_t ticks = timebase_ticks_ordered() - begin_ticks;
+    int64_t passed_ns = counter_clock_ns(CLOCK_MONOTONIC) - begin_ns;
+    if (cpus->allowance_ticks == 0)
+        cpus->allowance_ticks = ticks_of_allowance(ticks, passed_ns);
+    cpus->skew_ticks = cpus->skew.ticks < TICKS_MAX ? cpus->skew.ticks : TICKS_MAX;
+    if (cpus->map.is_done && is_news(cpus)) {
+        tell(&cpus->skew);
+        cpus->told = cpus->skew;
+        cpus->is_told = true;
     }
 }
 
-bool cpus_measure_again(struct cpus *cpus, int64_t mono_ns)
+void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns)
 {
-    if (mono_ns < cpus->retry_ns)
+    skew_open(&cpus->map);
+    cpus->looked_ns = mono_ns;
+    cpus->measured_ns = mono_ns;
+    measure_round(cpus, FIRST_BUDGET_NS);
+}
+
+/* CPUs have come or gone, some are still not known, or it is long ago. */
+static void look_around(struct cpus_skew *cpus, int64_t mono_ns)
+{
+    if (mono_ns - cpus->looked_ns < LOOK_NS)
+        return;
+    cpus->looked_ns = mono_ns;
+    bool is_all = mono_ns - cpus->measured_ns >= AGAIN_NS;
+    if (skew_is_outdated(&cpus->map))
+        skew_open(&cpus->map);
+    else if (cpus->map.is_done && (is_all || cpus->skew.measured_cpus < cpus->skew.cpus))
+        skew_again(&cpus->map, !is_all);
+    if (is_all)
+        cpus->measured_ns = mono_ns;
+}
+
+bool cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns)
+{
+    look_around(cpus, mono_ns);
+    if (cpus->map.is_done)
         return false;
-    cpus_measure(cpus, mono_ns);
-    return cpus->spread_ticks != 0;
+    measure_round(cpus, ROUND_BUDGET_NS);
+    return true;
+}
+
+enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for)
+{
+    if (skew->cpus > 0 && skew->measured_cpus == skew->cpus)
+        return CPUS_COMPARED;
+    /* What contradicts itself is not as the kernel believes. */
+    return is_vouched_for && !skew->is_inconsistent ? CPUS_ALLOWED : CPUS_UNKNOWN;
+}
+
+uint64_t cpus_ticks(const struct cpus_skew *cpus, enum cpus_verdict verdict)
+{
+    return cpus->skew_ticks + (verdict == CPUS_ALLOWED ? cpus->allowance_ticks : 0);
+}
+
+void cpus_apply(const struct cpus_skew *cpus, enum cpus_verdict verdict,
+                struct discipline_sample *sample)
+{
+    sample->spread_ticks = cpus_ticks(cpus, verdict);
+    if (verdict == CPUS_UNKNOWN)
+        sample->is_synchronized = false;
+}
+
+void cpus_close(struct cpus_skew *cpus)
+{
+    skew_close(&cpus->map);
 }

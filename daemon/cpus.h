@@ -1,27 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spread: what the counters of this machine's CPUs differ by, measured when the daemon begins.
- * Every sample carries it into the bound: a reader may be on another CPU than the daemon.
+ * cpus: what the counters of this machine's CPUs differ by, measured when the daemon begins, again
+ * from time to time, and when CPUs have come. Every sample carries it into the bound: a reader may
+ * be on another CPU than the daemon.
+ *
+ * A CPU that was never measured (hidden by a cpuset, busy all the time) has a reader all the same.
+ * Where the kernel itself uses the counter on all CPUs it has found them to agree, and a
+ * microsecond is allowed for those; where not, their readers are promised nothing.
  */
-#ifndef DAEMON_SPREAD_H
-#define DAEMON_SPREAD_H
+#ifndef DAEMON_CPUS_H
+#define DAEMON_CPUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cpus {
-    uint64_t spread_ticks; /* 0 while it is not known */
-    int64_t retry_ns;      /* monotonic; INT64_MAX: it is known, or cannot be */
-    unsigned attempts;
+#include "clock/discipline/discipline.h"
+#include "sync/skew.h"
+
+enum cpus_verdict {
+    CPUS_COMPARED, /* each with the others */
+    CPUS_ALLOWED,  /* some were not, and the kernel vouches for these */
+    CPUS_UNKNOWN,  /* nobody does */
 };
 
-/* Takes up to 50 ms. Told in the log. */
-void cpus_measure(struct cpus *cpus, int64_t mono_ns);
+struct cpus_skew {
+    uint64_t skew_ticks;      /* two measured CPUs differ by no more; 0 while nothing is known */
+    uint64_t allowance_ticks; /* a microsecond */
+    struct skew skew;
+    struct skew_map map;
+    int64_t looked_ns;   /* whether the CPUs are still the same, monotonic */
+    int64_t measured_ns; /* all of them were begun with */
+    bool is_told;        /* the log has it, as it was then: */
+    struct skew told;
+};
+
+/* Takes up to 50 ms: as many as can be had in that. */
+void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns);
 
 /*
- * The other CPUs were all too busy: tries once more when it is time, for call right after a
- * publication, when there is nothing else to do. True if spread_ticks has become known.
+ * Goes on where there are more, for some milliseconds; for call right after a publication, when
+ * there is nothing else to do. True if skew_ticks or the verdict may have changed.
  */
-bool cpus_measure_again(struct cpus *cpus, int64_t mono_ns);
+bool cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns);
+
+/* What may be promised. is_vouched_for: the kernel's own clock is this counter. Pure. */
+enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for);
+
+/* For the sample: the measured skew, or with what is allowed. Pure. */
+uint64_t cpus_ticks(const struct cpus_skew *cpus, enum cpus_verdict verdict);
+
+/* What follows for a sample: its spread, and no UTC for readers on CPUs that nobody knows. */
+void cpus_apply(const struct cpus_skew *cpus, enum cpus_verdict verdict,
+                struct discipline_sample *sample);
+
+void cpus_close(struct cpus_skew *cpus);
 
 #endif

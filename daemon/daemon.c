@@ -63,7 +63,7 @@ static void start_clock(struct daemon *daemon)
         .store_counts = store_counts,
         .record = record,
         .context = daemon,
-        .claims = &daemon->claims,
+        .sources = &daemon->sources,
     };
     struct timebase_page page;
     struct problem problem = {"of another boot or time namespace"};
@@ -84,9 +84,9 @@ static void start_clock(struct daemon *daemon)
 
 static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
 {
-    if (machine_stalled(&daemon->machine, daemon->due_ns, mono_ns))
-        claims_forget(&daemon->claims, mono_ns);
-    if (!machine_clocksource_changed(&daemon->machine, mono_ns))
+    if (disturbance_stalled(&daemon->disturbance, daemon->due_ns, mono_ns))
+        sources_forget(&daemon->sources, mono_ns);
+    if (!disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
         return;
     servo_disrupt(&daemon->shared.servo);
     /* The system clock may move in other steps now. */
@@ -98,24 +98,24 @@ static void step(struct daemon *daemon)
 {
     int64_t mono_ns = now_ns();
     look_at_machine(daemon, mono_ns);
-    claims_ask_for_sample(&daemon->claims, mono_ns);
+    sources_ask_for_sample(&daemon->sources, mono_ns);
     enum servo_result result = shared_clock_step(&daemon->shared);
     daemon->due_ns = mono_ns + (int64_t)shared_clock_wait_ns(&daemon->shared, result);
     bool is_status_new = report_step(&daemon->report, &daemon->shared, result);
-    report_claims(&daemon->report, &daemon->claims);
+    report_sources(&daemon->report, &daemon->sources);
     daemon_tell_status(daemon, is_status_new);
     if (result == SERVO_PUBLISHED && cpus_measure_again(&daemon->cpus, mono_ns))
-        daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
+        daemon->kernel.spread_ticks = daemon->cpus.skew_ticks;
 }
 
 /* Until the first of them: a step, the metrics, the watchdog, a reference that is due. */
 static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
 {
     int64_t until = daemon->due_ns;
-    int64_t claims_due = claims_due_ns(&daemon->claims);
+    int64_t sources_due = sources_due_ns(&daemon->sources);
     int64_t watchdog_due = daemon->watchdog_told_ns + (int64_t)daemon->watchdog_ns;
-    if (claims_due < until)
-        until = claims_due;
+    if (sources_due < until)
+        until = sources_due;
     if (daemon->watchdog_ns != 0 && watchdog_due < until)
         until = watchdog_due;
     if (until <= mono_ns)
@@ -132,7 +132,7 @@ static void look_around(struct daemon *daemon, unsigned reasons)
     if (mono_ns >= daemon->due_ns || (reasons & WAKE_CLOCK_SET))
         step(daemon);
     else
-        claims_ask(&daemon->claims, mono_ns);
+        sources_ask(&daemon->sources, mono_ns);
     if (mono_ns - daemon->metrics_ns >= METRICS_NS) {
         daemon->metrics_ns = mono_ns;
         daemon_write_metrics(daemon, true);
@@ -167,11 +167,11 @@ static int start(struct daemon *daemon, struct problem *problem)
     daemon->start_utc_ns = counter_clock_ns(CLOCK_REALTIME);
     daemon->watchdog_ns = notify_watchdog_ns();
     daemon->watchdog_told_ns = now_ns();
-    claims_set_up(&daemon->claims, settings);
-    machine_start(&daemon->machine, now_ns());
+    sources_set_up(&daemon->sources, settings);
+    disturbance_start(&daemon->disturbance, timebase_counter_id(), now_ns());
     history_open(settings->timeline, settings->timeline_bytes);
     cpus_measure(&daemon->cpus, now_ns());
-    daemon->kernel.spread_ticks = daemon->cpus.spread_ticks;
+    daemon->kernel.spread_ticks = daemon->cpus.skew_ticks;
     start_clock(daemon);
     return 0;
 }
@@ -183,7 +183,8 @@ static void end(struct daemon *daemon)
              daemon->shared.servo.counts.publications, daemon->settings.page);
     daemon_write_metrics(daemon, false);
     history_close();
-    claims_close(&daemon->claims);
+    sources_close(&daemon->sources);
+    cpus_close(&daemon->cpus);
     page_file_close(&daemon->file);
     wake_close(&daemon->wake);
 }

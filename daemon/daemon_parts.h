@@ -17,10 +17,10 @@ struct daemon {
     struct settings settings;
     struct page_file file;
     struct shared_clock shared;
-    struct claims claims;
+    struct sources sources;
     struct reference_kernel kernel;
-    struct machine machine;
-    struct cpus cpus;
+    struct disturbance disturbance;
+    struct cpus_skew cpus;
     struct report report;
     struct wake wake;
     uint64_t watchdog_ns; /* 0: none */

@@ -17,7 +17,7 @@ int daemon_settings(const struct options *options, struct settings *settings,
     if (result < 0 || (result > 0 && options->config != NULL))
         return -1;
     settings_overlay(settings, &options->flags);
-    if (claims_check(settings, path, problem) != 0)
+    if (sources_check(settings, path, problem) != 0)
         return -1;
     return settings_finish(settings, problem);
 }
@@ -32,14 +32,14 @@ static bool are_same_references(const struct settings *a, const struct settings 
 
 static void take_references(struct daemon *daemon, const struct settings *settings)
 {
-    daemon->claims.drift_ppb = settings->drift_ppb;
+    daemon->sources.drift_ppb = settings->drift_ppb;
     /* If the references are the same, what they said still holds. */
     if (are_same_references(settings, &daemon->settings))
         return;
-    claims_close(&daemon->claims);
-    claims_set_up(&daemon->claims, settings);
+    sources_close(&daemon->sources);
+    sources_set_up(&daemon->sources, settings);
     memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
-    daemon->shared.claims_told = 0;
+    daemon->shared.disruptions_told = 0;
 }
 
 void daemon_reload(struct daemon *daemon)

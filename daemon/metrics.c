@@ -77,9 +77,9 @@ static void add_info(struct page_of_text *to, const struct metrics *metrics)
 {
     char page[ESCAPED], references[ESCAPED] = "", all[SETTINGS_PATH] = "";
     size_t used = 0;
-    for (unsigned i = 0; i < metrics->claims->count && used < sizeof(all); i++)
+    for (unsigned i = 0; i < metrics->sources->count && used < sizeof(all); i++)
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? "," : "",
-                                 metrics->claims->sources[i].name);
+                                 metrics->sources->list[i].name);
     escape(metrics->page, page, sizeof(page));
     escape(all, references, sizeof(references));
     head(to, "info", "gauge", "What runs here: always 1.");
@@ -90,12 +90,12 @@ static void add_info(struct page_of_text *to, const struct metrics *metrics)
 /* One line a reference. */
 static void add_sources(struct page_of_text *to, const struct metrics *metrics, const char *name,
                         const char *help, bool is_of_claim,
-                        int64_t (*value)(const struct metrics *, const struct claims_source *))
+                        int64_t (*value)(const struct metrics *, const struct source *))
 {
     char label[ESCAPED];
     head(to, name, "gauge", help);
-    for (unsigned i = 0; i < metrics->claims->count; i++) {
-        const struct claims_source *source = &metrics->claims->sources[i];
+    for (unsigned i = 0; i < metrics->sources->count; i++) {
+        const struct source *source = &metrics->sources->list[i];
         if (is_of_claim && !source->has_claim)
             continue;
         escape(source->name, label, sizeof(label));
@@ -103,28 +103,28 @@ static void add_sources(struct page_of_text *to, const struct metrics *metrics, 
     }
 }
 
-static int64_t offset_of(const struct metrics *metrics, const struct claims_source *source)
+static int64_t offset_of(const struct metrics *metrics, const struct source *source)
 {
     (void)metrics;
     return source->claim.offset_ns;
 }
 
-static int64_t error_of(const struct metrics *metrics, const struct claims_source *source)
+static int64_t error_of(const struct metrics *metrics, const struct source *source)
 {
     int64_t now_ns = metrics->shared->servo.discipline.sample.mono_ns;
-    return (int64_t)claims_error_ns(metrics->claims, &source->claim, now_ns);
+    return (int64_t)sources_error_ns(metrics->sources, &source->claim, now_ns);
 }
 
-static int64_t is_up(const struct metrics *metrics, const struct claims_source *source)
+static int64_t is_up(const struct metrics *metrics, const struct source *source)
 {
     (void)metrics;
     return source->is_up;
 }
 
-static int64_t is_liar(const struct metrics *metrics, const struct claims_source *source)
+static int64_t is_falseticker(const struct metrics *metrics, const struct source *source)
 {
     (void)metrics;
-    return source->is_liar;
+    return source->is_falseticker;
 }
 
 static void add_references(struct page_of_text *to, const struct metrics *metrics)
@@ -136,7 +136,8 @@ static void add_references(struct page_of_text *to, const struct metrics *metric
     add_sources(to, metrics, "reference_up", "1 if the reference answered when last asked.", false,
                 is_up);
     add_sources(to, metrics, "falseticker",
-                "1 if the reference contradicts what the majority agrees on.", false, is_liar);
+                "1 if the reference contradicts what the majority agrees on.", false,
+                is_falseticker);
 }
 
 /* What readers of the page see now. */

@@ -18,7 +18,7 @@ struct metrics {
     const char *version;
     const char *page;
     const struct shared_clock *shared;
-    const struct claims *claims;
+    const struct sources *sources;
     uint64_t stalls;
     uint64_t clocksource_changes;
     uint64_t page_repairs;

@@ -110,13 +110,13 @@ void report_store(struct report *report, const struct page_file *file, enum page
         log_line(LOG_WARNING, "%s %s: made anew", file->path, page_file_event_text(event));
 }
 
-static void report_failure(const struct claims_source *source)
+static void report_failure(const struct source *source)
 {
     log_line(LOG_WARNING, "reference %s: %s (%s); asking again every 2 s", source->name,
              source->reason, timebase_strerror(source->error));
 }
 
-static void report_source(const struct claims_source *source, bool is_known, bool was_up)
+static void report_source(const struct source *source, bool is_known, bool was_up)
 {
     if (source->is_up && !source->has_claim && !is_known)
         log_line(LOG_INFO, "reference %s: answers, and knows nothing of UTC yet", source->name);
@@ -129,24 +129,24 @@ static void report_source(const struct claims_source *source, bool is_known, boo
                                                : "does not say that it follows UTC");
 }
 
-void report_claims(struct report *report, const struct claims *claims)
+void report_sources(struct report *report, const struct sources *sources)
 {
-    for (unsigned i = 0; i < claims->count; i++) {
-        const struct claims_source *source = &claims->sources[i];
+    for (unsigned i = 0; i < sources->count; i++) {
+        const struct source *source = &sources->list[i];
         bool was_up = report->sources[i].is_up;
         bool is_down = !source->is_up && source->error != TIMEBASE_OK;
         if (is_down && report->sources[i].reason != source->reason)
             report_failure(source);
         report->sources[i].reason = is_down ? source->reason : NULL;
         report_source(source, report->sources[i].is_known, was_up);
-        if (source->is_liar && !report->sources[i].is_liar)
+        if (source->is_falseticker && !report->sources[i].is_falseticker)
             log_line(LOG_WARNING,
                      "reference %s is a falseticker: it says %" PRId64
                      " ns, the majority between %" PRId64 " and %" PRId64 " ns",
-                     source->name, source->claim.offset_ns, claims->agreement.low_ns,
-                     claims->agreement.high_ns);
+                     source->name, source->claim.offset_ns, sources->selection.low_ns,
+                     sources->selection.high_ns);
         report->sources[i].is_known |= source->is_up || source->error != TIMEBASE_OK;
         report->sources[i].is_up = source->is_up && source->has_claim;
-        report->sources[i].is_liar = source->is_liar;
+        report->sources[i].is_falseticker = source->is_falseticker;
     }
 }

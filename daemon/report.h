@@ -14,7 +14,7 @@ struct report {
     bool is_store_failing;
     bool is_reference_failing;
     struct {
-        bool is_known, is_up, is_liar;
+        bool is_known, is_up, is_falseticker;
         const char *reason; /* told while it is down */
     } sources[SETTINGS_REFERENCES];
 };
@@ -26,6 +26,6 @@ bool report_step(struct report *report, const struct shared_clock *shared, enum 
 void report_store(struct report *report, const struct page_file *file, enum page_file_event event,
                   const struct problem *problem);
 
-void report_claims(struct report *report, const struct claims *claims);
+void report_sources(struct report *report, const struct sources *sources);
 
 #endif

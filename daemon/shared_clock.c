@@ -20,10 +20,10 @@ static int sample(void *context, struct discipline_sample *out)
 /* A reference may have seen a disruption that counter and system clock do not show. */
 static void hear_of_disruption(struct shared_clock *clock)
 {
-    const struct claims *claims = clock->outside.claims;
-    if (claims->disruptions == clock->claims_told)
+    const struct sources *sources = clock->outside.sources;
+    if (sources->disruptions == clock->disruptions_told)
         return;
-    clock->claims_told = claims->disruptions;
+    clock->disruptions_told = sources->disruptions;
     servo_disrupt(&clock->servo);
 }
 
@@ -34,13 +34,13 @@ static void hear_of_disruption(struct shared_clock *clock)
 static void amend(void *context, struct discipline_sample *out)
 {
     struct shared_clock *clock = context;
-    struct claims *claims = clock->outside.claims;
-    if (claims == NULL)
+    struct sources *sources = clock->outside.sources;
+    if (sources == NULL)
         return;
     hear_of_disruption(clock);
     if (clock->servo.is_told_disrupted || discipline_compare(&clock->servo.discipline, out) != 0)
-        claims_forget(claims, out->mono_ns);
-    claims_apply(claims, out);
+        sources_forget(sources, out->mono_ns);
+    sources_apply(sources, out);
 }
 
 static int store(void *context, const struct timebase_page *page)

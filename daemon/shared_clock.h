@@ -18,7 +18,7 @@
 
 #include "clock/reference/reference.h"
 #include "clock/servo/servo.h"
-#include "sources/claims.h"
+#include "sources/sources.h"
 
 struct shared_clock_outside {
     uint64_t (*ticks)(void *context);
@@ -30,7 +30,7 @@ struct shared_clock_outside {
     void (*record)(void *context, const struct timebase_lines *lines, uint64_t published_ticks,
                    bool is_disrupted);
     void *context;         /* of the four calls */
-    struct claims *claims; /* what is known of true UTC; NULL: the sample's own word */
+    struct sources *sources; /* what is known of true UTC; NULL: the sample's own word */
 };
 
 struct shared_clock {
@@ -38,7 +38,7 @@ struct shared_clock {
     struct timebase_page page; /* as it is, or is to be, in the file */
     struct shared_clock_outside outside;
     uint64_t interval_ns; /* the poll interval as configured */
-    uint64_t claims_told; /* disruptions of the claims that were dealt with */
+    uint64_t disruptions_told; /* of those that the sources have seen */
 };
 
 void shared_clock_start(struct shared_clock *clock, const struct shared_clock_outside *outside,

@@ -19,6 +19,7 @@ const char options_help[] =
     "  --metrics=PATH        file for Prometheus, or none; metrics.prom beside the page\n"
     "  --user=NAME           become this user, if started by root\n"
     "  --log-level=LEVEL     error, warning, info or debug; info\n"
+    "  --never-moved=yes     this guest is never stopped, moved or restored; no\n"
     "  --lock-memory         stay in memory: never wait for a page of swapped-out code\n"
     "  --foreground          accepted and without effect: there is no background\n"
     "  --check               look at options and configuration, and end\n"
@@ -55,6 +56,8 @@ static const struct option names[] = {
     KEY("user", USER),
     KEY("log-level", LOG_LEVEL),
     KEY("log_level", LOG_LEVEL),
+    KEY("never-moved", NEVER_MOVED),
+    KEY("never_moved", NEVER_MOVED),
     {"config", required_argument, NULL, WORD_CONFIG},
     {"lock-memory", no_argument, NULL, WORD_LOCK_MEMORY},
     {"foreground", no_argument, NULL, WORD_FOREGROUND},

@@ -87,6 +87,8 @@ void settings_overlay(struct settings *settings, const struct settings *over)
         memcpy(settings->user, over->user, sizeof(over->user));
     if (is_given(over, SETTINGS_KEY_LOG_LEVEL))
         settings->log_level = over->log_level;
+    if (is_given(over, SETTINGS_KEY_NEVER_MOVED))
+        settings->never_moved = over->never_moved;
     settings->given |= over->given;
 }
 

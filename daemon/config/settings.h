@@ -14,7 +14,7 @@
 
 enum {
     SETTINGS_PATH = 256,      /* longest path, with its end */
-    SETTINGS_REFERENCES = 16, /* as many as agree() takes */
+    SETTINGS_REFERENCES = 16, /* as many as selection_of() takes */
     SETTINGS_USER = 64,
 };
 
@@ -29,6 +29,7 @@ enum settings_key {
     SETTINGS_KEY_METRICS,
     SETTINGS_KEY_USER,
     SETTINGS_KEY_LOG_LEVEL,
+    SETTINGS_KEY_NEVER_MOVED,
     SETTINGS_KEYS,
 };
 
@@ -44,7 +45,8 @@ struct settings {
     char metrics[SETTINGS_PATH]; /* empty: none; "beside the page" is resolved by settings_finish */
     char user[SETTINGS_USER];    /* empty: no change of user */
     int log_level;               /* enum log_level */
-    unsigned given;              /* bit k: key k was set by somebody */
+    bool never_moved; /* the administrator's word: this guest is not migrated, stopped, restored */
+    unsigned given;   /* bit k: key k was set by somebody */
 };
 
 void settings_default(struct settings *settings);

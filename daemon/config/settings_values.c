@@ -68,8 +68,8 @@ static int set_drift(struct settings *settings, const char *value, size_t length
 static void list_references(char *names, size_t size)
 {
     size_t used = (size_t)(stpcpy(names, "kernel") - names);
-    for (unsigned i = 0; reference_sources[i] != NULL; i++) {
-        const char *name = reference_sources[i]->name;
+    for (unsigned i = 0; source_drivers[i] != NULL; i++) {
+        const char *name = source_drivers[i]->name;
         if (strcmp(name, "kernel") == 0 || used + 2 + strlen(name) >= size)
             continue;
         used = (size_t)(stpcpy(stpcpy(names + used, ", "), name) - names);
@@ -80,7 +80,7 @@ static void list_references(char *names, size_t size)
 static bool is_reference(const char *name, size_t length)
 {
     return (length == 6 && memcmp(name, "kernel", 6) == 0) ||
-        reference_source_named(name, length) != NULL;
+        source_driver_named(name, length) != NULL;
 }
 
 static int set_reference(struct settings *settings, const char *value, size_t length,
@@ -145,6 +145,17 @@ static int set_log_level(struct settings *settings, const char *value, size_t le
     return 0;
 }
 
+static int set_never_moved(struct settings *settings, const char *value, size_t length,
+                           struct problem *problem)
+{
+    bool is_yes = length == 3 && memcmp(value, "yes", 3) == 0;
+    if (!is_yes && (length != 2 || memcmp(value, "no", 2) != 0))
+        return problem_set(problem, "\"%.*s\" is neither yes nor no",
+                           (int)(length < 100 ? length : 100), value);
+    settings->never_moved = is_yes;
+    return 0;
+}
+
 const struct settings_value settings_values[SETTINGS_KEYS] = {
     [SETTINGS_KEY_PAGE] = {"page", set_page},
     [SETTINGS_KEY_INTERVAL] = {"interval", set_interval},
@@ -155,4 +166,5 @@ const struct settings_value settings_values[SETTINGS_KEYS] = {
     [SETTINGS_KEY_METRICS] = {"metrics", set_metrics},
     [SETTINGS_KEY_USER] = {"user", set_user},
     [SETTINGS_KEY_LOG_LEVEL] = {"log_level", set_log_level},
+    [SETTINGS_KEY_NEVER_MOVED] = {"never_moved", set_never_moved},
 };

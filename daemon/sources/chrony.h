@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrony: what chronyd knows of CLOCK_REALTIME, asked of chronyd's own client.
+ * chrony: what chronyd knows of CLOCK_REALTIME, asked of chronyd itself by its command protocol,
+ * version 6 (chrony 2 to 4), as chronyc asks it.
  *
- *     chrony_parse   the client's text -> numbers          pure, trusts nothing
- *     chrony_bound   numbers -> claim                      pure
- *     chrony_client  runs the client, without waiting      processes and pipes
- *     chrony         the driver: when to ask, how old an answer is
+ *     chrony_message  the question and the answer, as bytes     pure, trusts nothing
+ *     chrony_bound    numbers -> claim                          pure
+ *     chrony_socket   one question, one answer, no waiting      sockets
+ *     chrony          the driver: whom to ask and when, how old an answer is
  */
-#ifndef REFERENCE_CHRONY_H
-#define REFERENCE_CHRONY_H
+#ifndef SOURCES_CHRONY_H
+#define SOURCES_CHRONY_H
 
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "claim.h"
 
@@ -23,7 +26,7 @@ enum chrony_leap {
     CHRONY_LEAP_UNSYNCHRONISED,
 };
 
-/* One line of `chronyc -n -c tracking`. Its seconds as ns, its ppm as ppb. */
+/* chronyd's seconds as ns, its ppm as ppb. */
 struct chrony_tracking {
     uint32_t reference_id;
     unsigned stratum;           /* 0 to 16 */
@@ -40,42 +43,66 @@ struct chrony_tracking {
     enum chrony_leap leap;
 };
 
-/* Returns 0, or TIMEBASE_E_FORMAT: not such a line, from the first to the last character. */
-int chrony_parse(const char *text, size_t length, struct chrony_tracking *out);
+/* ---- messages ------------------------------------------------------------------------------ */
 
-/* The claim that follows, for an answer that was given not before mono_ns. */
-struct reference_claim chrony_claim(const struct chrony_tracking *tracking, int64_t mono_ns);
+/* Both have this size: chronyd answers no question that is shorter than its answer. */
+enum { CHRONY_MESSAGE_SIZE = 104 };
 
-/* ---- the client ---------------------------------------------------------------------------- */
+/* The question for tracking. */
+void chrony_request(uint32_t sequence, unsigned char bytes[CHRONY_MESSAGE_SIZE]);
 
-enum { CHRONY_TEXT_SIZE = 512, CHRONY_HOST_SIZE = 108, CHRONY_PORT_SIZE = 6 };
+/*
+ * Returns 0; TIMEBASE_E_BUSY: the answer to another question; TIMEBASE_E_PERMISSION: chronyd
+ * refuses; TIMEBASE_E_UNSUPPORTED: it speaks another version; TIMEBASE_E_FORMAT: no such answer,
+ * from the first to the last byte.
+ */
+int chrony_parse(const unsigned char *bytes, size_t length, uint32_t sequence,
+                 struct chrony_tracking *out);
 
-struct chrony_client {
-    pid_t pid;     /* 0: none is running */
-    pid_t dying;   /* one that was killed and is not gone yet; 0: none */
-    int fd;        /* its output; -1: closed */
-    size_t length; /* of text */
-    char text[CHRONY_TEXT_SIZE];
+/*
+ * The claim that follows, for an answer that was given between two monotonic times. `before`: the
+ * answer before, or null.
+ */
+struct claim chrony_claim(const struct chrony_tracking *tracking,
+                          const struct chrony_tracking *before, int64_t asked_ns,
+                          int64_t answered_ns);
+
+/* ---- the socket ---------------------------------------------------------------------------- */
+
+enum { CHRONY_PLACE_SIZE = sizeof(((struct sockaddr_un *)0)->sun_path), CHRONY_PORT = 323 };
+
+/* Where chronyd listens. */
+struct chrony_place {
+    socklen_t length; /* of the address */
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un local;
+    } address;
 };
 
-/* Where to look for the client, null at the end. Not copied. For tests. */
-void chrony_set_programs(const char *const *paths);
+/* "127.0.0.1", "::1", "localhost" or "/socket". False: it is no such place. */
+bool chrony_place(struct chrony_place *place, const char *host, uint16_t port);
+
+struct chrony_socket {
+    int fd;                      /* -1: closed */
+    uint32_t sequence;           /* of the question that is out */
+    char own[CHRONY_PLACE_SIZE]; /* our end of a local socket, to be removed; "": none */
+};
 
 /*
- * Start the client; host and port: "" for its own defaults. Returns 0, TIMEBASE_E_UNSUPPORTED:
- * there is no such program, TIMEBASE_E_PERMISSION: it may not be run, TIMEBASE_E_REFERENCE.
- * Takes as long as vfork and exec do, 0.8 ms; where others want the CPU, as long as these have it.
+ * Ask. Returns 0 or an error: TIMEBASE_E_PERMISSION, TIMEBASE_E_REFERENCE. A local socket's own end
+ * is made in the folder of chronyd's, where chronyd finds it, as chronyc does.
  */
-int chrony_client_start(struct chrony_client *client, const char *host, const char *port);
+int chrony_socket_ask(struct chrony_socket *socket, const struct chrony_place *place);
 
-/*
- * Has it ended? TIMEBASE_E_BUSY: no. Else its text is there (0), or TIMEBASE_E_REFERENCE: it failed
- * or was killed, TIMEBASE_E_UNSUPPORTED: it could not be run after all, TIMEBASE_E_FORMAT: it did
- * not stop talking; and it is gone.
- */
-int chrony_client_poll(struct chrony_client *client);
+/* Has it answered? TIMEBASE_E_BUSY: not yet. Else as chrony_parse(), or TIMEBASE_E_REFERENCE. */
+int chrony_socket_hear(struct chrony_socket *socket, struct chrony_tracking *tracking);
 
-/* Kill it, if it is running, with all that it has started. */
-void chrony_client_stop(struct chrony_client *client);
+/* Waits for an answer, but not longer than this. */
+void chrony_socket_wait(const struct chrony_socket *socket, int64_t ns);
+
+void chrony_socket_close(struct chrony_socket *socket);
 
 #endif

@@ -6,8 +6,8 @@
  *     error  = root_delay / 2 + root_dispersion       assuming that the stratum-1 computer is right
  *            + (SIGMAS - 1) * sigma                   root_dispersion has one sigma in it
  *            + |last_offset|                          an update as the last one may be due
- *            + rounding of the client's numbers
- *     growth = skew + |residual frequency|
+ *            + rounding of the answer's numbers
+ *     dispersion = skew + |residual frequency|
  *
  * sigma, the standard deviation of chronyd's offset, is not told by `tracking`. It is no more than
  * root_dispersion, which contains it; and the offsets of past updates, of which the long-term
@@ -22,8 +22,10 @@
 #define SIGMAS 5
 /* chronyd's numbers travel with 24 significant bits: two more than enough. */
 #define FLOAT_BITS 22
-/* Each is printed to the nanosecond, and one is halved. */
-#define PRINTED_NS 6
+/* Each is cut off to the nanosecond, and one is halved. */
+#define CUT_NS 6
+/* adjtimex moves CLOCK_REALTIME at 10 % and 500 ppm at most: an eighth is more. */
+#define CORRECTION_SHARE 8
 
 #define LOCAL_REFERENCE 0x7F7F0101u /* chronyd serves its own, undisciplined clock */
 #define STRATUM_UNSYNCHRONISED 16
@@ -60,15 +62,15 @@ static uint64_t error_ns(const struct chrony_tracking *tracking)
         error_ns = saturate_add(error_ns, sigma_ns(tracking));
     error_ns = saturate_add(error_ns, saturate_abs(tracking->last_offset_ns));
     uint64_t told_ns = saturate_add(error_ns, saturate_abs(tracking->correction_ns));
-    return saturate_add(error_ns, (told_ns >> FLOAT_BITS) + PRINTED_NS);
+    return saturate_add(error_ns, (told_ns >> FLOAT_BITS) + CUT_NS);
 }
 
-static uint32_t growth_ppb(const struct chrony_tracking *tracking)
+static uint32_t dispersion_ppb(const struct chrony_tracking *tracking)
 {
     uint64_t skew_ppb = (uint64_t)tracking->skew_ppb;
-    /* Both are printed to the ppb. */
-    uint64_t growth_ppb = saturate_add(skew_ppb + 2, saturate_abs(tracking->residual_ppb));
-    return (uint32_t)smaller(growth_ppb, UINT32_MAX);
+    /* Both are cut off to the ppb. */
+    uint64_t dispersion_ppb = saturate_add(skew_ppb + 2, saturate_abs(tracking->residual_ppb));
+    return (uint32_t)smaller(dispersion_ppb, UINT32_MAX);
 }
 
 static uint32_t leap_flags(enum chrony_leap leap)
@@ -78,16 +80,34 @@ static uint32_t leap_flags(enum chrony_leap leap)
     return leap == CHRONY_LEAP_DELETE ? TIMEBASE_LINE_LEAP_DELETE : 0;
 }
 
-struct reference_claim chrony_claim(const struct chrony_tracking *tracking, int64_t mono_ns)
+/*
+ * Of the offset's change since the answer before: its digits, what chronyd has slewed between
+ * question and answer, and, if it has updated its clock meanwhile, by how much.
+ */
+static uint64_t read_error_ns(const struct chrony_tracking *tracking,
+                              const struct chrony_tracking *before, uint64_t took_ns)
+{
+    uint64_t offset_ns = saturate_abs(tracking->correction_ns);
+    uint64_t slewed_ns = smaller(took_ns / CORRECTION_SHARE, offset_ns);
+    uint64_t error_ns = (offset_ns >> FLOAT_BITS) + 2 + slewed_ns;
+    if (before != NULL && before->reference_time_ns != tracking->reference_time_ns)
+        error_ns = saturate_add(error_ns, saturate_abs(tracking->last_offset_ns));
+    return error_ns;
+}
+
+struct claim chrony_claim(const struct chrony_tracking *tracking,
+                          const struct chrony_tracking *before, int64_t asked_ns,
+                          int64_t answered_ns)
 {
     /* Without a source chronyd's numbers are left over, or those of its own clock. */
     if (!is_synchronized(tracking))
-        return (struct reference_claim){.mono_ns = mono_ns, .error_ns = UINT64_MAX};
-    return (struct reference_claim){
-        .mono_ns = mono_ns,
+        return (struct claim){.mono_ns = asked_ns, .error_ns = UINT64_MAX};
+    return (struct claim){
+        .mono_ns = asked_ns,
         .offset_ns = -tracking->correction_ns,
         .error_ns = error_ns(tracking),
-        .growth_ppb = growth_ppb(tracking),
+        .read_error_ns = read_error_ns(tracking, before, saturate_distance(answered_ns, asked_ns)),
+        .dispersion_ppb = dispersion_ppb(tracking),
         .flags = leap_flags(tracking->leap),
         .is_synchronized = true,
         .is_correcting = true,

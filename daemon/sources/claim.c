@@ -10,7 +10,7 @@
  * A correction takes offset_ns towards 0 and not beyond. The claim then covers the whole way: it is
  * as wide as the source's offset has had time to go.
  */
-static uint64_t corrected(const struct reference_claim *claim, uint64_t age_ns)
+static uint64_t corrected(const struct claim *claim, uint64_t age_ns)
 {
     uint64_t offset_ns = saturate_abs(claim->offset_ns);
     uint64_t moved_ns = age_ns / CORRECTION_SHARE;
@@ -19,13 +19,20 @@ static uint64_t corrected(const struct reference_claim *claim, uint64_t age_ns)
     return moved_ns < offset_ns ? moved_ns : offset_ns;
 }
 
-void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, uint32_t drift_ppb,
-                          int64_t *low_ns, int64_t *high_ns)
+/* Whoever has not asked the kernel takes what is assumed of all who steer a clock. */
+static uint64_t slewed_ppb(const struct claim *claim)
+{
+    const uint32_t least_ppb = ASSUME_SLEW_PPM * 1000;
+    return claim->slew_ppb > least_ppb ? claim->slew_ppb : least_ppb;
+}
+
+void claim_ends(const struct claim *claim, int64_t mono_ns, uint32_t drift_ppb, int64_t *low_ns,
+                int64_t *high_ns)
 {
     /* A claim may be newer than the instant that is asked for, and is worth as little then. */
     uint64_t age_ns = saturate_distance(mono_ns, claim->mono_ns);
-    uint64_t slew_ppb = claim->is_slewed_by_others ? ASSUME_SLEW_PPM * 1000 : 0;
-    uint64_t rate_ppb = slew_ppb + claim->growth_ppb + drift_ppb;
+    uint64_t slew_ppb = claim->is_slewed_by_others ? slewed_ppb(claim) : 0;
+    uint64_t rate_ppb = slew_ppb + claim->dispersion_ppb + drift_ppb;
     uint64_t error_ns = saturate_add(claim->error_ns, saturate_growth(age_ns, rate_ppb));
     error_ns = saturate_add(error_ns, saturate_growth(claim->drifting_ns, drift_ppb));
     uint64_t moved_ns = corrected(claim, age_ns);
@@ -35,7 +42,7 @@ void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, 
     *high_ns = saturate_up(claim->offset_ns, saturate_add(error_ns, above_ns));
 }
 
-const char *reference_reason(const void *context)
+const char *source_reason(const void *context)
 {
     const char *reason = *(const char *const *)context;
     return reason != NULL ? reason : "no failure";

@@ -8,19 +8,26 @@
  * A driver is three functions and a table. Its context begins with a `const char *`: why its last
  * call failed, for people; constant text, null after a success.
  */
-#ifndef REFERENCE_CLAIM_H
-#define REFERENCE_CLAIM_H
+#ifndef SOURCES_CLAIM_H
+#define SOURCES_CLAIM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct reference_claim {
+/* What a hypervisor says of a migration that it plans. */
+enum claim_notice {
+    CLAIM_NOTICE_NONE,
+    CLAIM_NOTICE_SOON,     /* within a day or so */
+    CLAIM_NOTICE_IMMINENT, /* within an hour or so */
+};
+
+struct claim {
     int64_t mono_ns;            /* CLOCK_MONOTONIC when it held */
     int64_t offset_ns;          /* CLOCK_REALTIME - UTC as the source sees it */
     uint64_t error_ns;          /* half-width then; all terms in it, sigmas inflated. UINT64_MAX:
                                  * nothing is known of UTC, only the disruption_marker may be told */
-    uint32_t growth_ppb;        /* of error_ns with time, the source's own part of it; the
+    uint32_t dispersion_ppb;    /* of error_ns with time, the source's own part of it; the
                                  * oscillator's allowance comes on top */
     uint64_t drifting_ns;       /* before mono_ns the oscillator was on its own for so long: its
                                  * allowance counts from there */
@@ -30,17 +37,23 @@ struct reference_claim {
                                  * offset_ns may be gone since mono_ns */
     bool is_slewed_by_others;   /* the source has a clock of its own, and whoever steers
                                  * CLOCK_REALTIME may have slewed it either way since mono_ns */
+    uint64_t read_error_ns;     /* of the change of offset_ns since the answer before: what reading
+                                 * adds, and by how much the source has moved its own time */
+    uint32_t pace_ppb;          /* CLOCK_REALTIME leaves UTC no faster now: sources.c sets it */
+    uint32_t slew_ppb;          /* nor faster than this until the next answer: likewise */
     uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
+    enum claim_notice notice;   /* of a disruption to come */
 };
 
-/* The ends of the claim at monotonic time mono_ns, saturated: aged by its own growth_ppb and by
+/* The ends of the claim at monotonic time mono_ns, saturated: aged by its own dispersion_ppb and by
  * drift_ppb, the oscillator's allowance. */
-void reference_claim_ends(const struct reference_claim *claim, int64_t mono_ns, uint32_t drift_ppb,
-                          int64_t *low_ns, int64_t *high_ns);
+void claim_ends(const struct claim *claim, int64_t mono_ns, uint32_t drift_ppb, int64_t *low_ns,
+                int64_t *high_ns);
 
-struct reference_source {
+struct source_driver {
     const char *name;    /* as in the daemon's configuration: "chrony" */
     size_t context_size; /* bytes, zeroed by the caller before open() */
+    bool is_witness;     /* its clock goes on while this machine is stopped or moved */
     bool is_estimate;    /* its errors are not bounds even when synchronised: a term is missing */
     /* argument: what follows the colon in the configuration, or null. Returns 0 or an error. */
     int (*open)(void *context, const char *argument);
@@ -49,25 +62,27 @@ struct reference_source {
      * chrony.h). Returns 0 and the newest claim, perhaps one that it returned before;
      * TIMEBASE_E_BUSY: not yet, ask again; TIMEBASE_E_REFERENCE: no answer.
      */
-    int (*claim)(void *context, struct reference_claim *claim);
+    int (*claim)(void *context, struct claim *claim);
+    /* Null: none. A descriptor that becomes readable when it is worth asking again; -1: not now. */
+    int (*fd)(const void *context);
     void (*close)(void *context); /* after a failed open() too; then again open() if wanted */
 };
 
 /* Room for any source's context, aligned for it. */
-#define REFERENCE_CONTEXT_SIZE 1024
-union reference_context {
+#define SOURCE_CONTEXT_SIZE 1024
+union source_context {
     const char *reason;
     uint64_t align;
-    unsigned char bytes[REFERENCE_CONTEXT_SIZE];
+    unsigned char bytes[SOURCE_CONTEXT_SIZE];
 };
 
 /* Why the last call with this context failed, without a full stop; never null. */
-const char *reference_reason(const void *context);
+const char *source_reason(const void *context);
 
 /* All there are, null at the end. */
-extern const struct reference_source *const reference_sources[];
+extern const struct source_driver *const source_drivers[];
 
 /* The one of this name, which need not end after length; null: there is none. */
-const struct reference_source *reference_source_named(const char *name, size_t length);
+const struct source_driver *source_driver_named(const char *name, size_t length);
 
 #endif

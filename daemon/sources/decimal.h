@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* decimal: numbers in other programs' output, read without a locale and without floating point. */
-#ifndef REFERENCE_DECIMAL_H
-#define REFERENCE_DECIMAL_H
+#ifndef SOURCES_DECIMAL_H
+#define SOURCES_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

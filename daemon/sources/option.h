@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* option: a driver's argument, "/dev/ptp0,error=2us,scale=utc": a place, then key=value. */
-#ifndef REFERENCE_OPTION_H
-#define REFERENCE_OPTION_H
+#ifndef SOURCES_OPTION_H
+#define SOURCES_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -42,7 +42,8 @@ static bool system_tai_offset(int64_t *sec)
     return (said.flags & TIMEBASE_LINE_TAI_VALID) != 0;
 }
 
-const struct phc_calls phc_system_calls = {system_ioctl, counter_clock_ns, system_tai_offset};
+const struct phc_calls phc_system_calls = {system_ioctl, counter_clock_ns, system_tai_offset,
+                                           reference_utc_offset};
 
 static int fail(struct phc *phc, int error, const char *reason)
 {
@@ -133,25 +134,26 @@ static int to_utc(struct phc *phc, int64_t device_ns, int64_t *utc_ns, uint32_t 
     return TIMEBASE_OK;
 }
 
-int phc_claim(struct phc *phc, struct reference_claim *claim)
+int phc_claim(struct phc *phc, struct claim *claim)
 {
     struct phc_reading reading;
     int64_t before_ns, after_ns, utc_ns;
     uint32_t flags;
-    if (reference_utc_offset(&before_ns) != TIMEBASE_OK)
+    if (phc->calls->utc_offset(&before_ns) != TIMEBASE_OK)
         return fail(phc, TIMEBASE_E_REFERENCE, "the system clock cannot be read");
     int error = phc_read(phc, &reading);
     if (error == TIMEBASE_OK)
         error = to_utc(phc, reading.device_ns, &utc_ns, &flags);
     if (error != TIMEBASE_OK)
         return error;
-    if (reference_utc_offset(&after_ns) != TIMEBASE_OK || before_ns != after_ns)
+    if (phc->calls->utc_offset(&after_ns) != TIMEBASE_OK || before_ns != after_ns)
         return fail(phc, TIMEBASE_E_BUSY, "the system clock was stepped meanwhile");
     phc->reason = NULL;
-    *claim = (struct reference_claim){
+    *claim = (struct claim){
         .mono_ns = middle(&reading) - before_ns,
         .offset_ns = middle(&reading) - utc_ns,
         .error_ns = saturate_add(phc->error_ns, half_width(&reading) + ROUNDING_NS),
+        .read_error_ns = half_width(&reading) + ROUNDING_NS,
         .flags = flags,
         .is_synchronized = phc->is_vouched_for,
         .is_slewed_by_others = true,
@@ -166,7 +168,7 @@ static int open_phc(void *context, const char *argument)
     return phc_open((struct phc *)context, argument, &phc_system_calls);
 }
 
-static int claim_phc(void *context, struct reference_claim *claim)
+static int claim_phc(void *context, struct claim *claim)
 {
     return phc_claim((struct phc *)context, claim);
 }
@@ -176,8 +178,9 @@ static void close_phc(void *context)
     phc_close((struct phc *)context);
 }
 
-const struct reference_source reference_source_phc = {
+const struct source_driver source_driver_phc = {
     .name = "phc",
+    .is_witness = true,
     .context_size = sizeof(struct phc),
     .open = open_phc,
     .claim = claim_phc,

@@ -3,8 +3,8 @@
  * phc: a PTP hardware clock, /dev/ptpN. It says what time it is; how right that is its owner has to
  * say (error=), for the device does not know.
  */
-#ifndef REFERENCE_PHC_H
-#define REFERENCE_PHC_H
+#ifndef SOURCES_PHC_H
+#define SOURCES_PHC_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@ struct phc_calls {
     int (*ioctl)(int fd, unsigned long request, void *argument);
     int64_t (*clock_ns)(clockid_t id); /* INT64_MIN: failed, with errno */
     bool (*tai_offset)(int64_t *sec);  /* TAI - UTC; false: nobody has told the kernel */
+    int (*utc_offset)(int64_t *ns);    /* CLOCK_REALTIME - CLOCK_MONOTONIC, as reference.h has it */
 };
 extern const struct phc_calls phc_system_calls;
 
@@ -47,7 +48,7 @@ int phc_read(struct phc *phc, struct phc_reading *reading);
 
 /* The driver's three functions, with calls given. */
 int phc_open(struct phc *phc, const char *argument, const struct phc_calls *calls);
-int phc_claim(struct phc *phc, struct reference_claim *claim);
+int phc_claim(struct phc *phc, struct claim *claim);
 void phc_close(struct phc *phc);
 
 #endif

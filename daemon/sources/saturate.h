@@ -3,8 +3,8 @@
  * saturate: sums that end at the largest number instead of wrapping. A bound that is too wide is
  * still a bound; one that wrapped is a lie.
  */
-#ifndef REFERENCE_SATURATE_H
-#define REFERENCE_SATURATE_H
+#ifndef SOURCES_SATURATE_H
+#define SOURCES_SATURATE_H
 
 #include <stdint.h>
 

@@ -67,7 +67,7 @@ static bool parse(const char *text, size_t length, int64_t numbers[4])
     return count >= 3 && numbers[1] >= 0 && (numbers[2] == 0 || numbers[2] == 1) && numbers[3] >= 0;
 }
 
-static int claim_simulated(void *context, struct reference_claim *claim)
+static int claim_simulated(void *context, struct claim *claim)
 {
     struct simulated *simulated = (struct simulated *)context;
     char text[TEXT_SIZE];
@@ -82,7 +82,7 @@ static int claim_simulated(void *context, struct reference_claim *claim)
         return fail(simulated, TIMEBASE_E_FORMAT,
                     "the file is not one line: offset_ns error_ns synchronized [marker]");
     simulated->reason = NULL;
-    *claim = (struct reference_claim){
+    *claim = (struct claim){
         .mono_ns = mono_ns,
         .offset_ns = numbers[0],
         .error_ns = (uint64_t)numbers[1],
@@ -97,8 +97,9 @@ static void close_simulated(void *context)
     (void)context;
 }
 
-const struct reference_source reference_source_simulated = {
+const struct source_driver source_driver_simulated = {
     .name = "simulated",
+    .is_witness = true,
     .context_size = sizeof(struct simulated),
     .open = open_simulated,
     .claim = claim_simulated,

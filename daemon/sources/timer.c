@@ -59,15 +59,15 @@ int timer_middle(const uint64_t raw[3], unsigned width, uint64_t *middle)
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-struct look {
+struct timer_look {
     uint64_t before, after, raw;
 };
 
-static int look(struct timer *timer, struct look *best)
+static int look(struct timer *timer, struct timer_look *best)
 {
     uint64_t narrowest = UINT64_MAX;
     for (int i = 0; i < BRACKETS; i++) {
-        struct look next;
+        struct timer_look next;
         next.before = timebase_ticks_ordered();
         int error = timer->read(timer, &next.raw);
         next.after = timebase_ticks_ordered();
@@ -95,7 +95,7 @@ static int64_t time_asleep(void)
 static int sample_timer(void *context, struct discipline_sample *sample)
 {
     struct timer *timer = (struct timer *)context;
-    struct look seen;
+    struct timer_look seen;
     int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
     int error = look(timer, &seen);
     if (error != TIMEBASE_OK || now_ns == INT64_MIN)
@@ -136,9 +136,9 @@ static int fail(struct timer *timer, const char *reason)
 }
 
 /* Counts and ticks over a stretch of time: a count has so many ticks, rounded up. */
-static int measure_step(struct timer *timer, const struct look *first, int64_t start_ns)
+static int measure_step(struct timer *timer, const struct timer_look *first, int64_t start_ns)
 {
-    struct look last;
+    struct timer_look last;
     uint64_t counts;
     int64_t now_ns;
     do {
@@ -155,7 +155,7 @@ static int measure_step(struct timer *timer, const struct look *first, int64_t s
 
 int timer_begin(struct timer *timer)
 {
-    struct look first;
+    struct timer_look first;
     int64_t start_ns = counter_clock_ns(CLOCK_MONOTONIC);
     timer->utc_ns = counter_clock_ns(CLOCK_REALTIME);
     if (start_ns == INT64_MIN || timer->utc_ns == INT64_MIN)

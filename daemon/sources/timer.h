@@ -7,8 +7,8 @@
  * Samples have the kernel's UTC as it was at opening; steps of CLOCK_REALTIME are not followed.
  * They come from one thread, and there are no moments: the wraps that were counted are its own.
  */
-#ifndef REFERENCE_TIMER_H
-#define REFERENCE_TIMER_H
+#ifndef SOURCES_TIMER_H
+#define SOURCES_TIMER_H
 
 #include <stddef.h>
 #include <stdint.h>

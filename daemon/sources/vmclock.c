@@ -17,6 +17,7 @@
 
 #include "clock/counter/readable.h"
 #include "drivers.h"
+#include "saturate.h"
 #include "clock/reference/reference.h"
 
 enum { COPY_ATTEMPTS = 20, BRACKETS = 5 };
@@ -24,6 +25,8 @@ enum { COPY_ATTEMPTS = 20, BRACKETS = 5 };
 struct vmclock_context {
     const char *reason;
     int fd;
+    bool has_page;
+    struct vmclock page; /* of the last answer */
 };
 
 static int fail(struct vmclock_context *context, int error, const char *reason)
@@ -82,7 +85,20 @@ static int look(struct vmclock_moment *moment)
     return TIMEBASE_OK;
 }
 
-static int claim_vmclock(void *opaque, struct reference_claim *claim)
+/* What the hypervisor has corrected since the answer before is no pace of the system clock. */
+static int answer(struct vmclock_context *context, const struct vmclock *clock,
+                  const struct vmclock_moment *moment, struct claim *claim)
+{
+    int error = vmclock_claim(clock, moment, claim, &context->reason);
+    if (error == TIMEBASE_OK && context->has_page && clock->seq != context->page.seq)
+        claim->read_error_ns = saturate_add(claim->read_error_ns,
+                                            vmclock_step_ns(&context->page, clock, moment->ticks));
+    context->page = *clock;
+    context->has_page = true;
+    return error;
+}
+
+static int claim_vmclock(void *opaque, struct claim *claim)
 {
     struct vmclock_context *context = (struct vmclock_context *)opaque;
     struct vmclock clock, again;
@@ -96,9 +112,17 @@ static int claim_vmclock(void *opaque, struct reference_claim *claim)
         if (error != TIMEBASE_OK)
             return error;
         if (clock.seq == again.seq && (clock.seq & 1) == 0)
-            return vmclock_claim(&clock, &moment, claim, &context->reason);
+            return answer(context, &clock, &moment, claim);
     }
     return fail(context, TIMEBASE_E_TORN, "the hypervisor did not end an update of its page");
+}
+
+/* Linux' driver lets who polls know of a new page, if the hypervisor lets it know. */
+static int fd_vmclock(const void *opaque)
+{
+    const struct vmclock_context *context = (const struct vmclock_context *)opaque;
+    bool is_notified = context->has_page && (context->page.flags & VMCLOCK_NOTIFICATION_PRESENT);
+    return is_notified ? context->fd : -1;
 }
 
 static void close_vmclock(void *opaque)
@@ -109,10 +133,12 @@ static void close_vmclock(void *opaque)
     context->fd = -1;
 }
 
-const struct reference_source reference_source_vmclock = {
+const struct source_driver source_driver_vmclock = {
     .name = "vmclock",
+    .is_witness = true,
     .context_size = sizeof(struct vmclock_context),
     .open = open_vmclock,
     .claim = claim_vmclock,
+    .fd = fd_vmclock,
     .close = close_vmclock,
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vmclock: what the hypervisor says of the counter, in a page of memory (UAPI.13, "VMClock"; the
- * layout is that of Linux' vmclock-abi.h). Each field by its offset, little endian.
+ * layout is that of Linux' vmclock-abi.h). Each field by its offset, little endian. A page of 1.0
+ * ends before vm_generation_counter. docs/guide/references.md says what becomes of each word.
  */
-#ifndef REFERENCE_VMCLOCK_H
-#define REFERENCE_VMCLOCK_H
+#ifndef SOURCES_VMCLOCK_H
+#define SOURCES_VMCLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +14,19 @@
 #include "claim.h"
 
 enum {
-    VMCLOCK_SIZE = 0x68,        /* of what is read here */
+    VMCLOCK_SIZE = 0x70,        /* of all that is read here */
+    VMCLOCK_SIZE_MIN = 0x68,    /* of a page without vm_generation_counter */
     VMCLOCK_MAGIC = 0x4b4c4356, /* "VCLK" */
     VMCLOCK_VERSION = 1,
 };
 
-enum vmclock_time_type { VMCLOCK_UTC = 0, VMCLOCK_TAI = 1, VMCLOCK_MONOTONIC = 2 };
+enum vmclock_time_type {
+    VMCLOCK_UTC = 0,
+    VMCLOCK_TAI = 1,
+    VMCLOCK_MONOTONIC = 2,
+    VMCLOCK_SMEARED = 3,
+    VMCLOCK_MAYBE_SMEARED = 4,
+};
 
 enum vmclock_status {
     VMCLOCK_UNKNOWN = 0,
@@ -30,9 +38,13 @@ enum vmclock_status {
 
 enum vmclock_flag {
     VMCLOCK_TAI_OFFSET_VALID = 1 << 0,
+    VMCLOCK_DISRUPTION_SOON = 1 << 1,
+    VMCLOCK_DISRUPTION_IMMINENT = 1 << 2,
     VMCLOCK_PERIOD_MAXERROR_VALID = 1 << 4,
     VMCLOCK_TIME_ESTERROR_VALID = 1 << 5,
     VMCLOCK_TIME_MAXERROR_VALID = 1 << 6,
+    VMCLOCK_GENERATION_PRESENT = 1 << 8,
+    VMCLOCK_NOTIFICATION_PRESENT = 1 << 9,
 };
 
 enum vmclock_leap { VMCLOCK_LEAP_INSERT = 1, VMCLOCK_LEAP_DELETE = 2, VMCLOCK_LEAP_NOW = 3 };
@@ -54,6 +66,7 @@ struct vmclock {
     uint64_t time_frac;
     uint64_t time_esterror_ns;
     uint64_t time_maxerror_ns;
+    uint64_t generation; /* changes when the guest was restored; 0: not told */
 };
 
 /* Returns 0, or TIMEBASE_E_FORMAT: magic, size or version are not those that we know. */
@@ -69,11 +82,17 @@ struct vmclock_moment {
 };
 
 /*
+ * By how much the page's time at a tick differs from what the page before said of it: the
+ * hypervisor has corrected its own. UINT64_MAX: not comparable.
+ */
+uint64_t vmclock_step_ns(const struct vmclock *before, const struct vmclock *now, uint64_t ticks);
+
+/*
  * The claim that follows. Returns 0, TIMEBASE_E_UNSUPPORTED: another counter, or TIMEBASE_E_FORMAT:
  * impossible numbers, and the reason. Where the page tells no UTC, error_ns is UINT64_MAX: then the
  * marker is all that it says.
  */
 int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *moment,
-                  struct reference_claim *claim, const char **reason);
+                  struct claim *claim, const char **reason);
 
 #endif

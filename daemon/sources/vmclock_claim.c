@@ -24,21 +24,21 @@
 #define SIGMAS 5
 
 /* A length of time: seconds and 2^-64 of them. */
-struct span {
+struct seconds {
     uint64_t sec, frac;
 };
 
 /* ticks * period / 2^(64 + shift) seconds, rounded down; shift is below 64. */
-static struct span span_of(uint64_t ticks, uint64_t period, unsigned shift)
+static struct seconds seconds_of(uint64_t ticks, uint64_t period, unsigned shift)
 {
     uint64_t low, high = timebase_multiply(ticks, period, &low);
     if (shift == 0)
-        return (struct span){high, low};
-    return (struct span){high >> shift, low >> shift | high << (64 - shift)};
+        return (struct seconds){high, low};
+    return (struct seconds){high >> shift, low >> shift | high << (64 - shift)};
 }
 
 /* Rounded up, and saturated. */
-static uint64_t span_ns(struct span span)
+static uint64_t seconds_ns(struct seconds span)
 {
     if (span.sec > SEC_MAX)
         return UINT64_MAX;
@@ -57,8 +57,8 @@ static bool time_at(const struct vmclock *clock, uint64_t ticks, int64_t *ns)
 {
     bool is_before;
     uint64_t d = distance(clock, ticks, &is_before);
-    struct span span = span_of(d, clock->period, clock->period_shift);
-    struct span time = {clock->time_sec, clock->time_frac};
+    struct seconds span = seconds_of(d, clock->period, clock->period_shift);
+    struct seconds time = {clock->time_sec, clock->time_frac};
     if (time.sec > SEC_MAX || span.sec > SEC_MAX)
         return false;
     if (is_before) {
@@ -79,7 +79,7 @@ static uint64_t period_error_ns(const struct vmclock *clock, uint64_t ticks)
     bool is_before;
     uint64_t d = distance(clock, ticks, &is_before);
     if (clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID)
-        return span_ns(span_of(d, clock->period_maxerror, clock->period_shift));
+        return seconds_ns(seconds_of(d, clock->period_maxerror, clock->period_shift));
     return 0;
 }
 
@@ -90,7 +90,7 @@ static uint64_t drifting_ns(const struct vmclock *clock, uint64_t ticks)
     uint64_t d = distance(clock, ticks, &is_before);
     if (clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID)
         return 0;
-    return span_ns(span_of(d, clock->period, clock->period_shift));
+    return seconds_ns(seconds_of(d, clock->period, clock->period_shift));
 }
 
 static uint64_t time_error_ns(const struct vmclock *clock)
@@ -103,15 +103,22 @@ static uint64_t time_error_ns(const struct vmclock *clock)
     return clock->time_esterror_ns * SIGMAS;
 }
 
+/* Between the counter and the system clock. */
+static uint64_t read_error_ns(const struct vmclock *clock, const struct vmclock_moment *moment)
+{
+    uint64_t read_ns =
+        seconds_ns(seconds_of(moment->error_ticks, clock->period, clock->period_shift));
+    return saturate_add(read_ns, ROUNDING_NS);
+}
+
 static uint64_t error_ns(const struct vmclock *clock, const struct vmclock_moment *moment)
 {
-    uint64_t read_ns = span_ns(span_of(moment->error_ticks, clock->period, clock->period_shift));
     uint64_t error_ns = saturate_add(time_error_ns(clock), period_error_ns(clock, moment->ticks));
-    return saturate_add(error_ns, saturate_add(read_ns, ROUNDING_NS));
+    return saturate_add(error_ns, read_error_ns(clock, moment));
 }
 
 /* period_maxerror as a part of the period, rounded up. */
-static uint32_t growth_ppb(const struct vmclock *clock)
+static uint32_t dispersion_ppb(const struct vmclock *clock)
 {
     uint64_t error = clock->period_maxerror, period = clock->period;
     if (!(clock->flags & VMCLOCK_PERIOD_MAXERROR_VALID))
@@ -150,8 +157,12 @@ static uint32_t line_flags(const struct vmclock *clock, int64_t utc_ns)
 /* Why the page tells no UTC; null: it does. */
 static const char *why_no_utc(const struct vmclock *clock)
 {
+    if (clock->status == VMCLOCK_UNRELIABLE)
+        return "the hypervisor says that its clock is unreliable";
     if (clock->status != VMCLOCK_SYNCHRONIZED && clock->status != VMCLOCK_FREERUNNING)
         return "the hypervisor's clock is not synchronised";
+    if (clock->time_type == VMCLOCK_SMEARED || clock->time_type == VMCLOCK_MAYBE_SMEARED)
+        return "the hypervisor's clock smears leap seconds";
     if (clock->time_type == VMCLOCK_TAI && !(clock->flags & VMCLOCK_TAI_OFFSET_VALID))
         return "the hypervisor's clock shows TAI, and does not tell TAI - UTC";
     if (clock->time_type == VMCLOCK_UTC && clock->leap == VMCLOCK_LEAP_NOW)
@@ -161,20 +172,43 @@ static const char *why_no_utc(const struct vmclock *clock)
     return NULL;
 }
 
-/* 0 is for "not told", and a hypervisor may count from 0. */
-static uint64_t told_marker(uint64_t marker)
+/*
+ * The marker changes with a migration, the generation with a snapshot: one number that changes with
+ * either. 0 is for "not told", and a hypervisor may count from 0.
+ */
+static uint64_t told_marker(const struct vmclock *clock)
 {
+    const uint64_t odd = 0x9e3779b97f4a7c15; /* spreads small numbers over all 64 bits */
+    uint64_t marker = clock->disruption_marker + clock->generation * odd;
     return marker + 1 != 0 ? marker + 1 : 1;
 }
 
+static enum claim_notice notice(const struct vmclock *clock)
+{
+    if (clock->flags & VMCLOCK_DISRUPTION_IMMINENT)
+        return CLAIM_NOTICE_IMMINENT;
+    return clock->flags & VMCLOCK_DISRUPTION_SOON ? CLAIM_NOTICE_SOON : CLAIM_NOTICE_NONE;
+}
+
+uint64_t vmclock_step_ns(const struct vmclock *before, const struct vmclock *now, uint64_t ticks)
+{
+    int64_t before_ns, now_ns;
+    if (before->time_type != now->time_type || before->period_shift > 63 ||
+        now->period_shift > 63 || !time_at(before, ticks, &before_ns) ||
+        !time_at(now, ticks, &now_ns))
+        return UINT64_MAX;
+    return saturate_distance(before_ns, now_ns);
+}
+
 int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *moment,
-                  struct reference_claim *claim, const char **reason)
+                  struct claim *claim, const char **reason)
 {
     int64_t time_ns;
-    *claim = (struct reference_claim){
+    *claim = (struct claim){
         .mono_ns = moment->mono_ns,
         .error_ns = UINT64_MAX,
-        .disruption_marker = told_marker(clock->disruption_marker),
+        .disruption_marker = told_marker(clock),
+        .notice = notice(clock),
     };
     *reason = why_no_utc(clock);
     if (*reason != NULL)
@@ -190,7 +224,8 @@ int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *mome
     int64_t utc_ns = time_ns - tai_sec * SEC_NS;
     claim->offset_ns = moment->mono_ns + moment->utc_offset_ns - utc_ns;
     claim->error_ns = error_ns(clock, moment);
-    claim->growth_ppb = growth_ppb(clock);
+    claim->read_error_ns = read_error_ns(clock, moment);
+    claim->dispersion_ppb = dispersion_ppb(clock);
     claim->drifting_ns = drifting_ns(clock, moment->ticks);
     claim->flags = line_flags(clock, utc_ns);
     claim->is_slewed_by_others = true;

@@ -14,9 +14,11 @@ static uint64_t get(const unsigned char *bytes, size_t at, unsigned width)
 
 int vmclock_parse(const unsigned char *bytes, size_t length, struct vmclock *out)
 {
-    if (length < VMCLOCK_SIZE || get(bytes, 0x00, 4) != VMCLOCK_MAGIC ||
-        get(bytes, 0x04, 4) < VMCLOCK_SIZE || get(bytes, 0x08, 2) != VMCLOCK_VERSION)
+    if (length < VMCLOCK_SIZE_MIN || get(bytes, 0x00, 4) != VMCLOCK_MAGIC ||
+        get(bytes, 0x04, 4) < VMCLOCK_SIZE_MIN || get(bytes, 0x08, 2) != VMCLOCK_VERSION)
         return TIMEBASE_E_FORMAT;
+    bool has_generation = length >= VMCLOCK_SIZE && get(bytes, 0x04, 4) >= VMCLOCK_SIZE &&
+        (get(bytes, 0x18, 8) & VMCLOCK_GENERATION_PRESENT) != 0;
     *out = (struct vmclock){
         .counter_id = bytes[0x0a],
         .time_type = bytes[0x0b],
@@ -34,6 +36,7 @@ int vmclock_parse(const unsigned char *bytes, size_t length, struct vmclock *out
         .time_frac = get(bytes, 0x50, 8),
         .time_esterror_ns = get(bytes, 0x58, 8),
         .time_maxerror_ns = get(bytes, 0x60, 8),
+        .generation = has_generation ? get(bytes, 0x68, 8) : 0,
     };
     return TIMEBASE_OK;
 }

@@ -1,46 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* The pure part of spread: inequalities in, a bound out. */
+/* The pure part of skew: inequalities in, a bound out. */
 #include "skew.h"
 
-void spread_there(struct spread_range *range, uint64_t sent_here, uint64_t received_there)
+void skew_there(struct skew_range *range, uint64_t sent_here, uint64_t received_there)
 {
     int64_t most_ticks = (int64_t)(received_there - sent_here);
     if (most_ticks < range->high_ticks)
         range->high_ticks = most_ticks;
 }
 
-void spread_here(struct spread_range *range, uint64_t sent_there, uint64_t received_here)
+void skew_here(struct skew_range *range, uint64_t sent_there, uint64_t received_here)
 {
     int64_t least_ticks = (int64_t)(sent_there - received_here);
     if (least_ticks > range->low_ticks)
         range->low_ticks = least_ticks;
 }
 
-static bool is_usable(const struct spread_range *range)
+bool skew_is_usable(const struct skew_range *range)
 {
     return range->low_ticks != INT64_MIN && range->high_ticks != INT64_MAX &&
         range->low_ticks <= range->high_ticks;
 }
 
-/* CPU a ahead of b: by a's highest less b's lowest. The first CPU's own offset is 0. */
-static uint64_t ahead(const struct spread_range *a, const struct spread_range *b)
+struct skew_range skew_chain(const struct skew_range *b_against_a,
+                             const struct skew_range *c_against_b)
 {
-    return a->high_ticks > b->low_ticks ? (uint64_t)a->high_ticks - (uint64_t)b->low_ticks : 0;
+    struct skew_range sum;
+    if (!skew_is_usable(b_against_a) || !skew_is_usable(c_against_b) ||
+        __builtin_add_overflow(b_against_a->low_ticks, c_against_b->low_ticks, &sum.low_ticks) ||
+        __builtin_add_overflow(b_against_a->high_ticks, c_against_b->high_ticks, &sum.high_ticks))
+        return SKEW_UNKNOWN;
+    return sum;
 }
 
-uint64_t spread_of(const struct spread_range *ranges, unsigned count)
+/* Two of the CPUs: the one may be ahead by its highest less the other's lowest. */
+static uint64_t ahead(int64_t high_ticks, int64_t low_ticks)
 {
-    const struct spread_range first = {0, 0};
-    uint64_t most_ticks = 0;
+    return high_ticks > low_ticks ? (uint64_t)high_ticks - (uint64_t)low_ticks : 0;
+}
+
+void skew_extend(struct skew_extremes *extremes, const struct skew_range *range)
+{
+    int64_t high_ticks = range->high_ticks, low_ticks = range->low_ticks;
+    /* Of two CPUs: the new one against those before, which have their extremes. */
+    uint64_t over = extremes->is_any ? ahead(high_ticks, extremes->lowest_ticks) : 0;
+    uint64_t under = extremes->is_any ? ahead(extremes->highest_ticks, low_ticks) : 0;
+    uint64_t most = over > under ? over : under;
+    extremes->most_ticks = most > extremes->most_ticks ? most : extremes->most_ticks;
+    if (!extremes->is_any || high_ticks > extremes->highest_ticks)
+        extremes->highest_ticks = high_ticks;
+    if (!extremes->is_any || low_ticks < extremes->lowest_ticks)
+        extremes->lowest_ticks = low_ticks;
+    extremes->is_any = true;
+}
+
+uint64_t skew_of(const struct skew_range *ranges, unsigned count)
+{
+    struct skew_extremes extremes = {.is_any = false};
+    skew_extend(&extremes, &(struct skew_range){0, 0});
     for (unsigned i = 0; i + 1 < count; i++) {
-        if (!is_usable(&ranges[i]))
+        if (!skew_is_usable(&ranges[i]))
             return UINT64_MAX;
-        for (unsigned j = 0; j <= i; j++) {
-            const struct spread_range *other = j == 0 ? &first : &ranges[j - 1];
-            uint64_t one = ahead(&ranges[i], other), two = ahead(other, &ranges[i]);
-            most_ticks = one > most_ticks ? one : most_ticks;
-            most_ticks = two > most_ticks ? two : most_ticks;
-        }
+        skew_extend(&extremes, &ranges[i]);
     }
-    return most_ticks;
+    return extremes.most_ticks;
 }

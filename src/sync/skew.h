@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spread: how far the counters of two CPUs can be apart, for the bound. Measured, not corrected: as
+ * skew: how far the counters of two CPUs can be apart, for the bound. Measured, not corrected: as
  * long as zero lies within what was measured, a correction would only move the error.
  *
  * Two threads on two CPUs throw readings to each other. What is read after something arrived was
@@ -10,45 +10,119 @@
  *     here sees one of there:        here - there >= -offset     so offset >= each of there - here
  *
  * where offset is what the counter there shows less what the counter here shows at the same time.
+ *
+ * Each CPU is measured against the first, or, where these two are not to be had together, against
+ * one that was: then the two ranges add up. All takes as many rounds as it takes; each is short.
+ *
+ *     skew_open(&map)
+ *     until map.is_done:  skew_round(&map, budget_ns); ... other things ...
+ *     skew_of_map(&map, &skew)
  */
-#ifndef SYNC_SPREAD_H
-#define SYNC_SPREAD_H
+#ifndef SYNC_SKEW_H
+#define SYNC_SKEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What is known of an offset, in ticks; nothing yet: INT64_MIN to INT64_MAX. */
-struct spread_range {
+struct skew_range {
     int64_t low_ticks, high_ticks;
 };
 
-#define SPREAD_UNKNOWN ((struct spread_range){INT64_MIN, INT64_MAX})
+#define SKEW_UNKNOWN ((struct skew_range){INT64_MIN, INT64_MAX})
 
 /* One throw: sent on the CPU that it names, received on the other, each with its own counter. */
-void spread_there(struct spread_range *range, uint64_t sent_here, uint64_t received_there);
-void spread_here(struct spread_range *range, uint64_t sent_there, uint64_t received_here);
+void skew_there(struct skew_range *range, uint64_t sent_here, uint64_t received_there);
+void skew_here(struct skew_range *range, uint64_t sent_there, uint64_t received_here);
 
-struct spread {
-    uint64_t spread_ticks;  /* two CPUs' counters differ by no more */
-    unsigned cpus;          /* that this process may use */
-    unsigned measured_cpus; /* with the first of them among these; fewer than two: not measured */
-    bool is_measured;       /* of all the CPUs that this process may use */
-    bool excludes_zero;     /* of some pair of CPUs the counters certainly differ */
-    bool is_inconsistent;   /* of some pair the inequalities contradict: no constant offset */
+/* Both ends are known, and do not contradict each other. */
+bool skew_is_usable(const struct skew_range *range);
+
+/* Of c against a, from b against a and c against b; SKEW_UNKNOWN if it does not fit. */
+struct skew_range skew_chain(const struct skew_range *b_against_a,
+                             const struct skew_range *c_against_b);
+
+/* By how much two of the CPUs can differ at most; begins with all 0. */
+struct skew_extremes {
+    bool is_any;
+    int64_t lowest_ticks, highest_ticks;
+    uint64_t most_ticks;
 };
+
+/* One more CPU's range against the first, which is usable. */
+void skew_extend(struct skew_extremes *extremes, const struct skew_range *range);
 
 /*
  * The most by which any two of count CPUs differ, given the ranges of the others against the first:
  * ranges[0] is of the second CPU. UINT64_MAX: one of the ranges is unknown or contradicts itself.
  */
-uint64_t spread_of(const struct spread_range *ranges, unsigned count);
+uint64_t skew_of(const struct skew_range *ranges, unsigned count);
+
+/* ---- lists of CPUs ------------------------------------------------------------------------- */
+
+/* As many as any kernel can be built for. */
+enum { SKEW_CPUS = 8192 };
+
+/* Those that are online, and those that this thread may use: how many; 0: nobody tells. */
+unsigned skew_list_online(int cpus[SKEW_CPUS]);
+unsigned skew_list_own(int cpus[SKEW_CPUS]);
 
 /*
- * Measure this process' CPUs. Takes some milliseconds; returns after 50 ms whatever happens, with
- * those CPUs left out that were not to be had. One CPU: 0, not measured. Two threads are started
- * and ended; they run on each CPU in turn, for tens of microseconds. Returns 0, TIMEBASE_E_BUSY:
- * another thread is measuring, TIMEBASE_E_UNSUPPORTED: no affinities or threads here.
+ * "0-3,8,10-11" as the kernel writes lists of CPUs: how many, of which the first `size` are in
+ * cpus[], rising. 0: it is no such list.
  */
-int spread_measure(struct spread *spread);
+unsigned skew_parse_list(const char *text, int *cpus, unsigned size);
+
+/* ---- all CPUs ------------------------------------------------------------------------------ */
+
+struct skew_cpu {
+    int number;
+    bool is_measured;        /* against the first */
+    bool is_refused;         /* no thread of ours may run there */
+    bool is_contradictory;   /* no constant offset fits what was seen */
+    unsigned attempts;       /* in this round of all */
+    struct skew_range range; /* against the first; of that itself 0 */
+};
+
+struct skew_map {
+    struct skew_cpu *cpus; /* all that the kernel says are online, rising */
+    unsigned count;
+    unsigned next; /* to be tried */
+    bool is_done;  /* each was measured, or tried often enough */
+};
+
+/*
+ * List the CPUs that are online, whether or not this process may run on them. What was measured of
+ * those that were there before is kept. Returns 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not
+ * tell, and they are those of this thread's affinity; nothing at all: count is 0.
+ */
+int skew_open(struct skew_map *map);
+void skew_close(struct skew_map *map);
+
+/* Are other CPUs online than in the map? A file of a few bytes is read. */
+bool skew_is_outdated(const struct skew_map *map);
+
+/* All, or those not known yet, are tried again; what is known stays until it is replaced. */
+void skew_again(struct skew_map *map, bool only_unknown);
+
+/*
+ * Measure for so long, and some milliseconds at most longer. Two threads for each pair are started
+ * and ended, and run for tens of microseconds. Returns whether anything has become known.
+ */
+bool skew_round(struct skew_map *map, int64_t budget_ns);
+
+struct skew {
+    uint64_t ticks; /* two measured CPUs' counters differ by no more */
+    unsigned cpus;  /* online */
+    unsigned
+        measured_cpus;     /* with the first of them among these; one alone has nothing to differ */
+    unsigned refused_cpus; /* hidden by a cpuset, or refused by a sandbox */
+    bool excludes_zero;    /* of some pair of CPUs the counters certainly differ */
+    bool is_inconsistent;  /* of some pair the inequalities contradict: no constant offset */
+};
+
+/* What is known so far. Pure. */
+void skew_of_map(const struct skew_map *map, struct skew *skew);
 
 #endif

@@ -14,11 +14,11 @@
 
 #include "daemon/sources/claim.h"
 
-static void print_claim(const struct reference_claim *claim)
+static void print_claim(const struct claim *claim)
 {
     printf("{\"mono_ns\": %" PRId64 ", \"offset_ns\": %" PRId64 ", \"error_ns\": %" PRIu64
-           ", \"growth_ppb\": %" PRIu32 ", \"flags\": %" PRIu32 ", \"is_synchronized\": %s}\n",
-           claim->mono_ns, claim->offset_ns, claim->error_ns, claim->growth_ppb, claim->flags,
+           ", \"dispersion_ppb\": %" PRIu32 ", \"flags\": %" PRIu32 ", \"is_synchronized\": %s}\n",
+           claim->mono_ns, claim->offset_ns, claim->error_ns, claim->dispersion_ppb, claim->flags,
            claim->is_synchronized ? "true" : "false");
     fflush(stdout);
 }
@@ -35,14 +35,14 @@ static void pause_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
-static int print_claims(const struct reference_source *source, void *context, long count, long ms)
+static int print_claims(const struct source_driver *source, void *context, long count, long ms)
 {
     int64_t last_ns = INT64_MIN;
     for (long tries = 10 * count; count > 0 && tries > 0; tries--) {
-        struct reference_claim claim;
+        struct claim claim;
         int error = source->claim(context, &claim);
         if (error != TIMEBASE_OK && error != TIMEBASE_E_BUSY) {
-            print_failure(error, reference_reason(context));
+            print_failure(error, source_reason(context));
             count--;
         } else if (error == TIMEBASE_OK && claim.mono_ns != last_ns) {
             print_claim(&claim);
@@ -56,14 +56,14 @@ static int print_claims(const struct reference_source *source, void *context, lo
 
 int main(int argc, char **argv)
 {
-    static union reference_context context;
+    static union source_context context;
     if (argc != 4) {
         fprintf(stderr, "usage: reference_probe SOURCE[:ARGUMENT] COUNT INTERVAL_MS\n");
         return 2;
     }
     const char *colon = strchr(argv[1], ':');
     size_t length = colon != NULL ? (size_t)(colon - argv[1]) : strlen(argv[1]);
-    const struct reference_source *source = reference_source_named(argv[1], length);
+    const struct source_driver *source = source_driver_named(argv[1], length);
     if (source == NULL) {
         fprintf(stderr, "reference_probe: no source %s\n", argv[1]);
         return 2;
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     int status = 1;
     int error = source->open(&context, colon != NULL ? colon + 1 : NULL);
     if (error != TIMEBASE_OK)
-        print_failure(error, reference_reason(&context));
+        print_failure(error, source_reason(&context));
     else
         status = print_claims(source, &context, atol(argv[2]), atol(argv[3]));
     source->close(&context);

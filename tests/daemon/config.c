@@ -48,7 +48,8 @@ static void all_keys_are_taken(void **state)
                            "timeline_size = 64M\n"
                            "metrics = none\n"
                            "user = nobody\n"
-                           "log_level = debug"),
+                           "log_level = debug\n"
+                           "never_moved = yes"),
                      0);
     assert_string_equal(settings.page, "/a/b");
     assert_true(settings.interval_ns == 1500000000);
@@ -60,6 +61,7 @@ static void all_keys_are_taken(void **state)
     assert_string_equal(settings.metrics, "");
     assert_string_equal(settings.user, "nobody");
     assert_int_equal(settings.log_level, LOG_DEBUG);
+    assert_true(settings.never_moved);
 }
 
 static void each_fault_is_called_by_its_line(void **state)
@@ -88,6 +90,7 @@ static void each_fault_is_called_by_its_line(void **state)
         {"page = /run/timebase/", "is a folder: add the page's own name"},
         {"reference = sundial", "FILE:1: reference: no reference is called \"sundial\""},
         {"user =", "FILE:1: user: a user's name has"},
+        {"never_moved = perhaps", "FILE:1: never_moved: \"perhaps\" is neither yes nor no"},
         {"log_level = loud", "FILE:1: log_level: no level is called \"loud\""},
         {"drift = 1\n\ndrift = 2", "FILE:3: drift: set before, in line 1"},
     };

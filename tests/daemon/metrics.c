@@ -9,7 +9,7 @@
 #include "told_source.h"
 
 static struct shared_clock shared;
-static struct claims claims;
+static struct sources sources;
 static char text[METRICS_BYTES];
 
 static struct metrics running(void)
@@ -19,21 +19,21 @@ static struct metrics running(void)
     settings_default(&settings);
     memset(told_sources, 0, sizeof(told_sources));
     assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0\"\\", 8, &problem), 0);
-    claims_set_up(&claims, &settings);
+    sources_set_up(&sources, &settings);
     begin_world();
-    struct shared_clock_outside outside = outside_of_world(&claims);
+    struct shared_clock_outside outside = outside_of_world(&sources);
     shared_clock_start(&shared, &outside, 250 * MS, 50000);
     told_sources[0].claim.mono_ns = world.mono_at;
     told_sources[0].claim.offset_ns = -123;
     told_sources[0].claim.error_ns = 4567;
     told_sources[0].claim.is_synchronized = true;
-    claims_ask(&claims, world.mono_at);
+    sources_ask(&sources, world.mono_at);
     keep(&shared, 3 * SECOND);
     struct metrics metrics = {.is_up = true,
                               .version = "1.2.3",
                               .page = "/a\\b\"c\nd",
                               .shared = &shared,
-                              .claims = &claims,
+                              .sources = &sources,
                               .start_utc_ns = -1500000000};
     return metrics;
 }
@@ -42,7 +42,7 @@ static struct metrics running(void)
 static int finish(void **state)
 {
     (void)state;
-    claims_close(&claims);
+    sources_close(&sources);
     return 0;
 }
 
@@ -77,7 +77,7 @@ static void what_is_known_is_told(void **state)
 static void before_there_are_lines_nothing_is_made_up(void **state)
 {
     struct metrics metrics = running();
-    struct shared_clock_outside outside = outside_of_world(&claims);
+    struct shared_clock_outside outside = outside_of_world(&sources);
     (void)state;
     shared_clock_start(&shared, &outside, 250 * MS, 50000);
     metrics.is_up = false;

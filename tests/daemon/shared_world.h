@@ -107,14 +107,14 @@ static inline void record_world(void *context, const struct timebase_lines *line
     world.disrupted_records += is_disrupted;
 }
 
-static inline struct shared_clock_outside outside_of_world(struct claims *claims)
+static inline struct shared_clock_outside outside_of_world(struct sources *sources)
 {
     struct shared_clock_outside outside = {.ticks = world_ticks,
                                      .reference = &world_reference,
                                      .store = store_world,
                                      .store_counts = recount_world,
                                      .record = record_world,
-                                     .claims = claims};
+                                     .sources = sources};
     return outside;
 }
 

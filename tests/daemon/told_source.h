@@ -12,8 +12,9 @@
 enum { TOLD_SOURCES = 3 };
 
 static struct told_source {
-    struct reference_claim claim;
+    struct claim claim;
     int open_error, claim_error;
+    int fd; /* 0: none */
     unsigned opened, asked, closed;
     char argument[32];
 } told_sources[TOLD_SOURCES];
@@ -35,7 +36,7 @@ static int open_told(void *context, const char *argument)
     return source->open_error;
 }
 
-static int claim_told(void *context, struct reference_claim *claim)
+static int claim_told(void *context, struct claim *claim)
 {
     struct told_context *told = context;
     struct told_source *source = told->source;
@@ -50,22 +51,29 @@ static void close_told(void *context)
     ((struct told_context *)context)->source->closed++;
 }
 
-static const struct reference_source told_driver = {.name = "told",
-                                                    .context_size = sizeof(struct told_context),
-                                                    .open = open_told,
-                                                    .claim = claim_told,
-                                                    .close = close_told};
+static int fd_told(const void *context)
+{
+    int fd = ((const struct told_context *)context)->source->fd;
+    return fd > 0 ? fd : -1;
+}
+
+static const struct source_driver told_driver = {.name = "told",
+                                                 .context_size = sizeof(struct told_context),
+                                                 .open = open_told,
+                                                 .claim = claim_told,
+                                                 .fd = fd_told,
+                                                 .close = close_told};
 /* The same, and says of itself that a term is missing. */
-__attribute__((unused)) static const struct reference_source told_estimate = {
+__attribute__((unused)) static const struct source_driver told_estimate = {
     .name = "told",
     .context_size = sizeof(struct told_context),
     .is_estimate = true,
     .open = open_told,
     .claim = claim_told,
     .close = close_told};
-const struct reference_source *const reference_sources[] = {&told_driver, NULL};
+const struct source_driver *const source_drivers[] = {&told_driver, NULL};
 
-const struct reference_source *reference_source_named(const char *name, size_t length)
+const struct source_driver *source_driver_named(const char *name, size_t length)
 {
     return length == 4 && memcmp(name, "told", 4) == 0 ? &told_driver : NULL;
 }

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct vmclock_moment moment;
     unsigned char page[VMCLOCK_SIZE] = {0};
     struct vmclock clock;
-    struct reference_claim claim;
+    struct claim claim;
     const char *reason;
     int64_t low_ns, high_ns;
     vmclock_parse(data, size, &clock);
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (claim.error_ns == UINT64_MAX && claim.is_synchronized &&
          clock.time_maxerror_ns < UINT64_MAX / 2 && reason != NULL))
         abort();
-    reference_claim_ends(&claim, 0, 50000, &low_ns, &high_ns);
+    claim_ends(&claim, 0, 50000, &low_ns, &high_ns);
     if (low_ns > claim.offset_ns || high_ns < claim.offset_ns)
         abort();
     return 0;

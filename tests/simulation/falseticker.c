@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/sources/agree.h"
+#include "daemon/sources/selection.h"
 #include "watch.h"
 
 #define SECOND 1e9
@@ -17,9 +17,9 @@
 
 static struct watch watch;
 
-static struct reference_claim claim_of(const struct world *world, double bias_ns, double error_ns)
+static struct claim claim_of(const struct world *world, double bias_ns, double error_ns)
 {
-    struct reference_claim claim = {0};
+    struct claim claim = {0};
     claim.mono_ns = (int64_t)world->reference_ns;
     claim.offset_ns = (int64_t)(world_realtime_error_ns(world) + bias_ns);
     claim.error_ns = (uint64_t)error_ns + 1;
@@ -28,7 +28,7 @@ static struct reference_claim claim_of(const struct world *world, double bias_ns
 }
 
 /* What the daemon makes of an agreement, put into the world's next samples. */
-static void claim_by(struct world *world, const struct agreement *agreement)
+static void claim_by(struct world *world, const struct selection *agreement)
 {
     double low = -(double)agreement->low_ns, high = (double)agreement->high_ns;
     double widest = low > high ? low : high;
@@ -37,18 +37,18 @@ static void claim_by(struct world *world, const struct agreement *agreement)
     world->claim_error_ns = widest + 2;
 }
 
-static struct world live(double lie_ns, unsigned liars, bool *is_reached)
+static struct world live(double lie_ns, unsigned falsetickers, bool *is_reached)
 {
     struct world world = world_make(45);
     struct watch fresh = {0};
     watch = fresh;
     for (int i = 0; i < 300; i++) {
-        struct reference_claim claims[3] = {claim_of(&world, 1.9 * MILLISECOND, 2 * MILLISECOND),
+        struct claim claims[3] = {claim_of(&world, 1.9 * MILLISECOND, 2 * MILLISECOND),
                                             claim_of(&world, -0.5 * MILLISECOND, 3 * MILLISECOND),
                                             claim_of(&world, 0, 1 * MILLISECOND)};
-        for (unsigned liar = 0; liar < liars; liar++)
+        for (unsigned liar = 0; liar < falsetickers; liar++)
             claims[liar + 1].offset_ns += (int64_t)lie_ns * (liar == 0 ? 1 : -1);
-        struct agreement agreement = agree(claims, 3, (int64_t)world.reference_ns, 50000);
+        struct selection agreement = selection_of(claims, 3, (int64_t)world.reference_ns, 50000);
         *is_reached = agreement.is_reached;
         claim_by(&world, &agreement);
         watch_run(&watch, &world, 10 * MILLISECOND, MILLISECOND);

@@ -14,6 +14,7 @@
 #include <timebase/error.h>
 #include <timebase/page.h>
 
+#include "clock/reference/reference.h"
 #include "kernel_now.h"
 #include "daemon/sources/phc.h"
 
@@ -104,7 +105,7 @@ static bool fake_tai(int64_t *sec)
     return device.has_tai;
 }
 
-static const struct phc_calls fake = {fake_ioctl, fake_clock, fake_tai};
+static const struct phc_calls fake = {fake_ioctl, fake_clock, fake_tai, reference_utc_offset};
 
 static struct phc opened(const char *options)
 {
@@ -117,9 +118,9 @@ static struct phc opened(const char *options)
     return phc;
 }
 
-static struct reference_claim claim_of(struct phc *phc)
+static struct claim claim_of(struct phc *phc)
 {
-    struct reference_claim claim;
+    struct claim claim;
     assert_int_equal(phc_claim(phc, &claim), TIMEBASE_OK);
     assert_null(phc->reason);
     return claim;
@@ -139,7 +140,7 @@ static void a_precise_device_is_compared_at_one_instant(void **state)
     device.ahead_ns = -4321; /* behind: the system clock is fast */
     struct phc phc = opened(",error=500ns");
     int64_t before_ns = kernel_now(CLOCK_MONOTONIC);
-    struct reference_claim claim = claim_of(&phc);
+    struct claim claim = claim_of(&phc);
     int64_t after_ns = kernel_now(CLOCK_MONOTONIC);
     assert_true(claim.offset_ns == 4321);
     assert_in_range(claim.error_ns, 500, 505);
@@ -157,7 +158,7 @@ static void the_narrowest_bracket_counts_and_its_half(void **state)
     device.width_ns = 1000;
     device.ahead_ns = 70;
     struct phc phc = opened(",error=1us");
-    struct reference_claim claim = claim_of(&phc);
+    struct claim claim = claim_of(&phc);
     assert_true(claim.offset_ns == -70);
     assert_in_range(claim.error_ns, 1000 + 500, 1000 + 500 + 5);
     phc_close(&phc);
@@ -170,7 +171,7 @@ static void what_a_device_refuses_is_not_asked_again(void **state)
     device.precise_errno = EOPNOTSUPP;
     device.extended_errno = ENOTTY;
     struct phc phc = opened(",error=1us");
-    struct reference_claim claim = claim_of(&phc);
+    struct claim claim = claim_of(&phc);
     assert_int_equal(device.clock_calls, 5);
     /* whatever held us up is within the bracket */
     assert_true((uint64_t)llabs(claim.offset_ns) <= claim.error_ns);
@@ -182,7 +183,7 @@ static void what_a_device_refuses_is_not_asked_again(void **state)
 
 static void other_failures_are_passing(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     device.cross_timestamping = 1;
     device.precise_errno = EBUSY;
@@ -200,7 +201,7 @@ static void other_failures_are_passing(void **state)
 
 static void the_last_way_refused_is_a_failure_and_the_end(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     device.extended_errno = EOPNOTSUPP;
     device.clock_errno = EINVAL;
@@ -214,7 +215,7 @@ static void without_anybodys_word_it_is_an_estimate(void **state)
     (void)state;
     device.cross_timestamping = 1;
     struct phc phc = opened("");
-    struct reference_claim claim = claim_of(&phc);
+    struct claim claim = claim_of(&phc);
     assert_false(claim.is_synchronized);
     assert_in_range(claim.error_ns, 1000000, 1000005);
     phc_close(&phc);
@@ -222,7 +223,7 @@ static void without_anybodys_word_it_is_an_estimate(void **state)
 
 static void tai_without_the_kernel_s_offset_is_refused_with_a_reason(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     device.cross_timestamping = 1;
     struct phc phc = opened("");
@@ -239,7 +240,7 @@ static void a_device_that_shows_utc_needs_no_offset(void **state)
     struct phc phc = opened(",scale=utc,error=1us");
     device.has_tai = false;
     device.scale_sec = 0;
-    struct reference_claim claim = claim_of(&phc);
+    struct claim claim = claim_of(&phc);
     assert_true(claim.offset_ns == 0);
     assert_int_equal(claim.flags, 0);
     phc_close(&phc);
@@ -248,7 +249,7 @@ static void a_device_that_shows_utc_needs_no_offset(void **state)
 static void a_device_that_was_never_set_claims_nothing(void **state)
 {
     const int64_t unset[] = {1, 86400 * (int64_t)SEC_NS, 1500000000 * (int64_t)SEC_NS};
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     device.cross_timestamping = 1;
     struct phc phc = opened("");

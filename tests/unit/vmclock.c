@@ -72,10 +72,9 @@ static struct vmclock_moment moment_of(const struct vmclock *clock)
                                    .counter_id = clock->counter_id};
 }
 
-static struct reference_claim claim_of(const struct vmclock *clock,
-                                       const struct vmclock_moment *moment)
+static struct claim claim_of(const struct vmclock *clock, const struct vmclock_moment *moment)
 {
-    struct reference_claim claim;
+    struct claim claim;
     const char *reason = NULL;
     assert_int_equal(vmclock_claim(clock, moment, &claim, &reason), TIMEBASE_OK);
     return claim;
@@ -83,7 +82,7 @@ static struct reference_claim claim_of(const struct vmclock *clock,
 
 static int error_of(const struct vmclock *clock, const struct vmclock_moment *moment)
 {
-    struct reference_claim claim;
+    struct claim claim;
     const char *reason = NULL;
     int error = vmclock_claim(clock, moment, &claim, &reason);
     assert_non_null(reason);
@@ -120,13 +119,13 @@ static void other_magic_sizes_and_versions_are_refused(void **state)
     struct vmclock clock;
     (void)state;
     fill();
-    for (size_t length = 0; length < VMCLOCK_SIZE; length++)
+    for (size_t length = 0; length < VMCLOCK_SIZE_MIN; length++)
         assert_int_equal(vmclock_parse(page, length, &clock), TIMEBASE_E_FORMAT);
     assert_int_equal(vmclock_parse(page, VMCLOCK_SIZE, &clock), TIMEBASE_OK);
     put(0x00, 4, VMCLOCK_MAGIC + 1);
     assert_int_equal(vmclock_parse(page, sizeof(page), &clock), TIMEBASE_E_FORMAT);
     fill();
-    put(0x04, 4, VMCLOCK_SIZE - 1);
+    put(0x04, 4, VMCLOCK_SIZE_MIN - 1);
     assert_int_equal(vmclock_parse(page, sizeof(page), &clock), TIMEBASE_E_FORMAT);
     fill();
     put(0x08, 2, 2);
@@ -139,7 +138,7 @@ static void at_its_own_tick_it_shows_its_own_time(void **state)
     fill();
     struct vmclock clock = parsed();
     struct vmclock_moment moment = moment_of(&clock);
-    struct reference_claim claim = claim_of(&clock, &moment);
+    struct claim claim = claim_of(&clock, &moment);
     assert_true(claim.offset_ns == 0);
     assert_in_range(claim.error_ns, 100, 110);
     assert_true(claim.mono_ns == moment.mono_ns);
@@ -212,13 +211,13 @@ static void the_period_s_error_counts_both_ways(void **state)
     assert_in_range(later_ns, least_ns + 19990, least_ns + 20010);
     moment.ticks -= 4000000000;
     assert_in_range(claim_of(&clock, &moment).error_ns, least_ns + 19990, least_ns + 20010);
-    assert_in_range(claim_of(&clock, &moment).growth_ppb, 10000, 10010);
+    assert_in_range(claim_of(&clock, &moment).dispersion_ppb, 10000, 10010);
 }
 
-static uint64_t error_by(const struct reference_claim *claim, uint32_t drift_ppb)
+static uint64_t error_by(const struct claim *claim, uint32_t drift_ppb)
 {
     int64_t low_ns, high_ns;
-    reference_claim_ends(claim, claim->mono_ns, drift_ppb, &low_ns, &high_ns);
+    claim_ends(claim, claim->mono_ns, drift_ppb, &low_ns, &high_ns);
     return (uint64_t)(high_ns - claim->offset_ns);
 }
 
@@ -231,7 +230,7 @@ static void without_a_period_s_error_the_configured_allowance_counts(void **stat
     struct vmclock_moment moment = moment_of(&clock);
     uint64_t least_ns = claim_of(&clock, &moment).error_ns;
     moment.ticks += 2000000000; /* 2 s */
-    struct reference_claim claim = claim_of(&clock, &moment);
+    struct claim claim = claim_of(&clock, &moment);
     assert_in_range(error_by(&claim, 50000), least_ns + 99990, least_ns + 100010);
     assert_in_range(error_by(&claim, 200000), least_ns + 399990, least_ns + 400010);
 }
@@ -257,7 +256,7 @@ static void an_estimated_error_makes_an_estimate(void **state)
     put(0x60, 8, 1);
     struct vmclock clock = parsed();
     struct vmclock_moment moment = moment_of(&clock);
-    struct reference_claim claim = claim_of(&clock, &moment);
+    struct claim claim = claim_of(&clock, &moment);
     assert_false(claim.is_synchronized);
     assert_in_range(claim.error_ns, 150, 160);
     put(0x18, 8, VMCLOCK_TAI_OFFSET_VALID); /* no word of an error at all */
@@ -270,7 +269,7 @@ static void an_estimated_error_makes_an_estimate(void **state)
 static void assert_only_marker(const struct vmclock *clock)
 {
     struct vmclock_moment moment = moment_of(clock);
-    struct reference_claim claim;
+    struct claim claim;
     const char *reason = NULL;
     assert_int_equal(vmclock_claim(clock, &moment, &claim, &reason), TIMEBASE_OK);
     assert_true(claim.error_ns == UINT64_MAX);
@@ -313,7 +312,7 @@ static void a_free_running_clock_is_an_estimate(void **state)
     put(0x22, 1, VMCLOCK_FREERUNNING);
     struct vmclock clock = parsed();
     struct vmclock_moment moment = moment_of(&clock);
-    struct reference_claim claim = claim_of(&clock, &moment);
+    struct claim claim = claim_of(&clock, &moment);
     assert_false(claim.is_synchronized);
     assert_in_range(claim.error_ns, 100, 110);
 }
@@ -394,8 +393,8 @@ static void leap_seconds_are_announced_on_the_month_s_last_day(void **state)
 
 /* ---- the driver, on a file ----------------------------------------------------------------- */
 
-static const struct reference_source *const source = &reference_source_vmclock;
-static union reference_context context;
+static const struct source_driver *const source = &source_driver_vmclock;
+static union source_context context;
 static char path[] = "/tmp/timebase-vmclock-XXXXXX";
 
 static int make_file(void **state)
@@ -419,7 +418,7 @@ static void write_page(size_t length)
     close(fd);
 }
 
-static int claim_once(struct reference_claim *claim)
+static int claim_once(struct claim *claim)
 {
     memset(&context, 0, sizeof(context));
     int error = source->open(&context, path);
@@ -431,7 +430,7 @@ static int claim_once(struct reference_claim *claim)
 
 static void a_file_that_says_the_truth_is_a_claim_that_contains_it(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     fill();
     /* counter and CLOCK_REALTIME now; the period is not ours, but it has no time to matter. */
@@ -449,13 +448,13 @@ static void a_file_that_says_the_truth_is_a_claim_that_contains_it(void **state)
 
 static void a_file_cut_short_is_an_error_and_not_a_signal(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     fill();
     put(0x28, 8, timebase_ticks_ordered());
     write_page(VMCLOCK_SIZE);
     assert_int_equal(claim_once(&claim), TIMEBASE_OK);
-    write_page(VMCLOCK_SIZE - 1);
+    write_page(VMCLOCK_SIZE_MIN - 1);
     assert_int_equal(claim_once(&claim), TIMEBASE_E_FORMAT);
     write_page(0);
     assert_int_equal(claim_once(&claim), TIMEBASE_E_FORMAT);
@@ -463,13 +462,13 @@ static void a_file_cut_short_is_an_error_and_not_a_signal(void **state)
 
 static void an_update_that_does_not_end_is_torn(void **state)
 {
-    struct reference_claim claim;
+    struct claim claim;
     (void)state;
     fill();
     put(0x0c, 4, 9);
     write_page(sizeof(page));
     assert_int_equal(claim_once(&claim), TIMEBASE_E_TORN);
-    assert_non_null(strstr(reference_reason(&context), "update"));
+    assert_non_null(strstr(source_reason(&context), "update"));
 }
 
 static void what_cannot_be_opened_has_a_reason(void **state)
@@ -477,7 +476,7 @@ static void what_cannot_be_opened_has_a_reason(void **state)
     (void)state;
     memset(&context, 0, sizeof(context));
     assert_int_equal(source->open(&context, "/nowhere/vmclock0"), TIMEBASE_E_REFERENCE);
-    assert_non_null(strstr(reference_reason(&context), "opened"));
+    assert_non_null(strstr(source_reason(&context), "opened"));
     source->close(&context);
     memset(&context, 0, sizeof(context));
     if (geteuid() == 0)
@@ -485,6 +484,99 @@ static void what_cannot_be_opened_has_a_reason(void **state)
     chmod(path, 0);
     assert_int_equal(source->open(&context, path), TIMEBASE_E_PERMISSION);
     chmod(path, 0600);
+}
+
+/* ---- words of 1.1 -------------------------------------------------------------------------- */
+
+static void a_generation_is_read_where_the_page_has_one(void **state)
+{
+    struct vmclock clock;
+    (void)state;
+    fill();
+    put(0x68, 8, 7);
+    assert_true(parsed().generation == 0); /* the flag is not set */
+    put(0x18, 8, VMCLOCK_GENERATION_PRESENT);
+    assert_true(parsed().generation == 7);
+    /* A page of 1.0 ends before it, whatever its flags say. */
+    assert_int_equal(vmclock_parse(page, VMCLOCK_SIZE_MIN, &clock), TIMEBASE_OK);
+    assert_true(clock.generation == 0);
+    put(0x04, 4, VMCLOCK_SIZE_MIN);
+    assert_true(parsed().generation == 0);
+}
+
+static uint64_t marker_with(uint64_t marker, uint64_t generation)
+{
+    put(0x10, 8, marker);
+    put(0x68, 8, generation);
+    struct vmclock clock = parsed();
+    struct vmclock_moment moment = moment_of(&clock);
+    return claim_of(&clock, &moment).disruption_marker;
+}
+
+static void a_restored_guest_is_disrupted_as_a_migrated_one_is(void **state)
+{
+    (void)state;
+    fill();
+    put(0x18, 8, VMCLOCK_GENERATION_PRESENT);
+    uint64_t marker = marker_with(41, 7);
+    assert_true(marker != 0);
+    assert_true(marker_with(41, 7) == marker);
+    assert_true(marker_with(42, 7) != marker);
+    assert_true(marker_with(41, 8) != marker);
+    assert_true(marker_with(40, 8) != marker && marker_with(42, 6) != marker);
+}
+
+static void a_planned_disruption_is_told(void **state)
+{
+    static const struct {
+        uint64_t flags;
+        enum claim_notice notice;
+    } cases[] = {{0, CLAIM_NOTICE_NONE},
+                 {VMCLOCK_DISRUPTION_SOON, CLAIM_NOTICE_SOON},
+                 {VMCLOCK_DISRUPTION_IMMINENT, CLAIM_NOTICE_IMMINENT},
+                 {VMCLOCK_DISRUPTION_SOON | VMCLOCK_DISRUPTION_IMMINENT, CLAIM_NOTICE_IMMINENT}};
+    (void)state;
+    fill();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        put(0x18, 8, cases[i].flags);
+        struct vmclock clock = parsed();
+        struct vmclock_moment moment = moment_of(&clock);
+        /* Even where the page tells no UTC. */
+        assert_int_equal(claim_of(&clock, &moment).notice, cases[i].notice);
+    }
+}
+
+static void a_clock_that_smears_or_is_unreliable_is_refused_by_name(void **state)
+{
+    struct claim claim;
+    const char *reason;
+    (void)state;
+    fill();
+    struct vmclock clock = parsed();
+    struct vmclock_moment moment = moment_of(&clock);
+    for (unsigned type = VMCLOCK_SMEARED; type <= VMCLOCK_MAYBE_SMEARED; type++) {
+        clock.time_type = (uint8_t)type;
+        assert_int_equal(vmclock_claim(&clock, &moment, &claim, &reason), TIMEBASE_OK);
+        assert_true(claim.error_ns == UINT64_MAX);
+        assert_non_null(strstr(reason, "smears"));
+    }
+    clock.status = VMCLOCK_UNRELIABLE;
+    assert_int_equal(vmclock_claim(&clock, &moment, &claim, &reason), TIMEBASE_OK);
+    assert_non_null(strstr(reason, "unreliable"));
+}
+
+static void what_the_hypervisor_corrects_is_told_to_the_nanosecond(void **state)
+{
+    (void)state;
+    fill();
+    struct vmclock before = parsed(), now = before;
+    uint64_t ticks = before.counter_value + 500000000;
+    assert_true(vmclock_step_ns(&before, &now, ticks) == 0);
+    now.time_frac = UINT64_C(1) << 44; /* 2^-20 s */
+    assert_true(vmclock_step_ns(&before, &now, ticks) >= 953);
+    assert_true(vmclock_step_ns(&now, &before, ticks) <= 954);
+    now.time_type = VMCLOCK_UTC;
+    assert_true(vmclock_step_ns(&before, &now, ticks) == UINT64_MAX);
 }
 
 int main(void)
@@ -510,6 +602,11 @@ int main(void)
         cmocka_unit_test(a_file_cut_short_is_an_error_and_not_a_signal),
         cmocka_unit_test(an_update_that_does_not_end_is_torn),
         cmocka_unit_test(what_cannot_be_opened_has_a_reason),
+        cmocka_unit_test(a_generation_is_read_where_the_page_has_one),
+        cmocka_unit_test(a_restored_guest_is_disrupted_as_a_migrated_one_is),
+        cmocka_unit_test(a_planned_disruption_is_told),
+        cmocka_unit_test(a_clock_that_smears_or_is_unreliable_is_refused_by_name),
+        cmocka_unit_test(what_the_hypervisor_corrects_is_told_to_the_nanosecond),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

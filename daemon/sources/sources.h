@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sources: what the configured references say about true UTC, asked once a second and held against
+ * each other. A sample of the kernel's clocks comes in with the kernel's word about itself, and
+ * goes out with what a majority of the references agree on.
+ */
+#ifndef SOURCES_SOURCES_H
+#define SOURCES_SOURCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock/discipline/discipline.h"
+#include "selection.h"
+#include "claim.h"
+#include "departure.h"
+#include "config/problem.h"
+#include "config/settings.h"
+
+/* Each is asked every second; one that has not answered for so long is lost. (Its claim may be
+ * older: a driver may be told to ask more seldom, and says the same in between.) */
+#define SOURCES_FRESH_NS 10000000000
+
+struct source {
+    char name[SETTINGS_PATH];           /* "phc:/dev/ptp0" */
+    const struct source_driver *driver; /* NULL: the kernel's word, from the sample */
+    const char *argument;               /* in name, or NULL */
+    void *context;                      /* NULL: not open */
+    int64_t due_ns;                     /* ask again then, monotonic */
+    int64_t answered_ns;                /* last, likewise */
+    bool has_claim;
+    bool is_up;          /* it answered when last asked */
+    bool is_falseticker; /* by the newest agreement */
+    int error;           /* of the last attempt; 0 */
+    const char *reason;  /* of that error, for people: constant text */
+    struct claim claim;
+    struct departure departure;
+    enum claim_notice notice; /* of its newest answer */
+};
+
+struct sources {
+    struct source list[SETTINGS_REFERENCES];
+    unsigned count;
+    uint32_t drift_ppb;
+    int64_t known_since_ns;     /* claims that held earlier are about another clock */
+    uint64_t marker;            /* vmclock's, the newest; 0: none seen */
+    uint64_t disruptions;       /* how often it has changed */
+    struct selection selection; /* the newest */
+    int64_t selected_ns;        /* when it held, monotonic */
+    uint64_t parted_ppb;        /* what it ages by at most */
+    struct slew slew;           /* how the kernel said that CLOCK_REALTIME is steered */
+    struct slew (*read_slew)(void);
+};
+
+/*
+ * Does each reference take its argument? Opens and closes them: what is only not there now is no
+ * fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages only.
+ */
+int sources_check(const struct settings *settings, const char *file, struct problem *problem);
+
+/* Opens nothing yet. */
+void sources_set_up(struct sources *sources, const struct settings *settings);
+
+/* Opens what is not open, asks what is due. */
+void sources_ask(struct sources *sources, int64_t mono_ns);
+
+/*
+ * The same before a sample. Sources whose claims age by what is slewed are asked again, due or not:
+ * 100 ms of 500 ppm are 50 us, the way from here to the sample is next to nothing.
+ */
+void sources_ask_for_sample(struct sources *sources, int64_t mono_ns);
+
+/* When to ask next, monotonic; INT64_MAX if there is nobody to ask. */
+int64_t sources_due_ns(const struct sources *sources);
+
+/*
+ * Descriptors that become readable when a source is worth asking before it is due: how many, of
+ * which the first `size` are in fds[]. Another set after each ask. What woke is asked by
+ * sources_hear().
+ */
+unsigned sources_fds(const struct sources *sources, int *fds, unsigned size);
+void sources_hear(struct sources *sources, int fd, int64_t mono_ns);
+
+/* The most urgent that any source tells of a disruption to come. */
+enum claim_notice sources_notice(const struct sources *sources);
+
+/* The clock was stepped, or the machine disrupted: what was said before is void. Ask at once. */
+void sources_forget(struct sources *sources, int64_t mono_ns);
+
+/*
+ * The sample's own word is replaced by what the references agree on. If none has answered yet it
+ * stays, as an estimate: not synchronised.
+ */
+void sources_apply(struct sources *sources, struct discipline_sample *sample);
+
+/* How far UTC may be from a claim's offset, aged to mono_ns; never wraps. */
+uint64_t sources_error_ns(const struct sources *sources, const struct claim *claim,
+                          int64_t mono_ns);
+
+void sources_close(struct sources *sources);
+
+#endif

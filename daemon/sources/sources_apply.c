@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What they agree on goes into a sample. */
+#include <timebase/page.h>
+
+#include "saturate.h"
+#include "sources_parts.h"
+
+/* Samples are 100 ms apart at least, but for the first few. */
+#define PACE_FRESH_NS 50000000
+
+/* A distance; above what fits, as large as may be. */
+static uint64_t capped(uint64_t size_ns)
+{
+    return size_ns < SOURCES_ERROR_MAX ? size_ns : SOURCES_ERROR_MAX;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t sources_error_ns(const struct sources *sources, const struct claim *claim, int64_t mono_ns)
+{
+    int64_t low_ns, high_ns;
+    claim_ends(claim, mono_ns, sources->drift_ppb, &low_ns, &high_ns);
+    return capped(larger(saturate_distance(claim->offset_ns, low_ns),
+                         saturate_distance(high_ns, claim->offset_ns)));
+}
+
+/* The kernel's word as a claim: its clock is right within maxerror. */
+static void take_kernel(struct source *source, const struct discipline_sample *sample,
+                        const struct slew *slew)
+{
+    struct claim claim = {0};
+    claim.mono_ns = sample->mono_ns;
+    claim.error_ns = (uint64_t)sample->maxerror_ns;
+    claim.dispersion_ppb = sample->maxerror_ppb;
+    if (slew->is_known && slew->most_ppb > claim.dispersion_ppb)
+        claim.dispersion_ppb = (uint32_t)slew->most_ppb;
+    claim.flags = sample->flags;
+    claim.is_synchronized = sample->is_synchronized;
+    source->claim = claim;
+    source->answered_ns = sample->mono_ns;
+    source->has_claim = true;
+    source->is_up = true;
+}
+
+/* Those that have something to say, and which source said each. */
+struct candidates {
+    struct claim claims[SELECTION_CLAIMS];
+    struct source *sources[SELECTION_CLAIMS];
+    unsigned count;
+};
+
+/* The kernel's word lacks a term (kernel_claim.c). */
+static bool is_estimate(const struct source *source)
+{
+    return source->driver == NULL || source->driver->is_estimate;
+}
+
+/* Somebody who is believed, and no falseticker, says a bound. */
+static bool has_bound(const struct candidates *candidates)
+{
+    for (unsigned i = 0; i < candidates->count; i++)
+        if (candidates->claims[i].is_synchronized && !candidates->sources[i]->is_falseticker &&
+            !is_estimate(candidates->sources[i]))
+            return true;
+    return false;
+}
+
+/* Estimates vote only where nobody has a bound. */
+static void silence_estimates(struct candidates *candidates)
+{
+    bool is_any_bound = has_bound(candidates);
+    for (unsigned i = 0; i < candidates->count && is_any_bound; i++)
+        if (is_estimate(candidates->sources[i]))
+            candidates->claims[i].is_synchronized = false;
+}
+
+static void collect(struct sources *sources, const struct discipline_sample *sample,
+                    struct candidates *candidates)
+{
+    candidates->count = 0;
+    for (unsigned i = 0; i < sources->count; i++) {
+        struct source *source = &sources->list[i];
+        source->is_falseticker = false;
+        if (source->driver == NULL)
+            take_kernel(source, sample, &sources->slew);
+        if (!source->has_claim)
+            continue;
+        struct claim claim = source->claim;
+        if (sample->mono_ns - source->answered_ns > SOURCES_FRESH_NS)
+            claim.is_synchronized = false;
+        candidates->sources[candidates->count] = source;
+        candidates->claims[candidates->count++] = claim;
+    }
+    silence_estimates(candidates);
+}
+
+/* Nobody is believed, so everybody is provided for. */
+static uint64_t widest(const struct sources *sources, const struct candidates *candidates,
+                       const struct discipline_sample *sample)
+{
+    uint64_t most = (uint64_t)sample->maxerror_ns;
+    for (unsigned i = 0; i < candidates->count; i++) {
+        int64_t low_ns, high_ns;
+        claim_ends(&candidates->claims[i], sample->mono_ns, sources->drift_ppb, &low_ns, &high_ns);
+        most = larger(most, larger(saturate_abs(low_ns), saturate_abs(high_ns)));
+    }
+    return capped(most);
+}
+
+/*
+ * How fast a line at the system clock's pace may leave what the claim says. An answer from before
+ * the last stretch does not tell that stretch's pace.
+ */
+static uint64_t leaving_ppb(const struct claim *claim, int64_t mono_ns)
+{
+    bool is_old = saturate_distance(mono_ns, claim->mono_ns) > PACE_FRESH_NS;
+    return (uint64_t)claim->dispersion_ppb + (is_old ? claim->slew_ppb : claim->pace_ppb);
+}
+
+/*
+ * The bound's dispersion until the next sample: as the fastest of those who hold it up, for any of
+ * them may be the one that ends it. The discipline adds the oscillator's allowance.
+ */
+static uint32_t dispersion_ppb(const struct candidates *candidates,
+                               const struct selection *selection, int64_t mono_ns)
+{
+    uint64_t most_ppb = 0;
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct claim *claim = &candidates->claims[i];
+        bool has_survived = claim->is_synchronized || !selection->is_synchronized;
+        if (has_survived && !(selection->falsetickers >> i & 1))
+            most_ppb = larger(most_ppb, leaving_ppb(claim, mono_ns));
+    }
+    return most_ppb < UINT32_MAX ? (uint32_t)most_ppb : UINT32_MAX;
+}
+
+/* TAI and leap seconds from those that agree, where the kernel has not been told. */
+static void add_flags(const struct candidates *candidates, struct discipline_sample *sample)
+{
+    const uint32_t leaps = TIMEBASE_LINE_LEAP_INSERT | TIMEBASE_LINE_LEAP_DELETE;
+    const uint32_t kept = leaps | TIMEBASE_LINE_ESTIMATE;
+    for (unsigned i = 0; i < candidates->count; i++) {
+        uint32_t flags = candidates->claims[i].flags;
+        if (candidates->sources[i]->is_falseticker || !candidates->claims[i].is_synchronized)
+            continue;
+        if (!(sample->flags & TIMEBASE_LINE_TAI_VALID) && (flags & TIMEBASE_LINE_TAI_VALID))
+            sample->flags = (sample->flags & kept) | (flags & ~kept);
+        if (!(sample->flags & leaps))
+            sample->flags |= flags & leaps;
+    }
+}
+
+/*
+ * What was agreed on before, aged by all that may have been slewed since, and what is agreed on now
+ * have nothing in common: the sources' clocks went on, and ours did not. Or the other way round.
+ */
+static void note_parting(struct sources *sources, const struct selection *before, int64_t mono_ns)
+{
+    const struct selection *now = &sources->selection;
+    uint64_t rate_ppb = sources->slew.most_ppb + sources->drift_ppb;
+    uint64_t most_ppb = larger(rate_ppb, sources->parted_ppb);
+    uint64_t age_ns = saturate_distance(mono_ns, sources->selected_ns);
+    uint64_t moved_ns = saturate_growth(age_ns, most_ppb);
+    sources->selected_ns = mono_ns;
+    sources->parted_ppb = rate_ppb;
+    if (before->is_synchronized && now->is_synchronized &&
+        (now->low_ns > saturate_up(before->high_ns, moved_ns) ||
+         now->high_ns < saturate_down(before->low_ns, moved_ns)))
+        sources->disruptions++;
+}
+
+void sources_apply(struct sources *sources, struct discipline_sample *sample)
+{
+    static const struct selection none;
+    struct selection before = sources->selection;
+    struct candidates candidates;
+    collect(sources, sample, &candidates);
+    sample->flags |= TIMEBASE_LINE_ESTIMATE;
+    sources->selection = none;
+    if (candidates.count == 0) {
+        /* The kernel's word is an estimate, and not who was asked to vouch for UTC. */
+        sample->is_synchronized = false;
+        return;
+    }
+    sources->selection =
+        selection_of(candidates.claims, candidates.count, sample->mono_ns, sources->drift_ppb);
+    const struct selection *selection = &sources->selection;
+    note_parting(sources, &before, sample->mono_ns);
+    sample->maxerror_ppb = dispersion_ppb(&candidates, selection, sample->mono_ns);
+    if (!selection->is_reached) {
+        sample->maxerror_ns = (int64_t)widest(sources, &candidates, sample);
+        sample->is_synchronized = false;
+        return;
+    }
+    for (unsigned i = 0; i < candidates.count; i++)
+        candidates.sources[i]->is_falseticker = selection->falsetickers >> i & 1;
+    uint64_t low = saturate_abs(selection->low_ns), high = saturate_abs(selection->high_ns);
+    sample->maxerror_ns = (int64_t)capped(larger(low, high));
+    sample->is_synchronized = selection->is_synchronized;
+    add_flags(&candidates, sample);
+    if (has_bound(&candidates))
+        sample->flags &= ~TIMEBASE_LINE_ESTIMATE;
+}

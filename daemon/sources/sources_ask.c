@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking them, and what becomes of an answer. */
+#include <timebase/error.h>
+
+#include "sources_parts.h"
+
+#define ASK_NS 1000000000
+/* One that is still at it is looked at again after this. */
+#define BUSY_NS 20000000
+/* One that cannot be opened or does not answer. */
+#define RETRY_NS 2000000000
+
+/* vmclock says that the machine was copied, moved or restored. */
+static void note_marker(struct sources *sources, uint64_t marker)
+{
+    if (marker == 0 || marker == sources->marker)
+        return;
+    sources->disruptions += sources->marker != 0;
+    sources->marker = marker;
+}
+
+/* Whoever steers CLOCK_REALTIME may do so between this answer and the next sample. */
+static bool is_steered(const struct claim *claim)
+{
+    return claim->is_slewed_by_others || claim->is_correcting;
+}
+
+/*
+ * It was asked before the step, and answers after it. A driver may go on saying so for long (chrony
+ * asks every 16 s): begun anew, it asks at once.
+ */
+static void begin_anew(struct source *source, int64_t mono_ns)
+{
+    source_close(source);
+    source->due_ns = mono_ns + BUSY_NS;
+}
+
+static void take(struct sources *sources, struct source *source, struct claim *claim,
+                 int64_t mono_ns)
+{
+    note_marker(sources, claim->disruption_marker);
+    source->notice = claim->notice;
+    if (claim->mono_ns < sources->known_since_ns) {
+        begin_anew(source, mono_ns);
+        return;
+    }
+    if (claim->error_ns >= SOURCES_ERROR_MAX) {
+        /* It is up, and knows nothing of UTC: what it said before is no more than an estimate. */
+        source->claim.is_synchronized = false;
+        return;
+    }
+    if (is_steered(claim))
+        departure_take(&source->departure, claim, &sources->slew);
+    source->claim = *claim;
+    source->has_claim = true;
+}
+
+static void ask(struct sources *sources, struct source *source, int64_t mono_ns)
+{
+    struct claim claim = {0};
+    int error = source->context == NULL ? source_open(source) : TIMEBASE_OK;
+    if (error == TIMEBASE_OK) {
+        error = source->driver->claim(source->context, &claim);
+        source->reason = source_reason(source->context);
+    }
+    if (error == TIMEBASE_E_BUSY) {
+        source->due_ns = mono_ns + BUSY_NS;
+        return;
+    }
+    source->error = error;
+    source->is_up = error == TIMEBASE_OK;
+    source->due_ns = mono_ns + (source->is_up ? ASK_NS : RETRY_NS);
+    if (!source->is_up)
+        return;
+    source->answered_ns = mono_ns;
+    take(sources, source, &claim, mono_ns);
+}
+
+void sources_ask(struct sources *sources, int64_t mono_ns)
+{
+    /* Before the answers, whose paces it helps to know, and which may keep us waiting. */
+    sources->slew = sources->read_slew();
+    for (unsigned i = 0; i < sources->count; i++) {
+        struct source *source = &sources->list[i];
+        if (source->driver != NULL && source->due_ns <= mono_ns)
+            ask(sources, source, mono_ns);
+    }
+}
+
+void sources_ask_for_sample(struct sources *sources, int64_t mono_ns)
+{
+    for (unsigned i = 0; i < sources->count; i++) {
+        struct source *source = &sources->list[i];
+        if (source->is_up && source->has_claim && is_steered(&source->claim))
+            source->due_ns = mono_ns;
+    }
+    sources_ask(sources, mono_ns);
+}
+
+/* -1: it has none now. */
+static int fd_of(const struct source *source)
+{
+    if (source->context == NULL || source->driver->fd == NULL)
+        return -1;
+    return source->driver->fd(source->context);
+}
+
+unsigned sources_fds(const struct sources *sources, int *fds, unsigned size)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < sources->count; i++) {
+        int fd = fd_of(&sources->list[i]);
+        if (fd >= 0 && count++ < size)
+            fds[count - 1] = fd;
+    }
+    return count;
+}
+
+void sources_hear(struct sources *sources, int fd, int64_t mono_ns)
+{
+    for (unsigned i = 0; i < sources->count; i++)
+        if (fd_of(&sources->list[i]) == fd)
+            ask(sources, &sources->list[i], mono_ns);
+}
+
+enum claim_notice sources_notice(const struct sources *sources)
+{
+    enum claim_notice most = CLAIM_NOTICE_NONE;
+    for (unsigned i = 0; i < sources->count; i++)
+        if (sources->list[i].is_up && sources->list[i].notice > most)
+            most = sources->list[i].notice;
+    return most;
+}
+
+int64_t sources_due_ns(const struct sources *sources)
+{
+    int64_t due_ns = INT64_MAX;
+    for (unsigned i = 0; i < sources->count; i++)
+        if (sources->list[i].driver != NULL && sources->list[i].due_ns < due_ns)
+            due_ns = sources->list[i].due_ns;
+    return due_ns;
+}
+
+void sources_forget(struct sources *sources, int64_t mono_ns)
+{
+    sources->known_since_ns = mono_ns;
+    sources->selection.is_synchronized = false;
+    for (unsigned i = 0; i < sources->count; i++) {
+        sources->list[i].has_claim = false;
+        sources->list[i].departure.has_answer = false;
+        sources->list[i].due_ns = mono_ns;
+    }
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "witness_verdict.h"
+
+#include <string.h>
+
+#include "clock/counter/probe.h"
+#include "sources/decimal.h"
+#include "sources/saturate.h"
+
+#define RTC "/sys/class/rtc/rtc0/since_epoch"
+#define SEC_NS 1000000000
+/* It shows whole seconds, at each of two looks; a crystal of its own drifts far less than 0.1 %. */
+#define RTC_PARTED_NS 2000000000
+#define RTC_DRIFT_PARTS 1000
+
+enum witness_verdict witness_verdict(const struct witness_facts *facts)
+{
+    if (facts->is_guest <= 0)
+        return WITNESS_NOT_NEEDED;
+    if (facts->kinds != 0)
+        return WITNESS_PRESENT;
+    return facts->never_moved ? WITNESS_NEVER_NEEDED : WITNESS_MISSING;
+}
+
+const char *witness_names(unsigned kinds, char *text, size_t size)
+{
+    static const struct {
+        unsigned kind;
+        const char *name;
+    } names[] = {{WITNESS_KERNEL, "kernel"},
+                 {WITNESS_SOURCE, "source"},
+                 {WITNESS_MARKER, "marker"},
+                 {WITNESS_RTC, "rtc"}};
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!(kinds & names[i].kind) || used + strlen(names[i].name) + 3 > size)
+            continue;
+        char *end = stpcpy(text + used, used > 0 ? ", " : "");
+        used = (size_t)(stpcpy(end, names[i].name) - text);
+    }
+    return used > 0 ? text : "none";
+}
+
+void witness_apply(enum witness_verdict verdict, struct discipline_sample *sample)
+{
+    if (verdict == WITNESS_MISSING)
+        sample->is_synchronized = false;
+    if (verdict == WITNESS_NEVER_NEEDED)
+        sample->flags |= TIMEBASE_LINE_NEVER_MOVED;
+}
+
+static bool is_witness(const struct source *source, int64_t mono_ns)
+{
+    return source->driver != NULL && source->driver->is_witness && source->has_claim &&
+        source->claim.is_synchronized && mono_ns - source->answered_ns <= SOURCES_FRESH_NS;
+}
+
+unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns)
+{
+    unsigned kinds = sources->marker != 0 ? WITNESS_MARKER : 0;
+    for (unsigned i = 0; i < sources->count; i++)
+        if (is_witness(&sources->list[i], mono_ns))
+            kinds |= WITNESS_SOURCE;
+    return kinds;
+}
+
+unsigned witness_of_clocksource(const char *clocksource)
+{
+    /* The hypervisor corrects the first three after a move; the others are counters of their own.
+     */
+    static const char *const others[] = {
+        "kvm-clock", "xen",    "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr",
+        "hpet",      "acpi_pm"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(clocksource, others[i]) == 0)
+            return WITNESS_KERNEL;
+    return 0;
+}
+
+bool witness_rtc_parted(struct witness_rtc *rtc, int64_t sec, int64_t mono_ns)
+{
+    struct witness_rtc last = *rtc;
+    *rtc = (struct witness_rtc){.is_read = true, .sec = sec, .mono_ns = mono_ns};
+    if (!last.is_read)
+        return false;
+    uint64_t elapsed_ns = saturate_distance(mono_ns, last.mono_ns);
+    int64_t shown_ns;
+    if (__builtin_sub_overflow(sec, last.sec, &shown_ns) ||
+        __builtin_mul_overflow(shown_ns, (int64_t)SEC_NS, &shown_ns))
+        return true;
+    return saturate_distance(shown_ns, mono_ns - last.mono_ns) >
+        RTC_PARTED_NS + elapsed_ns / RTC_DRIFT_PARTS;
+}
+
+bool witness_rtc_read(int64_t *sec)
+{
+    char text[32];
+    return counter_read_line(RTC, text, sizeof(text)) == 0 &&
+        decimal_parse(text, strlen(text), 0, sec);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * witness_verdict: would we know, had this machine been stopped, moved or restored? Where the
+ * kernel's clock is made of the counter that the page is about, both stand still together, and
+ * nothing inside the guest tells. A witness goes on counting elsewhere. A guest without one is told
+ * no UTC, unless its administrator says that it is never moved.
+ */
+#ifndef DAEMON_WITNESS_VERDICT_H
+#define DAEMON_WITNESS_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock/discipline/discipline.h"
+#include "sources/sources.h"
+
+#ifndef TIMEBASE_LINE_NEVER_MOVED
+#define TIMEBASE_LINE_NEVER_MOVED 0x00000100u /* page.h, version 2 */
+#endif
+
+/* Bits: who would tell. */
+enum witness_kind {
+    WITNESS_KERNEL = 1, /* the kernel's clock is not made of this counter alone: kvm-clock, HPET */
+    WITNESS_SOURCE = 2, /* a source with a clock elsewhere has answered of late */
+    WITNESS_MARKER = 4, /* the hypervisor's disruption marker */
+    WITNESS_RTC = 8,    /* the machine's battery clock: tells of two seconds and more */
+};
+
+enum witness_verdict {
+    WITNESS_NOT_NEEDED, /* no guest, as far as the processor says */
+    WITNESS_PRESENT,
+    WITNESS_NEVER_NEEDED, /* none, but never_moved is set */
+    WITNESS_MISSING,
+};
+
+struct witness_facts {
+    int is_guest;     /* 1 yes, 0 no, -1 the processor does not say: taken for no */
+    unsigned kinds;   /* enum witness_kind */
+    bool never_moved; /* configured */
+};
+
+/* Pure. */
+enum witness_verdict witness_verdict(const struct witness_facts *facts);
+
+/* For log, status and metrics: "kernel, source"; "none". */
+const char *witness_names(unsigned kinds, char *text, size_t size);
+
+/* What follows for a sample, after the sources' word has gone into it. */
+void witness_apply(enum witness_verdict verdict, struct discipline_sample *sample);
+
+/* Those of the kinds that the sources know: WITNESS_SOURCE and WITNESS_MARKER. */
+unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns);
+
+/* WITNESS_KERNEL, if a kernel with this clocksource has a clock that is not the counter's alone. */
+unsigned witness_of_clocksource(const char *clocksource);
+
+/* ---- the battery clock --------------------------------------------------------------------- */
+
+struct witness_rtc {
+    bool is_read;
+    int64_t sec;     /* what it showed */
+    int64_t mono_ns; /* then */
+};
+
+/*
+ * It shows sec at mono_ns. True if it has gone on by two seconds more or less than the kernel's
+ * clock since the last look: the machine has stood still. Pure; a step of it counts too.
+ */
+bool witness_rtc_parted(struct witness_rtc *rtc, int64_t sec, int64_t mono_ns);
+
+/* What /sys says that it shows; false: there is none. Costs up to a millisecond. */
+bool witness_rtc_read(int64_t *sec);
+
+#endif

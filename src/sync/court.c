@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a pair outlive the call if their CPU is never given to them; so what they work on
+ * is static. There are a few courts: one on which somebody is still expected is left alone.
+ */
+#define _GNU_SOURCE
+#include "court.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <timebase/counter.h>
+
+#include "clock/counter/readable.h"
+
+enum { COURTS = 4, ROUNDS = 200, LOOKS_PER_CLOCK = 64 };
+enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
+/* For the threads of a late pair to see the end by themselves. */
+#define NOTICE_NS 2000000
+
+/*
+ * Each in a cache line of its own: what is thrown, and nothing else. The turn is raised when ticks
+ * is new: release and acquire, for the reading behind it. The other side's answer comes before the
+ * next throw; so ticks is nobody else's meanwhile, and no atomic, which has 32 bits at most on
+ * some processors.
+ */
+struct lane {
+    uint32_t turn;
+    uint64_t ticks;
+} __attribute__((aligned(128)));
+
+struct court {
+    struct lane here, there;
+    unsigned users; /* the caller and its threads; 0: free */
+    unsigned ended; /* threads of the pair at hand that are through */
+    int64_t deadline_ns;
+    struct skew_range range[2]; /* what each side has seen: only its own half is narrowed */
+};
+
+static struct court courts[COURTS];
+
+static bool is_late(const struct court *court)
+{
+    int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    return now_ns == INT64_MIN || now_ns > court->deadline_ns;
+}
+
+/* The counter is read after the lane before was seen (ordered), and before this one is (release).
+ */
+static void throw(struct lane * lane, uint32_t turn, uint64_t ticks)
+{
+    lane->ticks = ticks;
+    __atomic_store_n(&lane->turn, turn, __ATOMIC_RELEASE);
+}
+
+/* False when time is up. */
+static bool catch (const struct court *court, const struct lane *lane, uint32_t turn,
+                   uint64_t *sent, uint64_t *received)
+{
+    for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++)
+        if (looks % LOOKS_PER_CLOCK == 0 && is_late(court))
+            return false;
+    *received = timebase_ticks_ordered();
+    *sent = lane->ticks;
+    return true;
+}
+
+static void leave(struct court *court)
+{
+    __atomic_fetch_add(&court->ended, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&court->users, 1, __ATOMIC_ACQ_REL);
+}
+
+static void *play_here(void *context)
+{
+    struct court *court = context;
+    uint64_t sent, received;
+    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
+        throw(&court->here, turn, timebase_ticks_ordered());
+        if (!catch (court, &court->there, turn, &sent, &received))
+            break;
+        skew_here(&court->range[0], sent, received);
+    }
+    leave(court);
+    return NULL;
+}
+
+static void *play_there(void *context)
+{
+    struct court *court = context;
+    uint64_t sent, received;
+    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
+        if (!catch (court, &court->here, turn, &sent, &received))
+            break;
+        skew_there(&court->range[1], sent, received);
+        throw(&court->there, turn, timebase_ticks_ordered());
+    }
+    leave(court);
+    return NULL;
+}
+
+static int start_on(pthread_attr_t *attributes, cpu_set_t *set, size_t size, struct court *court,
+                    void *(*play)(void *))
+{
+    pthread_t thread;
+    int error = pthread_attr_setaffinity_np(attributes, size, set);
+    if (error == 0)
+        error = pthread_attr_setstacksize(attributes, STACK_SIZE);
+    if (error == 0)
+        error = pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
+    return error != 0 ? error : pthread_create(&thread, attributes, play, court);
+}
+
+static bool start(struct court *court, void *(*play)(void *), int cpu)
+{
+    pthread_attr_t attributes;
+    size_t size = CPU_ALLOC_SIZE(cpu + 1);
+    cpu_set_t *set = CPU_ALLOC(cpu + 1);
+    bool is_started = false;
+    if (set != NULL && pthread_attr_init(&attributes) == 0) {
+        CPU_ZERO_S(size, set);
+        CPU_SET_S(cpu, size, set);
+        __atomic_fetch_add(&court->users, 1, __ATOMIC_RELAXED);
+        is_started = start_on(&attributes, set, size, court, play) == 0;
+        if (!is_started)
+            __atomic_fetch_sub(&court->users, 1, __ATOMIC_RELAXED);
+        pthread_attr_destroy(&attributes);
+    }
+    if (set != NULL)
+        CPU_FREE(set);
+    return is_started;
+}
+
+/* Until both are through, or late: then nothing more may be asked of the court. */
+static bool wait_for(const struct court *court, unsigned ended)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    while (__atomic_load_n(&court->ended, __ATOMIC_ACQUIRE) < ended) {
+        /* They see the end by themselves, if they run at all. */
+        if (counter_clock_ns(CLOCK_MONOTONIC) > court->deadline_ns + NOTICE_NS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+static struct court *take_court(void)
+{
+    for (unsigned i = 0; i < COURTS; i++) {
+        unsigned none = 0;
+        if (__atomic_compare_exchange_n(&courts[i].users, &none, 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return &courts[i];
+    }
+    return NULL;
+}
+
+static enum court_result play(struct court *court, int here, int there, int64_t limit_ns,
+                              struct skew_range *range)
+{
+    court->here.turn = 0;
+    court->there.turn = 0;
+    court->ended = 0;
+    court->range[0] = SKEW_UNKNOWN;
+    court->range[1] = SKEW_UNKNOWN;
+    court->deadline_ns = counter_clock_ns(CLOCK_MONOTONIC) + limit_ns;
+    if (!start(court, play_there, there))
+        return COURT_REFUSED;
+    unsigned started = 1 + start(court, play_here, here);
+    if (wait_for(court, started) && started == 2) {
+        range->low_ticks = court->range[0].low_ticks;
+        range->high_ticks = court->range[1].high_ticks;
+    }
+    return COURT_PLAYED;
+}
+
+enum court_result court_play(int here, int there, int64_t limit_ns, struct skew_range *range)
+{
+    struct court *court = take_court();
+    *range = SKEW_UNKNOWN;
+    if (court == NULL)
+        return COURT_FULL;
+    enum court_result result = play(court, here, there, limit_ns, range);
+    __atomic_fetch_sub(&court->users, 1, __ATOMIC_RELEASE);
+    return result;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Which CPUs there are: dynamic sets, for there are kernels with more than 1,024. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock/counter/probe.h"
+#include "skew.h"
+
+#define ONLINE "/sys/devices/system/cpu/online"
+/* A list of them may have every second one. */
+enum { LIST_SIZE = 32768 };
+
+static bool take_number(const char **text, long *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *number = strtol(*text, &end, 10);
+    *text = end;
+    return *number < SKEW_CPUS;
+}
+
+unsigned skew_parse_list(const char *text, int *cpus, unsigned size)
+{
+    unsigned count = 0;
+    for (long first, last, above = -1;; above = last, text++) {
+        if (!take_number(&text, &first))
+            return 0;
+        last = first;
+        if (*text == '-' && (text++, !take_number(&text, &last)))
+            return 0;
+        if (first <= above || last < first)
+            return 0;
+        for (; first <= last; first++, count++)
+            if (count < size)
+                cpus[count] = (int)first;
+        if (*text == '\0')
+            return count;
+        if (*text != ',')
+            return 0;
+    }
+}
+
+/* Of this thread: no more than it may use, but better than nothing. */
+unsigned skew_list_own(int cpus[SKEW_CPUS])
+{
+    unsigned count = 0;
+    size_t size = CPU_ALLOC_SIZE(SKEW_CPUS);
+    cpu_set_t *set = CPU_ALLOC(SKEW_CPUS);
+    if (set != NULL && sched_getaffinity(0, size, set) == 0)
+        for (int cpu = 0; cpu < SKEW_CPUS; cpu++)
+            if (CPU_ISSET_S(cpu, size, set))
+                cpus[count++] = cpu;
+    if (set != NULL)
+        CPU_FREE(set);
+    return count;
+}
+
+/* The kernel's list is longer than a line of the probe's. */
+unsigned skew_list_online(int cpus[SKEW_CPUS])
+{
+    static char text[LIST_SIZE]; /* one thread measures */
+    long length = counter_read_bytes(ONLINE, text, sizeof(text) - 1);
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    return skew_parse_list(text, cpus, SKEW_CPUS);
+}

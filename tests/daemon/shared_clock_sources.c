@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The shared and the references together, in virtual time: what of their word reaches the page. */
+#include "cmocka_first.h"
+
+#include "shared_world.h"
+#include "told_source.h"
+
+#define INTERVAL (250 * MS)
+
+static struct shared_clock shared;
+static struct sources sources;
+
+static int start(void **state)
+{
+    struct settings settings;
+    struct problem problem;
+    (void)state;
+    memset(told_sources, 0, sizeof(told_sources));
+    settings_default(&settings);
+    settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0", 6, &problem);
+    sources_set_up(&sources, &settings);
+    begin_world();
+    world.maxerror_ns = 16 * SECOND;
+    world.is_synchronized = false;
+    struct shared_clock_outside outside = outside_of_world(&sources);
+    shared_clock_start(&shared, &outside, INTERVAL, 50000);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    sources_close(&sources);
+    return 0;
+}
+
+/* As the daemon does it; the reference says now what it said at the start. */
+static void keep_asking(int64_t ns)
+{
+    for (int64_t until = world.now_ns + ns; world.now_ns < until;) {
+        told_sources[0].claim.mono_ns = mono_now();
+        sources_ask(&sources, mono_now());
+        enum servo_result result = shared_clock_step(&shared);
+        pass((int64_t)shared_clock_wait_ns(&shared, result));
+    }
+}
+
+static void say(int64_t offset_ns, uint64_t error_ns)
+{
+    told_sources[0].claim.offset_ns = offset_ns;
+    told_sources[0].claim.error_ns = error_ns;
+    told_sources[0].claim.is_synchronized = true;
+}
+
+static struct timebase_instant now(void)
+{
+    return told(&world.page, ticks_now());
+}
+
+static uint32_t status(void)
+{
+    return now().flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
+static void their_word_is_on_the_page_with_what_it_has_grown(void **state)
+{
+    (void)state;
+    say(-200000, 100000);
+    keep_asking(3 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_in_range(now().utc_maxerror_ns, 300000, 600000);
+}
+
+static void without_an_answer_the_kernels_word_is_an_estimate(void **state)
+{
+    (void)state;
+    told_sources[0].claim_error = TIMEBASE_E_REFERENCE;
+    keep_asking(3 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
+    assert_true(now().utc_maxerror_ns >= (uint64_t)(16 * SECOND));
+}
+
+static void a_step_voids_what_was_said_before(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    keep_asking(3 * SECOND);
+    world.utc_offset_ns += 10 * SECOND;
+    told_sources[0].claim_error = TIMEBASE_E_BUSY; /* the answer to come takes its time */
+    for (int i = 0; i < 3; i++) {
+        sources_ask(&sources, mono_now());
+        pass((int64_t)shared_clock_wait_ns(&shared, shared_clock_step(&shared)));
+    }
+    assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
+    assert_true(now().utc_maxerror_ns >= (uint64_t)(16 * SECOND));
+    told_sources[0].claim_error = TIMEBASE_OK;
+    keep_asking(SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* vmclock's marker: nothing else has changed. */
+static void a_disruption_that_a_reference_tells_is_on_the_page(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    told_sources[0].claim.disruption_marker = 5;
+    keep_asking(3 * SECOND);
+    assert_true(shared.page.disruption_marker == 0);
+    told_sources[0].claim.disruption_marker = 6;
+    keep_asking(1300 * MS);
+    assert_true(shared.page.disruption_marker == 1);
+    assert_true(shared.servo.counts.disruptions == 1);
+}
+
+/* What was learnt of UTC before the machine was copied is about another machine. */
+static void a_disruption_voids_what_was_said_before_it(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    told_sources[0].claim.disruption_marker = 5;
+    keep_asking(3 * SECOND);
+    servo_disrupt(&shared.servo);
+    shared_clock_step(&shared);
+    assert_false(sources.list[0].has_claim);
+    assert_true(shared.servo.discipline.sample.maxerror_ns >= 16 * SECOND);
+    keep_asking(3 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* The discipline knows of it, whoever announced it. */
+static void a_leap_second_is_in_the_bound_on_the_page(void **state)
+{
+    const int64_t day_ns = 86400 * SECOND;
+    (void)state;
+    say(0, 1000);
+    world.utc_offset_ns = 20000 * day_ns - mono_now() - 10 * SECOND; /* midnight is 10 s away */
+    world.flags = TIMEBASE_LINE_LEAP_INSERT;
+    keep_asking(5 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_true(now().utc_maxerror_ns < (uint64_t)MS);
+    assert_true(shared.servo.discipline.leap.step_ns == -SECOND);
+    keep_asking(4900 * MS);
+    assert_true(now().utc_maxerror_ns >= (uint64_t)SECOND);
+    keep_asking(200 * MS);
+    world.utc_offset_ns -= SECOND;
+    world.flags = 0;
+    keep_asking(4 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_true(shared.servo.counts.leaps == 1);
+    assert_true(now().utc_maxerror_ns < (uint64_t)MS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(their_word_is_on_the_page_with_what_it_has_grown, start,
+                                        finish),
+        cmocka_unit_test_setup_teardown(without_an_answer_the_kernels_word_is_an_estimate, start,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_step_voids_what_was_said_before, start, finish),
+        cmocka_unit_test_setup_teardown(a_disruption_that_a_reference_tells_is_on_the_page, start,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_disruption_voids_what_was_said_before_it, start, finish),
+        cmocka_unit_test_setup_teardown(a_leap_second_is_in_the_bound_on_the_page, start, finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The hypervisor's page as a reader of the shared page looks at it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock/attach/witness.h"
+#include "daemon/sources/vmclock.h"
+#include "dice.h"
+
+static unsigned char page[WITNESS_PAGE_SIZE] __attribute__((aligned(4096)));
+
+static void put(size_t at, unsigned width, uint64_t value)
+{
+    for (unsigned i = 0; i < width; i++)
+        page[at + i] = (unsigned char)(value >> 8 * i);
+}
+
+static void fill(void)
+{
+    memset(page, 0, sizeof(page));
+    put(0x00, 4, VMCLOCK_MAGIC);
+    put(0x04, 4, sizeof(page));
+    put(0x08, 2, VMCLOCK_VERSION);
+    put(0x0c, 4, 8);
+    put(0x10, 8, 41);
+    put(0x18, 8, VMCLOCK_GENERATION_PRESENT);
+    put(0x22, 1, VMCLOCK_SYNCHRONIZED);
+    put(0x68, 8, 7);
+}
+
+static struct witness_mark mark_now(void)
+{
+    struct witness_mark mark;
+    witness_read_page(page, &mark);
+    return mark;
+}
+
+static enum witness_seen seen_since(const struct witness_mark *then)
+{
+    struct witness_mark now = mark_now();
+    return witness_compare(then, &now);
+}
+
+static void a_page_that_stays_is_a_guest_that_stayed(void **state)
+{
+    (void)state;
+    fill();
+    struct witness_mark then = mark_now();
+    assert_true(then.is_known);
+    assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
+    put(0x0c, 4, 10); /* the hypervisor has renewed its time, and disrupted nothing */
+    put(0x48, 8, 1795000000);
+    assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
+}
+
+static void a_migration_and_a_restore_are_seen(void **state)
+{
+    (void)state;
+    for (size_t at = 0x10; at < 0x18; at++) {
+        fill();
+        struct witness_mark then = mark_now();
+        page[at] ^= 0x80; /* any byte of the marker */
+        assert_int_equal(seen_since(&then), WITNESS_MOVED);
+    }
+    for (size_t at = 0x68; at < 0x70; at++) {
+        fill();
+        struct witness_mark then = mark_now();
+        page[at] ^= 0x80;
+        assert_int_equal(seen_since(&then), WITNESS_MOVED);
+    }
+}
+
+static void a_generation_that_the_page_has_not_is_not_looked_at(void **state)
+{
+    (void)state;
+    fill();
+    put(0x18, 8, 0);
+    struct witness_mark then = mark_now();
+    put(0x68, 8, 8);
+    assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
+    fill();
+    put(0x04, 4, 0x68); /* a page of 1.0 */
+    then = mark_now();
+    put(0x68, 8, 8);
+    assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
+}
+
+static void an_update_in_progress_may_be_a_migration(void **state)
+{
+    (void)state;
+    fill();
+    put(0x18, 8, 0); /* nothing else differs than what is known */
+    struct witness_mark then = mark_now();
+    put(0x0c, 4, 9);
+    assert_false(mark_now().is_known);
+    assert_int_equal(seen_since(&then), WITNESS_MOVED);
+    put(0x0c, 4, 10);
+    assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
+}
+
+static void an_unreliable_clock_is_told_from_one_that_moved(void **state)
+{
+    (void)state;
+    fill();
+    struct witness_mark then = mark_now();
+    put(0x22, 1, VMCLOCK_UNRELIABLE);
+    assert_int_equal(seen_since(&then), WITNESS_UNRELIABLE);
+    put(0x10, 8, 42);
+    assert_int_equal(seen_since(&then), WITNESS_MOVED);
+}
+
+static void where_nothing_was_known_nothing_is_said(void **state)
+{
+    const struct witness_mark unknown = {.is_known = false};
+    (void)state;
+    fill();
+    assert_int_equal(seen_since(&unknown), WITNESS_SILENT);
+}
+
+/* Two readers of one format: what the daemon's parser says of the same bytes. */
+static void it_reads_what_the_daemon_reads(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        struct vmclock clock;
+        fill();
+        for (size_t at = 0x10; at < 0x70; at++)
+            page[at] = (unsigned char)dice_roll(&dice);
+        struct witness_mark mark = mark_now();
+        assert_int_equal(vmclock_parse(page, sizeof(page), &clock), 0);
+        assert_true(mark.marker == clock.disruption_marker);
+        assert_true(mark.generation == clock.generation);
+        assert_int_equal(mark.status, clock.status);
+    }
+}
+
+static void assert_no_witness(const char *path)
+{
+    struct witness witness;
+    struct witness_mark mark;
+    witness_open(&witness, path);
+    assert_null(witness.page);
+    witness_read(&witness, &mark);
+    assert_false(mark.is_known);
+    witness_close(&witness);
+}
+
+/* A file could be cut short under a mapping: SIGBUS. */
+static void only_a_device_is_mapped(void **state)
+{
+    char path[] = "/tmp/timebase-witness-XXXXXX";
+    int fd = mkstemp(path);
+    (void)state;
+    fill();
+    assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+    close(fd);
+    assert_no_witness(path);
+    unlink(path);
+    assert_no_witness(path);
+    assert_no_witness("/dev/null");
+    assert_no_witness("/dev/zero"); /* can be mapped, and is no vmclock */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_that_stays_is_a_guest_that_stayed),
+        cmocka_unit_test(a_migration_and_a_restore_are_seen),
+        cmocka_unit_test(a_generation_that_the_page_has_not_is_not_looked_at),
+        cmocka_unit_test(an_update_in_progress_may_be_a_migration),
+        cmocka_unit_test(an_unreliable_clock_is_told_from_one_that_moved),
+        cmocka_unit_test(where_nothing_was_known_nothing_is_said),
+        cmocka_unit_test(it_reads_what_the_daemon_reads),
+        cmocka_unit_test(only_a_device_is_mapped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
