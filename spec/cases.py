@@ -239,7 +239,8 @@ def expiry():
         "void never": some.with_validity(void_ticks=model.NEVER),
         # Of a word in two halves both count.
         "lower half below the refresh's": replace(
-            some.with_validity(silent_ticks=2 << 32, void_ticks=3 << 32), refresh_ticks=(1 << 32) + 5
+            some.with_validity(silent_ticks=2 << 32, void_ticks=3 << 32),
+            refresh_ticks=(1 << 32) + 5,
         ),
         "over the wrap of the counter": page_of(period_of(10**9), start=model.U64 - 10**9),
         "of a counter of 1 MHz": page_of(period_of(10**6)),

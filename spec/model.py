@@ -133,7 +133,6 @@ class Page:
         lines = (replace(l, **changes) if n == name else l for n, l in zip(NAMES, self.lines))
         return replace(self, lines=tuple(lines))
 
-
     def with_validity(self, **changes):
         return replace(self, validity=replace(self.validity, **changes))
 
@@ -226,9 +225,8 @@ def is_good_line(line):
 
 
 def is_good_validity(validity, refresh_ticks):
-    return (
-        refresh_ticks < validity.silent_ticks <= validity.void_ticks <= NEVER
-        and all(n <= ERROR_MAX_NS for n in validity.esterror_ns)
+    return refresh_ticks < validity.silent_ticks <= validity.void_ticks <= NEVER and all(
+        n <= ERROR_MAX_NS for n in validity.esterror_ns
     )
 
 

@@ -197,6 +197,20 @@ static void what_is_no_good_page_is_refused_and_replaced(void **state)
     assert_refused("no regular file");
 }
 
+/* Not by its size, though that is another, too: the log must say what is to be upgraded. */
+static void a_page_of_another_version_is_named_and_replaced(void **state)
+{
+    struct timebase_page old = page;
+    (void)state;
+    old.version = 1;
+    old.size = 512;
+    write_page(&old, 512);
+    assert_refused("a page of version 1, and this timebased keeps version 2");
+    old.version = 3;
+    write_page(&old, sizeof(old));
+    assert_refused("a page of version 3, and this timebased keeps version 2");
+}
+
 static void a_page_of_another_user_is_refused(void **state)
 {
     (void)state;
@@ -245,6 +259,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(harm_is_noticed_and_repaired_aside, begin, finish),
         cmocka_unit_test_setup_teardown(a_good_page_is_taken_up_in_place, begin, finish),
         cmocka_unit_test_setup_teardown(what_is_no_good_page_is_refused_and_replaced, begin,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_page_of_another_version_is_named_and_replaced, begin,
                                         finish),
         cmocka_unit_test_setup_teardown(a_page_of_another_user_is_refused, begin, finish),
         cmocka_unit_test_setup_teardown(a_page_from_before_the_machine_was_started_is_refused,

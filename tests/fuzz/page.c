@@ -89,7 +89,7 @@ static void parse(const uint8_t *data, size_t size)
         input.page.size = TIMEBASE_PAGE_SIZE;
         input.page.version = TIMEBASE_PAGE_VERSION;
         input.page.incompatible = 0;
-        input.page.seq += input.page.seq == 0;
+        input.page.seq += (uint32_t)input.page.seq == 0; /* a number that no writer uses */
     }
     if (input.how & MEND_RANGES)
         mend_ranges(&input.page);

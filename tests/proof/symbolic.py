@@ -162,10 +162,18 @@ class Integers:
         return Value(value.term, bits)
 
     def truth(self, value):
-        return value.term != 0
+        return value.term if isinstance(value.term, z3.BoolRef) else value.term != 0
+
+    def choose(self, condition, then, otherwise):
+        if then is otherwise:
+            return then
+        term = z3.If(self.truth(condition), then.term, otherwise.term)
+        return Value(term, max(then.bits, otherwise.bits))
 
     def binary(self, op, left, right):
         bits = max(left.bits, right.bits, 32)
+        if op == "!=":
+            return Value(left.term != right.term, 32)
         if is_constant(left, right) and op == "&":
             return Value(left.term & right.term, bits)
         if op in ("<<", ">>") and is_constant(right):
@@ -297,6 +305,8 @@ class Machine:
     def value_UnaryOp(self, node, scope):
         if node.op == "&":  # the address of a field or a variable: the place itself
             return node.expr, scope
+        if node.op == "!":
+            return Value(z3.Not(self.domain.truth(self.value(node.expr, scope))), 32)
         raise NotUnderstoodError(f"operator {node.op}")
 
     def value_StructRef(self, node, scope):

@@ -119,11 +119,17 @@ def converting(text, *names, header_constants=None):
         # How words are loaded is the protocol's affair (tests/interleave).
         "timebase_page_word": machine.load,
         "timebase_page_half": machine.load,
+        "__builtin_expect": lambda value, expected: value,
     }
     return machine
 
 
-CONVERSION = ("timebase_multiply_high", "timebase_growth", "timebase_line_convert")
+CONVERSION = (
+    "timebase_multiply_high",
+    "timebase_growth",
+    "timebase_line_elapsed",
+    "timebase_line_convert",
+)
 
 
 def wants(text):
@@ -133,7 +139,7 @@ def wants(text):
 
 LINE_FIELDS = {
     "mono_ns": 64,
-    "utc_offset_ns": 64,
+    "utc_ns": 64,
     "period_frac": 64,
     "period_ns": 32,
     "flags": 32,
@@ -215,6 +221,20 @@ def monotonic(text):
 
 def test_a_later_tick_is_never_an_earlier_time():
     assert monotonic(source("include/timebase/page.h"))
+
+
+def utc_runs_beside_monotonic_time(text):
+    line = Line(text, ["MONO", "UTC"])
+    d = line.domain.symbol("d", 64)
+    facts = [line["utc_ns"] < 1 << 62, *line.in_range(d.term),
+             *product_lemmas(d.term, line["period_frac"])]  # fmt: skip
+    out = line.at(d)
+    apart = out["utc_ns"] - out["mono_ns"] == line["utc_ns"] - line["mono_ns"]
+    return all_proved(line.domain, facts) and proves([*line.domain.facts, *facts], apart)
+
+
+def test_utc_keeps_its_distance_from_monotonic_time():
+    assert utc_runs_beside_monotonic_time(source("include/timebase/page.h"))
 
 
 def growth_is_rounded_once(text):
@@ -381,6 +401,10 @@ SPOILT = {
     "period-fraction-for-a-half": (
         conversion_is_the_floor, PAGE, "timebase_page_word(&line->period_frac))",
         "timebase_page_word(&line->period_frac) >> 1)"),
+    "whole-nanoseconds-skipped": (conversion_is_the_floor, PAGE, "ns += d * period_ns;", "ns += d;"),
+    "utc-without-its-ticks": (
+        utc_runs_beside_monotonic_time, PAGE, "timebase_page_word(&line->utc_ns) + elapsed",
+        "timebase_page_word(&line->utc_ns)"),
     "growth-by-another-power": (growth_is_rounded_once, PAGE, "(uint64_t)rate << 32", "(uint64_t)rate << 31"),
     "slew-in-the-bound-of-utc": (
         bounds_are_what_the_specification_says, PAGE, "error + timebase_page_word(&line->utc_maxerror_ns)",

@@ -32,7 +32,7 @@ class Lines:
         return {
             "start_ticks": self.starts[index] % BITS,
             "mono_ns": self.values[index] >> 64,
-            "utc_offset_ns": self.utc_offset_ns % BITS,
+            "utc_ns": ((self.values[index] >> 64) + self.utc_offset_ns) % BITS,
             "period_ns": self.periods[index] >> 64,
             "period_frac": self.periods[index] % BITS,
             "flags": 2,

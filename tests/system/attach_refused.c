@@ -220,6 +220,26 @@ static void another_format_is_refused(void **state)
     assert_int_equal(attach_to_page(&page), TIMEBASE_E_FORMAT);
 }
 
+static void a_page_of_version_1_is_refused(void **state)
+{
+    struct timebase_page page = good();
+    const char *path = beside("old");
+    (void)state;
+    page.version = 1;
+    page.size = 512;
+    write_file(path, &page, 512);
+    assert_int_equal(attach_to(path), TIMEBASE_E_FORMAT);
+    unlink(path);
+}
+
+static void a_feature_that_is_not_known_is_unsupported(void **state)
+{
+    struct timebase_page page = good();
+    (void)state;
+    page.incompatible = TIMEBASE_PAGE_CORRECTED_BY_CPU;
+    assert_int_equal(attach_to_page(&page), TIMEBASE_E_UNSUPPORTED);
+}
+
 static void another_counter_is_unsupported(void **state)
 {
     struct timebase_page page = good();
@@ -375,6 +395,8 @@ int main(void)
         cmocka_unit_test(the_service_folder_has_its_own_owner),
         cmocka_unit_test(a_file_that_is_too_short_is_refused),
         cmocka_unit_test(another_format_is_refused),
+        cmocka_unit_test(a_page_of_version_1_is_refused),
+        cmocka_unit_test(a_feature_that_is_not_known_is_unsupported),
         cmocka_unit_test(another_counter_is_unsupported),
         cmocka_unit_test(a_page_without_lines_is_stale),
         cmocka_unit_test(insane_lines_are_refused),

@@ -80,12 +80,35 @@ static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(v
     assert_true(now.maxerror_ns >= 9 * SECOND && now.utc_maxerror_ns >= 9 * SECOND);
 }
 
+/* As of a program that has read ticks for long, and no time: its page has become silent. */
+static void a_conversion_renews_a_page_that_has_become_silent(void **state)
+{
+    struct own_clock idle = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    struct timebase_page *page = cell_lines_page(&idle.cell);
+    struct timebase_instant then;
+    (void)state;
+    moved_ns = 0;
+    draw_first_lines(&idle);
+    wait_until(followed_ns(&idle) + MS);
+    uint64_t seq = page->seq, now = timebase_ticks_ordered();
+    struct timebase_lines *lines = &page->copy[seq & 1];
+    timebase_at(own_handle(&idle), now, &then);
+    assert_true(page->seq == seq);
+    lines->validity.silent_ticks = 1;
+    timebase_at(own_handle(&idle), lines->after.start_ticks, &then);
+    assert_true(page->seq == seq); /* not beyond */
+    timebase_at(own_handle(&idle), now, &then);
+    assert_true(page->seq > seq);
+    assert_true((int64_t)(now - page->copy[page->seq & 1].after.start_ticks) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(overdue_lines_hold, begin, end),
         cmocka_unit_test_setup_teardown(a_reference_that_went_ahead_is_believed, begin, end),
         cmocka_unit_test_setup_teardown(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back, begin, end),
+        cmocka_unit_test(a_conversion_renews_a_page_that_has_become_silent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
