@@ -53,6 +53,11 @@ static void record(void *context, const struct timebase_lines *lines, uint64_t p
     history_append(lines, published_ticks, is_disrupted);
 }
 
+static void amend(void *context, struct discipline_sample *sample)
+{
+    daemon_judge_sample(context, sample);
+}
+
 static void start_clock(struct daemon *daemon)
 {
     const struct shared_clock_outside outside = {
@@ -62,13 +67,14 @@ static void start_clock(struct daemon *daemon)
         .store = store,
         .store_counts = store_counts,
         .record = record,
+        .amend = amend,
         .context = daemon,
         .sources = &daemon->sources,
     };
     struct timebase_page page;
     struct problem problem = {"of another boot or time namespace"};
     shared_clock_start(&daemon->shared, &outside, daemon->settings.interval_ns,
-                 daemon->settings.drift_ppb);
+                       daemon->settings.drift_ppb);
     if (page_file_adopt(&daemon->file, &page, &problem) == 0) {
         if (shared_clock_adopt(&daemon->shared, &page)) {
             log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
@@ -82,30 +88,18 @@ static void start_clock(struct daemon *daemon)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-static void look_at_machine(struct daemon *daemon, int64_t mono_ns)
-{
-    if (disturbance_stalled(&daemon->disturbance, daemon->due_ns, mono_ns))
-        sources_forget(&daemon->sources, mono_ns);
-    if (!disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
-        return;
-    servo_disrupt(&daemon->shared.servo);
-    /* The system clock may move in other steps now. */
-    daemon->kernel.is_fine = 0;
-    daemon->kernel.reference_step_ns = 0;
-}
-
 static void step(struct daemon *daemon)
 {
     int64_t mono_ns = now_ns();
-    look_at_machine(daemon, mono_ns);
+    daemon_judge_machine(daemon, mono_ns);
     sources_ask_for_sample(&daemon->sources, mono_ns);
     enum servo_result result = shared_clock_step(&daemon->shared);
     daemon->due_ns = mono_ns + (int64_t)shared_clock_wait_ns(&daemon->shared, result);
     bool is_status_new = report_step(&daemon->report, &daemon->shared, result);
     report_sources(&daemon->report, &daemon->sources);
     daemon_tell_status(daemon, is_status_new);
-    if (result == SERVO_PUBLISHED && cpus_measure_again(&daemon->cpus, mono_ns))
-        daemon->kernel.spread_ticks = daemon->cpus.skew_ticks;
+    if (result == SERVO_PUBLISHED)
+        cpus_measure_again(&daemon->cpus, mono_ns);
 }
 
 /* Until the first of them: a step, the metrics, the watchdog, a reference that is due. */
@@ -168,10 +162,9 @@ static int start(struct daemon *daemon, struct problem *problem)
     daemon->watchdog_ns = notify_watchdog_ns();
     daemon->watchdog_told_ns = now_ns();
     sources_set_up(&daemon->sources, settings);
-    disturbance_start(&daemon->disturbance, timebase_counter_id(), now_ns());
+    daemon_judge_begin(daemon, now_ns());
     history_open(settings->timeline, settings->timeline_bytes);
     cpus_measure(&daemon->cpus, now_ns());
-    daemon->kernel.spread_ticks = daemon->cpus.skew_ticks;
     start_clock(daemon);
     return 0;
 }

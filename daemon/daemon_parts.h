@@ -11,6 +11,7 @@
 #include "report.h"
 #include "cpus.h"
 #include "wake.h"
+#include "witness_verdict.h"
 
 struct daemon {
     const struct options *options;
@@ -21,6 +22,11 @@ struct daemon {
     struct reference_kernel kernel;
     struct disturbance disturbance;
     struct cpus_skew cpus;
+    struct witness_facts witness;
+    struct witness_rtc rtc;
+    int64_t rtc_looked_ns;
+    enum witness_verdict witness_verdict; /* as the log has it, if is_witness_told */
+    bool is_witness_told;
     struct report report;
     struct wake wake;
     uint64_t watchdog_ns; /* 0: none */
@@ -35,6 +41,11 @@ struct daemon {
 
 /* daemon_settings.c: SIGHUP. A bad configuration is logged, and the present one stays in force. */
 void daemon_reload(struct daemon *daemon);
+
+/* daemon_judge.c: what is known of the machine, at the start, before each step, into a sample. */
+void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns);
+void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns);
+void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample);
 
 /* daemon_tell.c: the metrics file, systemd when the status is new, and its watchdog when due. */
 void daemon_write_metrics(struct daemon *daemon, bool is_up);

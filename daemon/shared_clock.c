@@ -31,9 +31,8 @@ static void hear_of_disruption(struct shared_clock *clock)
  * What the sources agree on replaces the kernel's word about itself. What they said before a step
  * of the system clock, a sleep or a disruption is about another clock.
  */
-static void amend(void *context, struct discipline_sample *out)
+static void apply_sources(struct shared_clock *clock, struct discipline_sample *out)
 {
-    struct shared_clock *clock = context;
     struct sources *sources = clock->outside.sources;
     if (sources == NULL)
         return;
@@ -41,6 +40,14 @@ static void amend(void *context, struct discipline_sample *out)
     if (clock->servo.is_told_disrupted || discipline_compare(&clock->servo.discipline, out) != 0)
         sources_forget(sources, out->mono_ns);
     sources_apply(sources, out);
+}
+
+static void amend(void *context, struct discipline_sample *out)
+{
+    struct shared_clock *clock = context;
+    apply_sources(clock, out);
+    if (clock->outside.amend != NULL)
+        clock->outside.amend(clock->outside.context, out);
 }
 
 static int store(void *context, const struct timebase_page *page)

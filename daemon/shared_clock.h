@@ -29,7 +29,9 @@ struct shared_clock_outside {
     void (*store_counts)(void *context, const struct timebase_page *page);
     void (*record)(void *context, const struct timebase_lines *lines, uint64_t published_ticks,
                    bool is_disrupted);
-    void *context;         /* of the four calls */
+    /* What the caller knows of the machine, into a sample; NULL: nothing. */
+    void (*amend)(void *context, struct discipline_sample *sample);
+    void *context; /* of the five calls */
     struct sources *sources; /* what is known of true UTC; NULL: the sample's own word */
 };
 

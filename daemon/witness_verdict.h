@@ -15,10 +15,6 @@
 #include "clock/discipline/discipline.h"
 #include "sources/sources.h"
 
-#ifndef TIMEBASE_LINE_NEVER_MOVED
-#define TIMEBASE_LINE_NEVER_MOVED 0x00000100u /* page.h, version 2 */
-#endif
-
 /* Bits: who would tell. */
 enum witness_kind {
     WITNESS_KERNEL = 1, /* the kernel's clock is not made of this counter alone: kvm-clock, HPET */

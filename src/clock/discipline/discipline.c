@@ -106,7 +106,7 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
         discipline->first = *sample; /* the run of points begins here */
-    if (events & DISCIPLINE_DISRUPTED)
+    if (events & DISCIPLINE_DISRUPTED || sample->flags & TIMEBASE_LINE_COUNTER_DISTRUSTED)
         discipline->unreliable = UNRELIABLE_SAMPLES;
     else if (discipline->unreliable > 0)
         discipline->unreliable--;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What the daemon knows of the machine: whether it was disrupted, and what may be promised. */
+#include "clock/counter/probe.h"
+#include "daemon_parts.h"
+#include "log.h"
+
+/* A battery clock shows whole seconds; more looks than this would tell no more. */
+#define RTC_LOOK_NS INT64_C(4000000000)
+
+void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
+{
+    struct counter_processor processor = {0};
+    counter_ask_processor(&processor);
+    daemon->witness.is_guest = processor.hypervisor;
+    disturbance_start(&daemon->disturbance, timebase_counter_id(), mono_ns);
+}
+
+/* In a guest the kernel's clock may have stood still together with the counter. */
+static void look_at_rtc(struct daemon *daemon, int64_t mono_ns)
+{
+    int64_t sec;
+    if (daemon->witness.is_guest <= 0 || mono_ns - daemon->rtc_looked_ns < RTC_LOOK_NS)
+        return;
+    daemon->rtc_looked_ns = mono_ns;
+    if (!witness_rtc_read(&sec) || !witness_rtc_parted(&daemon->rtc, sec, mono_ns))
+        return;
+    log_line(LOG_WARNING, "the battery clock and the kernel's have parted: this machine has stood "
+                          "still, or one of them was set");
+    servo_disrupt(&daemon->shared.servo);
+}
+
+void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)
+{
+    if (disturbance_stalled(&daemon->disturbance, daemon->due_ns, mono_ns))
+        sources_forget(&daemon->sources, mono_ns);
+    look_at_rtc(daemon, mono_ns);
+    if (!disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
+        return;
+    servo_disrupt(&daemon->shared.servo);
+    /* The system clock may move in other steps now. */
+    daemon->kernel.is_fine = 0;
+    daemon->kernel.reference_step_ns = 0;
+}
+
+static void tell_witness(struct daemon *daemon, enum witness_verdict verdict)
+{
+    char names[64];
+    if (daemon->is_witness_told && verdict == daemon->witness_verdict)
+        return;
+    daemon->is_witness_told = true;
+    daemon->witness_verdict = verdict;
+    if (verdict == WITNESS_MISSING)
+        log_line(LOG_WARNING,
+                 "nothing would tell if this guest were stopped, moved or restored: it is not "
+                 "called SYNCHRONIZED. Follow a reference with a clock of its own (chrony, phc, "
+                 "vmclock), or set never_moved = yes if that cannot happen");
+    else if (verdict == WITNESS_NEVER_NEEDED)
+        log_line(LOG_INFO, "never_moved = yes: this guest is taken for one that is not moved");
+    else if (verdict == WITNESS_PRESENT)
+        log_line(LOG_INFO, "a move of this guest would be told by: %s",
+                 witness_names(daemon->witness.kinds, names, sizeof(names)));
+}
+
+void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample)
+{
+    const struct disturbance *disturbance = &daemon->disturbance;
+    struct witness_facts *facts = &daemon->witness;
+    bool is_vouched_for =
+        counter_judge_clocksource(disturbance->counter_id, disturbance->clocksource,
+                                  disturbance->available) == COUNTER_OPINION_TRUSTS;
+    cpus_apply(&daemon->cpus, cpus_verdict(&daemon->cpus.skew, is_vouched_for), sample);
+    facts->never_moved = daemon->settings.never_moved;
+    facts->kinds = witness_of_sources(&daemon->sources, sample->mono_ns) |
+        witness_of_clocksource(disturbance->clocksource) |
+        (daemon->rtc.is_read ? WITNESS_RTC : 0);
+    enum witness_verdict verdict = witness_verdict(facts);
+    witness_apply(verdict, sample);
+    tell_witness(daemon, verdict);
+    if (disturbance_kernel_distrusts(disturbance))
+        sample->flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
+}
