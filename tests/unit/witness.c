@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock/attach/witness.h"
+#include "clock/attach/moved.h"
 #include "daemon/sources/vmclock.h"
 #include "dice.h"
 
@@ -169,6 +169,76 @@ static void only_a_device_is_mapped(void **state)
     assert_no_witness("/dev/zero"); /* can be mapped, and is no vmclock */
 }
 
+/* ---- what a reader makes of it ------------------------------------------------------------- */
+
+static struct moved moved;
+
+static void begin_moved(void)
+{
+    static const struct moved none;
+    fill();
+    moved = none;
+    moved.witness.page = page;
+    moved_look(&moved);
+    moved_note_page(&moved, 3);
+    assert_false(moved_distrusts(&moved));
+}
+
+static void a_moved_guest_is_distrusted_until_the_daemon_has_seen_it(void **state)
+{
+    (void)state;
+    begin_moved();
+    put(0x10, 8, 42);
+    for (int i = 0; i < 5; i++) {
+        moved_look(&moved);
+        moved_note_page(&moved, 3);
+        assert_true(moved_distrusts(&moved));
+    }
+    moved_look(&moved);
+    assert_true(moved_distrusts(&moved));
+    moved_note_page(&moved, 4);
+    assert_false(moved_distrusts(&moved));
+    moved_look(&moved);
+    assert_false(moved_distrusts(&moved));
+}
+
+/* It does not read the hypervisor's page, perhaps; its lines are drawn on the kernel's clock. */
+static void a_daemon_that_never_says_so_is_believed_after_a_while(void **state)
+{
+    (void)state;
+    begin_moved();
+    put(0x68, 8, 8); /* restored */
+    moved_look(&moved);
+    int pages = 0;
+    for (; moved_distrusts(&moved) && pages < 1000; pages++)
+        moved_note_page(&moved, 3);
+    assert_in_range(pages, 10, 100);
+}
+
+static void an_unreliable_clock_is_distrusted_while_it_is_one(void **state)
+{
+    (void)state;
+    begin_moved();
+    put(0x22, 1, 4);
+    moved_look(&moved);
+    moved_note_page(&moved, 4);
+    assert_true(moved_distrusts(&moved));
+    put(0x22, 1, VMCLOCK_SYNCHRONIZED);
+    moved_look(&moved);
+    assert_false(moved_distrusts(&moved));
+}
+
+static void where_no_page_is_nothing_is_distrusted(void **state)
+{
+    static struct moved nobody;
+    (void)state;
+    moved_open(&nobody, "/nowhere");
+    moved_look(&nobody);
+    moved_note_page(&nobody, 1);
+    assert_false(moved_distrusts(&nobody));
+    moved_close(&nobody);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +250,10 @@ int main(void)
         cmocka_unit_test(where_nothing_was_known_nothing_is_said),
         cmocka_unit_test(it_reads_what_the_daemon_reads),
         cmocka_unit_test(only_a_device_is_mapped),
+        cmocka_unit_test(a_moved_guest_is_distrusted_until_the_daemon_has_seen_it),
+        cmocka_unit_test(a_daemon_that_never_says_so_is_believed_after_a_while),
+        cmocka_unit_test(an_unreliable_clock_is_distrusted_while_it_is_one),
+        cmocka_unit_test(where_no_page_is_nothing_is_distrusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,12 +28,14 @@ static struct mirror *make(const char *path)
     char *own_path = (char *)memory + sizeof(*mirror);
     strcpy(own_path, path);
     mirror_begin(mirror, own_path);
+    moved_open(&mirror->moved, WITNESS_DEVICE);
     return mirror;
 }
 
 static void destroy(struct mirror *mirror)
 {
     shared_file_close(&mirror->file);
+    moved_close(&mirror->moved);
     munmap(mirror, size_of(mirror->path));
 }
 

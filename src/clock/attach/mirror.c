@@ -145,6 +145,34 @@ static void note_parting(struct mirror *mirror, int result)
     mirror->attachment.error = result;
 }
 
+/* The lines go on being shown after a move: readers get no step, and no promise either. */
+static struct timebase_lines promised(const struct mirror *mirror,
+                                      const struct timebase_lines *lines)
+{
+    struct timebase_lines out = *lines;
+    if (moved_distrusts(&mirror->moved))
+        lines_set_status(&out, TIMEBASE_STATUS_UNRELIABLE);
+    return out;
+}
+
+static int show_copied(struct mirror *mirror, const struct timebase_page *copy, uint64_t now_ticks)
+{
+    moved_note_page(&mirror->moved, copy->disruption_marker);
+    struct timebase_lines lines = promised(mirror, &copy->copy[copy->seq & 1]);
+    int result = show_lines(mirror, &lines, copy->refresh_ticks, now_ticks);
+    if (result == TIMEBASE_E_BUSY)
+        mirror->seq = ~copy->seq; /* to be copied again */
+    else
+        keep(mirror, copy, now_ticks);
+    return result;
+}
+
+static int show_kept(struct mirror *mirror, uint64_t now_ticks)
+{
+    struct timebase_lines lines = promised(mirror, &mirror->lines);
+    return show_lines(mirror, &lines, mirror->refresh_ticks, now_ticks);
+}
+
 /*
  * The lease runs from before the look: what was published later begins no sooner than a lease
  * after that. If there is nothing to be copied, the lines that there are hold on.
@@ -153,18 +181,15 @@ static int renew(struct mirror *mirror)
 {
     struct timebase_page copy;
     uint64_t now_ticks = timebase_ticks_ordered();
+    moved_look(&mirror->moved);
     int result = look(mirror, now_ticks, &copy);
     mirror->attachment.renewals++;
     mirror->attachment.refusals += result < 0;
     mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
     if (result == LOOK_ANOTHER) {
-        result = show_lines(mirror, &copy.copy[copy.seq & 1], copy.refresh_ticks, now_ticks);
-        if (result == TIMEBASE_E_BUSY)
-            mirror->seq = ~copy.seq; /* to be copied again */
-        else
-            keep(mirror, &copy, now_ticks);
+        result = show_copied(mirror, &copy, now_ticks);
     } else if (mirror->seq != 0) {
-        int shown = show_lines(mirror, &mirror->lines, mirror->refresh_ticks, now_ticks);
+        int shown = show_kept(mirror, now_ticks);
         result = result < 0 ? result : shown;
     }
     note_parting(mirror, result);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "clock/cell.h"
+#include "moved.h"
 #include "shared_file.h"
 
 /*
@@ -47,6 +48,7 @@ struct mirror {
     uint64_t disruption_marker;
     int64_t last_utc_step_ns;
     struct shared_file file;
+    struct moved moved;
     const char *path;
     struct timebase_attachment attachment;
     struct clock_cell cell;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "moved.h"
+
+/* So many pages of a daemon that says nothing: 5 s at its usual pace. */
+#define PAGES_MIN 20
+
+void moved_open(struct moved *moved, const char *device)
+{
+    witness_open(&moved->witness, device);
+    witness_read(&moved->witness, &moved->mark);
+}
+
+void moved_close(struct moved *moved)
+{
+    witness_close(&moved->witness);
+}
+
+void moved_look(struct moved *moved)
+{
+    struct witness_mark now;
+    witness_read(&moved->witness, &now);
+    enum witness_seen seen = witness_compare(&moved->mark, &now);
+    moved->is_told = seen == WITNESS_UNRELIABLE;
+    if (seen == WITNESS_MOVED) {
+        moved->is_moved = true;
+        moved->pages = 0;
+    }
+    if (now.is_known)
+        moved->mark = now;
+}
+
+void moved_note_page(struct moved *moved, uint64_t disruption_marker)
+{
+    bool is_published = disruption_marker != moved->marker;
+    moved->marker = disruption_marker;
+    moved->pages++;
+    if (is_published || moved->pages >= PAGES_MIN)
+        moved->is_moved = false;
+}
+
+bool moved_distrusts(const struct moved *moved)
+{
+    return moved->is_moved || moved->is_told;
+}
