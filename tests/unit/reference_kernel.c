@@ -7,12 +7,16 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/timex.h>
 
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
 #include "kernel_now.h"
+#include "clock/counter/probe.h"
+#include "clock/discipline/discipline.h"
 #include "clock/reference/reference.h"
 
 #define SAMPLES 300
@@ -186,6 +190,79 @@ static void the_driver_has_a_name_and_can_be_closed(void **state)
     reference_kernel.close(&kernel);
 }
 
+/* ---- the kernel's own verdict on its counter ------------------------------------------------- */
+
+static char root[] = "/tmp/timebase-kernel-XXXXXX";
+
+static void write_file(const char *name, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof(path), "%s/sys/devices/system/clocksource/clocksource0/%s", root, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void make_root(void)
+{
+    char command[200];
+    assert_non_null(mkdtemp(root));
+    snprintf(command, sizeof(command), "mkdir -p %s/sys/devices/system/clocksource/clocksource0",
+             root);
+    assert_int_equal(system(command), 0);
+    counter_set_root(root);
+}
+
+/* As where its watchdog has found the counter to run off. */
+static void a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it_is(void **state)
+{
+    struct reference_kernel kernel = {0};
+    char command[80];
+    (void)state;
+    if (timebase_counter_id() != TIMEBASE_COUNTER_X86_TSC)
+        skip();
+    make_root();
+    write_file("available_clocksource", "tsc hpet acpi_pm\n");
+    write_file("current_clocksource", "tsc\n");
+    assert_false(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    write_file("current_clocksource", "hpet\n");
+    write_file("available_clocksource", "hpet acpi_pm\n");
+    kernel.looked_ns = 0;
+    assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    write_file("available_clocksource", "tsc hpet acpi_pm\n");
+    write_file("current_clocksource", "tsc\n");
+    kernel.looked_ns = 0;
+    assert_false(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    counter_set_root("");
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* Whatever pace it shows meanwhile. */
+static void a_distrusted_counter_is_unreliable(void **state)
+{
+    struct reference_kernel kernel = {0};
+    struct discipline discipline = {0};
+    struct discipline_sample sample;
+    (void)state;
+    for (int i = 0; i < 100 || !discipline_is_ready(&discipline); i++) {
+        sample = sample_now(&kernel);
+        discipline_observe(&discipline, &sample);
+    }
+    sample = sample_now(&kernel);
+    sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    discipline_observe(&discipline, &sample);
+    assert_int_equal(discipline_status(&discipline), TIMEBASE_STATUS_UNRELIABLE);
+    for (int i = 0; i < 20; i++) {
+        sample = sample_now(&kernel);
+        sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
+        discipline_observe(&discipline, &sample);
+        assert_int_equal(discipline_status(&discipline), TIMEBASE_STATUS_UNRELIABLE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +276,8 @@ int main(void)
         cmocka_unit_test(the_kernel_is_asked_about_itself_once_a_second_or_after_a_step),
         cmocka_unit_test(a_moment_agrees_with_the_clocks_and_with_a_sample),
         cmocka_unit_test(the_step_of_the_clock_is_measured_once),
+        cmocka_unit_test(a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it_is),
+        cmocka_unit_test(a_distrusted_counter_is_unreliable),
         cmocka_unit_test(errno_is_left_alone),
         cmocka_unit_test(the_driver_has_a_name_and_can_be_closed),
     };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "moment.h"
-#include "uncancelled.h"
+#include "clock/counter/uncancelled.h"
 
 #include <timebase/error.h>
 

@@ -11,7 +11,7 @@
 
 #include "file_system.h"
 #include "trusted.h"
-#include "uncancelled.h"
+#include "clock/counter/uncancelled.h"
 
 /* A copy takes a microsecond, and nobody publishes so often. */
 #define COPY_ATTEMPTS 8

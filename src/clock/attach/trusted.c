@@ -11,7 +11,7 @@
 #include <timebase/error.h>
 
 #include "file_system.h"
-#include "uncancelled.h"
+#include "clock/counter/uncancelled.h"
 
 #define ROOT 0
 #define OTHERS_MAY_WRITE (S_IWGRP | S_IWOTH)

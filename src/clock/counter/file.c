@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "probe.h"
+#include "uncancelled.h"
 
 /* The largest cpuinfo seen, of some 1,500 hardware threads, has a fifth of this. */
 enum { STREAM_BYTES_MAX = 1 << 20 };
@@ -37,14 +38,14 @@ static int open_below_root(const char *path)
     char full[512];
     if (counter_full_path(path, full, sizeof(full)) != 0)
         return -1;
-    return open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return uncancelled_openat(AT_FDCWD, full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 static ssize_t read_some(int fd, void *bytes, size_t size)
 {
     ssize_t got;
     do {
-        got = read(fd, bytes, size);
+        got = uncancelled_read(fd, bytes, size);
     } while (got < 0 && errno == EINTR);
     return got;
 }
@@ -58,7 +59,7 @@ long counter_read_bytes(const char *path, void *bytes, size_t size)
         return -1;
     while (length < size && (got = read_some(fd, (char *)bytes + length, size - length)) > 0)
         length += (size_t)got;
-    close(fd);
+    uncancelled_close(fd);
     return got < 0 ? -1 : (long)length;
 }
 
@@ -101,7 +102,7 @@ int counter_stream_open(struct counter_stream *stream, const char *path)
 
 void counter_stream_close(struct counter_stream *stream)
 {
-    close(stream->fd);
+    uncancelled_close(stream->fd);
 }
 
 /* The next character, which stays where it is; -1 at the end. */

@@ -8,6 +8,7 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "reference.h"
 #include <timebase/counter.h>
@@ -28,6 +29,9 @@
 #define ASK_INTERVAL_NS 1000000000
 #define KERNEL_STEP_NS 500000
 #define KERNEL_GROWTH_PPB 500000
+/* The clocksource changes when the kernel's watchdog has found a fault: two small files. */
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
+#define LOOK_INTERVAL_NS 4000000000
 /* What the kernel itself says of a clock nobody disciplines (NTP_PHASE_LIMIT). */
 #define UNSYNCHRONIZED_NS 16000000000
 
@@ -246,6 +250,25 @@ static void judge_again(struct reference_kernel *kernel, int64_t mono_ns)
     kernel->judged_ns = mono_ns;
 }
 
+/*
+ * Its own watchdog compares the counter with other clocks all day; readers are not to trust what it
+ * has thrown away. Files that cannot be read leave the verdict as it was.
+ */
+static void hear_verdict(struct reference_kernel *kernel, int64_t mono_ns)
+{
+    char current[32], available[128];
+    int64_t age_ns = mono_ns - kernel->looked_ns;
+    if (kernel->looked_ns != 0 && age_ns >= 0 && age_ns < LOOK_INTERVAL_NS)
+        return;
+    kernel->looked_ns = mono_ns;
+    if (counter_read_line(CLOCKSOURCE "current_clocksource", current, sizeof(current)) != 0 ||
+        counter_read_line(CLOCKSOURCE "available_clocksource", available, sizeof(available)) != 0)
+        return;
+    kernel->is_distrusted =
+        counter_judge_clocksource(timebase_counter_id(), current, available) ==
+        COUNTER_OPINION_DISTRUSTS;
+}
+
 static void measure(struct reference_kernel *kernel)
 {
     if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
@@ -259,7 +282,9 @@ static void measure(struct reference_kernel *kernel)
 static int sample_clocks(struct reference_kernel *kernel, struct discipline_sample *sample)
 {
     struct reference_utc seen;
-    judge_again(kernel, counter_clock_ns(CLOCK_MONOTONIC));
+    int64_t mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    judge_again(kernel, mono_ns);
+    hear_verdict(kernel, mono_ns);
     if (!is_fine(kernel) || reference_utc(&seen) != TIMEBASE_OK)
         return TIMEBASE_E_REFERENCE;
     measure(kernel);
@@ -281,7 +306,7 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
     int error = sample_clocks(kernel, sample);
     sample->maxerror_ns = kernel->maxerror_ns;
     sample->maxerror_ppb = KERNEL_GROWTH_PPB;
-    sample->flags = kernel->flags;
+    sample->flags = kernel->flags | (kernel->is_distrusted ? TIMEBASE_LINE_COUNTER_DISTRUSTED : 0);
     sample->is_synchronized = kernel->is_synchronized;
     sample->step_ticks = kernel->step_ticks;
     sample->spread_ticks = kernel->spread_ticks;

@@ -48,6 +48,8 @@ struct reference_kernel {
     struct reference_utc utc;
     int64_t told_utc_ns; /* of `utc` */
     int knows_utc;
+    int is_distrusted;     /* the kernel uses another clocksource than this counter, and offers it */
+    int64_t looked_ns;     /* when that was looked at, monotonic; 0 never */
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
