@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock/counter/uncancelled.h"
+
 /* Of Linux' vmclock-abi.h: offsets, all little endian. */
 enum {
     MAGIC_AT = 0x00,
@@ -92,7 +94,7 @@ static bool is_device(int fd)
 void witness_open(struct witness *witness, const char *device)
 {
     int saved_errno = errno;
-    int fd = open(device, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    int fd = uncancelled_openat(AT_FDCWD, device, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
     witness->page = NULL;
     if (fd >= 0 && is_device(fd)) {
         void *page = mmap(NULL, WITNESS_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
@@ -100,7 +102,7 @@ void witness_open(struct witness *witness, const char *device)
             witness->page = page;
     }
     if (fd >= 0)
-        close(fd);
+        uncancelled_close(fd);
     if (witness->page != NULL && !is_vmclock(witness->page))
         witness_close(witness);
     errno = saved_errno;
