@@ -94,7 +94,8 @@ static bool is_device(int fd)
 void witness_open(struct witness *witness, const char *device)
 {
     int saved_errno = errno;
-    int fd = uncancelled_openat(AT_FDCWD, device, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
+    int fd = uncancelled_openat(AT_FDCWD, device, flags);
     witness->page = NULL;
     if (fd >= 0 && is_device(fd)) {
         void *page = mmap(NULL, WITNESS_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
