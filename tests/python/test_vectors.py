@@ -2,6 +2,7 @@
 """Every file of spec/vectors: pages of both byte orders, what their ticks mean, and back."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ VECTORS = named_vectors()
 
 def page_of(vector):
     return Page.from_bytes(bytes.fromhex(vector["page_hex"]), vector["endian"])
+
+
+@pytest.mark.parametrize("vector", VECTORS)
+def test_bytes_and_back_in_both_byte_orders(vector):
+    other = "big" if sys.byteorder == "little" else "little"
+    native = page_of(vector).to_bytes()
+    foreign = Page.from_bytes(native, other).to_bytes()
+    assert Page.from_bytes(native).to_bytes() == native
+    assert Page.from_bytes(foreign, other).to_bytes() == native
+    assert foreign != native
 
 
 def test_there_are_vectors():
