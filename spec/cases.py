@@ -58,9 +58,9 @@ def validity_of(period, refresh_ticks):
 
 
 def expiry_ticks(page):
-    """The first silent tick, the first void one, and the ticks before these."""
+    """The first silent tick, the first void one, the first that is long ago, and those before."""
     start, validity = page.lines[2].start_ticks, page.validity
-    ends = (start + validity.silent_ticks, start + validity.void_ticks)
+    ends = (start + validity.silent_ticks, start + validity.void_ticks, start + (1 << 63))
     return tuple(tick for end in ends for tick in (end - 1, end))
 
 
