@@ -285,6 +285,22 @@ def chance(seed=2):
         yield Case(f"page {number}", page, ticks=ticks)
 
 
+def products():
+    """Far ticks at which two products of halves carry into the upper word, and it matters: the
+    article of 2007 lost that carry."""
+    pairs = (
+        (0x3C4E0775FFFFFFFF, 0xF000002843EBEEDC),
+        (0x730011F2FFFFFFFF, 0x9A8D5287E1D4D95C),
+        (0x40000001FFFFFFFF, 0xC4EC4EC4EC4EC4EC),
+        (0x3FFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF),
+    )
+    for distance, fraction in pairs:
+        page = page_of(fraction, slew_ppm=0, before_ppm=0)
+        before, _, after = (line.start_ticks for line in page.lines)
+        ticks = (after + distance, before - distance)
+        yield Case(f"{distance:#x} ticks of {fraction:#x} / 2^64 ns", page, ticks=ticks)
+
+
 def accepted():
     """Unusual, and yet to be accepted."""
     page = page_of(period_of(2_600_000_000))
@@ -365,6 +381,7 @@ FILES = {
     "hostile": hostile,
     "latch": latch,
     "limits": limits,
+    "products": products,
     "slew": slew,
     "statuses": statuses,
     "utc-step": utc_step,
