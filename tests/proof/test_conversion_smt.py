@@ -208,6 +208,14 @@ def test_true_period_is_missed_by_less_than_a_part_in_2_to_the_64_a_tick():
     assert proves([x >= 0, miss >= 0, miss < 1], z3.Or(x * miss < x, x == 0))
 
 
+def test_a_century_of_ticks_is_missed_by_less_than_2_ns():
+    """Up to 5 GHz: the floor of the conversion, and the true period rounded down to 2^-64 ns."""
+    ticks = 5_000_000_000 * 3_155_760_000
+    assert ticks < WORD  # so that `d` holds them
+    miss = z3.Real("miss")
+    assert proves([miss >= 0, miss < 1], 1 + ticks * miss / WORD < 2)
+
+
 def monotonic(text):
     line = Line(text, ["MONO"])
     earlier, more = line.domain.symbol("earlier", 64), line.domain.symbol("more", 64)
