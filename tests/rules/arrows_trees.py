@@ -57,7 +57,7 @@ GOOD = {
     # Another program's function of the same name, and one for its file alone.
     "src/timeline/lookup.c": "static " + DEFINER.format("plan") + CALLER.format("lookup", "plan"),
     "measure/cost.c": "#include <timebase.h>\n#include <timebase/clock.h>\n",
-    "daemon/problem.c": DEFINER.format("problem"),
+    "daemon/config/problem.c": DEFINER.format("problem"),
     "daemon/sources/phc.c": CALLER.format("phc", "problem"),
 }
 
