@@ -29,7 +29,7 @@ ORDERED = ("counter_ordered", "utc", "mono")
 
 FIRST_READING = """
 import time
-from timebase._library import lib
+from timebase.api.library import lib
 clock = lib.timebase_clock_default()
 start = time.perf_counter_ns()
 lib.timebase_utc_ns(clock)
@@ -54,7 +54,7 @@ def test_program(folder: str, name: str, **environment: str) -> str:
 
 
 def costs(quick: bool) -> dict:
-    from timebase.experiments import cost
+    from timebase.bench import cost
 
     found: dict[str, list[float]] = {}
     for run in range(2 if quick else RUNS):
@@ -71,7 +71,7 @@ def costs(quick: bool) -> dict:
 
 
 def causality(quick: bool) -> dict:
-    from timebase.experiments import causality as experiment
+    from timebase.bench import causality as experiment
 
     wanted = CAUSALITY_READS // (50 if quick else 1)
     total: dict[str, dict] = {}
@@ -96,8 +96,8 @@ def torture(quick: bool) -> list[dict]:
 
 
 def tracking(quick: bool) -> dict:
-    from timebase.experiments import tracking as experiment
-    from timebase.experiments.quantiles import quantile
+    from timebase.bench import tracking as experiment
+    from timebase.bench.quantiles import quantile
 
     seconds = 5 if quick else TRACKING_SEC
     say(f"error against CLOCK_REALTIME, {seconds} s")
@@ -222,8 +222,8 @@ def main() -> None:
     options = parser.parse_args()
     load = os.getloadavg()[0]
     try:
-        from timebase.counter import probe
-        from timebase.machine import describe
+        from timebase.api.counter import probe
+        from timebase.api.machine import describe
     except ImportError:
         sys.exit("bench/goals.py: the Python package is missing: run it by `make goals`")
     found = {}

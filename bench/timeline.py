@@ -35,7 +35,7 @@ def measure(timeline, ticks):
 
 def main():
     from timebase import Timeline
-    from timebase.machine import processor_name
+    from timebase.api.machine import processor_name
 
     with tempfile.TemporaryDirectory() as made:
         folder = sys.argv[1] if len(sys.argv) > 1 else made

@@ -118,8 +118,8 @@ def stop(daemon: subprocess.Popen) -> None:
 
 def wait_for(where: Path, daemon: subprocess.Popen, wanted) -> None:
     """Until wanted(page, instant); the daemon's log if that never comes."""
-    from timebase.trust.file import Refused
-    from timebase.trust.page import read_page
+    from timebase.status.file import Refused
+    from timebase.status.page import read_page
 
     end = time.monotonic() + PATIENCE_SEC
     while time.monotonic() < end and daemon.poll() is None:
@@ -147,8 +147,8 @@ def is_synchronized(shared, instant) -> bool:
 
 def read_with_bound(quick: bool) -> list[dict]:
     """utc_interval of an attached clock, beside clock_gettime in the same rounds."""
-    from timebase._library import ffi, lib
-    from timebase.experiments import cost
+    from timebase.api.library import ffi, lib
+    from timebase.bench import cost
 
     ratios = []
     with published_page(600) as (path, _):
@@ -209,7 +209,7 @@ class Readers:
         ]
 
     def _run(self, own: int, other: int) -> None:
-        from timebase._library import ffi, lib
+        from timebase.api.library import ffi, lib
 
         words = ffi.cast("int64_t *", ffi.from_buffer(self._words))
         out = ffi.new("struct timebase_bench_sharing *")
@@ -312,7 +312,7 @@ def _bound_grows(clock) -> bool:
 
 FIRST_READING = """
 import sys, time
-from timebase._library import ffi, lib
+from timebase.api.library import ffi, lib
 clock, path = ffi.new("timebase_clock **"), sys.argv[1].encode()
 attach, read = lib.timebase_clock_attach, lib.timebase_utc_ns  # cffi looks names up once
 start = time.perf_counter_ns()
@@ -427,9 +427,9 @@ def start_synchronized(quick: bool) -> list[dict]:
 def old_ticks(quick: bool) -> list[dict]:
     """Ticks as an attached clock converted them at once, and as the timeline does later."""
     try:
-        from timebase.timeline import Timeline
+        from timebase.api.timeline import Timeline
     except ImportError:
-        raise Missing("timebase.timeline in the installed package (make venv)") from None
+        raise Missing("timebase.api.timeline in the installed package (make venv)") from None
     seconds, told = 5 if quick else old_ticks_sec, []
     with folder() as where:
         daemon = start_daemon(where, timeline=str(where / "timeline"))
@@ -579,8 +579,8 @@ def main() -> None:
     global old_ticks_sec
     old_ticks_sec = options.seconds
     try:
-        from timebase.counter import probe
-        from timebase.machine import describe
+        from timebase.api.counter import probe
+        from timebase.api.machine import describe
     except ImportError:
         sys.exit("bench/trust.py: the Python package is missing: run it by `make trust-goals`")
     found = {"figures": {}}

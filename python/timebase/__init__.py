@@ -17,9 +17,9 @@ from __future__ import annotations
 import importlib
 
 _NAMES = {
-    "calendar": ("Calendar", "CFunction", "NotAdmittedError", "Unit", "learn_tick"),
-    "calendar_result": ("Problem", "Release", "ReleaseBit", "TickComb", "UnitResult"),
-    "clock": (
+    "api.calendar": ("Calendar", "CFunction", "NotAdmittedError", "Unit", "learn_tick"),
+    "api.calendar_result": ("Problem", "Release", "ReleaseBit", "TickComb", "UnitResult"),
+    "api.clock": (
         "Attachment",
         "AttachmentState",
         "Clock",
@@ -29,14 +29,14 @@ _NAMES = {
         "Status",
         "default_clock",
     ),
-    "counter": ("Counter", "probe", "ticks", "ticks_ordered"),
-    "errors": ("EnvironmentVariableError", "TimebaseError"),
-    "page": ("Page",),
-    "realtime": ("Realtime", "RealtimeBit", "Refusal"),
-    "stopwatch": ("Elapsed", "Stopwatch"),
-    "timeline": ("Timeline", "TimelineError"),
-    "wait": ("Waiter",),
-    "wait_result": (
+    "api.counter": ("Counter", "probe", "ticks", "ticks_ordered"),
+    "api.errors": ("EnvironmentVariableError", "TimebaseError", "UnitTimedOut"),
+    "api.page": ("Page",),
+    "api.realtime": ("Realtime", "RealtimeBit", "Refusal"),
+    "api.stopwatch": ("Elapsed", "Stopwatch"),
+    "api.timeline": ("Timeline", "TimelineError"),
+    "api.wait": ("Waiter",),
+    "api.wait_result": (
         "Disturbance",
         "Mechanism",
         "WaitFlag",
@@ -48,15 +48,9 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
-def _version() -> str:
-    from importlib import metadata
-
-    return metadata.version("timebase")
-
-
 def __getattr__(name: str):
     if name == "__version__":
-        value = _version()
+        value = importlib.import_module("timebase.api.version").version()
     elif name in _HOME:
         value = getattr(importlib.import_module(f"timebase.{_HOME[name]}"), name)
     else:

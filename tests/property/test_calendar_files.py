@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timebase.dispatch.description import describe
-from timebase.dispatch.duration import MOST_NS, UNITS_NS, parse_duration
-from timebase.dispatch.places import find_places
-from timebase.dispatch.toml import TOMLDecodeError, loads
-from timebase.errors import InputError
+from timebase.api.errors import InputError
+from timebase.run.description import describe
+from timebase.run.places import find_places
+from timebase.run.toml import TOMLDecodeError, loads
+from timebase.text.duration import MOST_NS, UNITS_NS, parse_duration
 
 BARE = st.from_regex(r"[A-Za-z0-9_-]{1,8}", fullmatch=True)
 # Pieces that a line scanner may stumble over: quotes, brackets and comment signs within strings.

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from timebase import schemas
-from timebase.dispatch.keys import CalendarFileError
+from timebase.run.keys import CalendarFileError
 
 # A shared machine's other load may sit on one CPU at a real-time priority: nothing here asks for
 # one, nor asserts when anything happened.
@@ -28,9 +28,9 @@ def write_calendar(folder, units, head=HEAD, more=""):
 
 def ready(path):
     """A session that has not begun."""
-    from timebase.dispatch.action import make_ready
-    from timebase.dispatch.description import describe
-    from timebase.dispatch.session import Session
+    from timebase.run.description import describe
+    from timebase.run.ready import make_ready
+    from timebase.run.session import Session
 
     about = describe(path)
     return Session(about, make_ready(about))
@@ -38,8 +38,8 @@ def ready(path):
 
 def run_calendar(path, look=lambda session: None):
     """What `run --json` would write; `look` is called now and then during the run."""
-    from timebase.dispatch.admission import is_admitted
-    from timebase.dispatch.outcome import outcome
+    from timebase.run.admission import is_admitted
+    from timebase.run.outcome import outcome
 
     session = ready(path)
     session.run(lambda running: is_admitted(running.dispatcher.problems), look)

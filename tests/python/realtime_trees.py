@@ -9,7 +9,7 @@ from test_doctor import GOOD_COUNTER
 
 from timebase.doctor.realtime.examine import Asked, look
 from timebase.doctor.realtime.measured import Gaps, Measured, Wakeups
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 CPU = 3
 CPU_FOLDER = f"/sys/devices/system/cpu/cpu{CPU}"

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from timebase import Page, default_clock, probe
-from timebase._library import lib
+from timebase.api.library import lib
 
 COUNTER_ID_OFFSET, COUNTS_OFFSET = 28, 32
 NEW = -3600.0  # an age in seconds: new however long a test is held up

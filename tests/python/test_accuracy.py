@@ -18,17 +18,16 @@ import numpy
 import pytest
 
 from timebase import schemas
-from timebase._library import ffi, lib
-from timebase.errors import InputError, TimebaseError, check
-from timebase.experiments import accuracy
-from timebase.experiments.accuracy import cold, delay, figure, session, trials
-from timebase.experiments.accuracy.run import chosen
-from timebase.experiments.accuracy.summary import Trials, quantile, row
-from timebase.experiments.accuracy.timer import PERIODS, TURNS
-from timebase.experiments.placement import allowed_cpus, pinned, quiet_cpu
-from timebase.realtime import Realtime
+from timebase.accuracy import cold, delay, experiments, figure, session, trials
+from timebase.accuracy.extent import QUICK
+from timebase.accuracy.summary import Trials, quantile, row
+from timebase.accuracy.timer import PERIODS, TURNS
+from timebase.api.errors import InputError, TimebaseError
+from timebase.api.library import check, ffi, lib
+from timebase.api.realtime import Realtime
+from timebase.api.wait import Waiter
+from timebase.bench.placement import allowed_cpus, pinned, quiet_cpu
 from timebase.report.file import require_folder
-from timebase.wait import Waiter
 
 WANTED_ROWS = {
     "plain",
@@ -45,7 +44,7 @@ FIGURES = {
     *("histogram", "cold", "event", "loads", "sleep", "delay"),
 }
 TINY = replace(
-    accuracy.QUICK,
+    QUICK,
     rounds=2,
     sweeps=2,
     places=4,
@@ -228,7 +227,7 @@ def valid(document, verb="accuracy"):
 @pytest.fixture(scope="module")
 def tiny():
     before = (allowed_cpus(), os.sched_getscheduler(0))
-    document = accuracy.run(TINY, seed=7)
+    document = experiments.run(TINY, seed=7)
     assert (allowed_cpus(), os.sched_getscheduler(0)) == before
     return document
 
@@ -274,7 +273,7 @@ def test_every_figure_has_data_or_a_reason(tiny):
 
 
 def test_one_experiment_alone():
-    document = accuracy.run(TINY, names=["hit"])
+    document = experiments.run(TINY, names=["hit"])
     rows = valid(document)
     assert {"plain", "exact"} <= rows.keys()
     assert [one["id"] for one in document["figures"]] == ["histogram"]
@@ -305,8 +304,9 @@ def test_refused_rights_are_told():
 )
 def test_without_rights_it_measures_all_the_same(tmp_path):
     code = (
-        "import json; from timebase.experiments import accuracy; from dataclasses import replace;"
-        "print(json.dumps(accuracy.run(replace(accuracy.QUICK, rounds=2, hits=40),"
+        "import json; from timebase.accuracy import experiments;"
+        "from timebase.accuracy.extent import QUICK; from dataclasses import replace;"
+        "print(json.dumps(experiments.run(replace(QUICK, rounds=2, hits=40),"
         " names=['hit'])))"
     )
     command = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
@@ -486,15 +486,15 @@ def test_wrong_loads_are_refused(load, cpu):
 
 
 def test_experiments_by_name():
-    assert chosen(None) == list(accuracy.EXPERIMENTS)
-    assert chosen("delay") == ["delay"]
+    assert experiments.chosen(None) == list(experiments.EXPERIMENTS)
+    assert experiments.chosen("delay") == ["delay"]
     with pytest.raises(InputError, match="offset, hit"):
-        chosen("nothing")
+        experiments.chosen("nothing")
 
 
 def test_help_names_each_experiment(timebase_command):
     said = timebase_command("accuracy", "--help").out
-    for name in accuracy.EXPERIMENTS:
+    for name in experiments.EXPERIMENTS:
         assert name in said
 
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import timebase
-from timebase.errors import check
+from timebase.api.library import check
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from shared_pages import write_page
 
 from timebase import Page, default_clock
-from timebase.experiments import bound
+from timebase.bench import bound
 from timebase.report import plots
-from timebase.trust.examine import examine
+from timebase.status.examine import examine
 
 U32, NS = st.integers(0, 2**32 - 1), st.integers(0, 2**61)
 

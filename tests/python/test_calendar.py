@@ -9,14 +9,14 @@ import weakref
 import pytest
 
 from timebase import Calendar, CFunction, NotAdmittedError, Unit, Waiter, WaitFlag, learn_tick
-from timebase._library import ffi, lib
-from timebase.calendar_result import (
+from timebase.api.calendar_result import (
     ProblemKind,
     Release,
     ReleaseBit,
     TickComb,
     UnitResult,
 )
+from timebase.api.library import ffi, lib
 
 MS = 1_000_000
 NOTHING = CFunction(int(ffi.cast("uintptr_t", ffi.addressof(lib, "timebase_nothing"))))

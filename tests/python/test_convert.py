@@ -13,8 +13,8 @@ import pytest
 from timelines import cases, write_case, write_series
 
 from timebase import Page, Status, schemas
-from timebase.conversion.formats import FORMATS, NoTickError
-from timebase.errors import InputError
+from timebase.api.errors import InputError
+from timebase.convert.formats import FORMATS, NoTickError
 
 
 @pytest.fixture

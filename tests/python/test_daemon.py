@@ -16,7 +16,7 @@ import pytest
 from daemons import PROGRAM, ROOT, Daemon, Page, eventually, needs_program, run
 from prometheus_client.parser import text_string_to_metric_families
 
-from timebase.trust.metrics import METRICS
+from timebase.status.metrics import METRICS
 
 pytestmark = needs_program
 

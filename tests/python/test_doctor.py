@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from timebase.counter import Counter
-from timebase.doctor import Facts, judge
-from timebase.doctor.kernel import TimeNamespace, parse_timens_offsets
+from timebase.api.counter import Counter
+from timebase.doctor.facts import Facts
+from timebase.doctor.findings import judge
 from timebase.doctor.ntp import NtpState, read_ntp
+from timebase.status.namespace import TimeNamespace, parse_timens_offsets
 
 GOOD_COUNTER = Counter(
     name="TSC",

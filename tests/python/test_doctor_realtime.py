@@ -7,7 +7,7 @@ import pytest
 from realtime_trees import CONFIG, CPU_FOLDER, GOOD, QUICK, STILL, facts_of
 from test_doctor import GOOD_COUNTER
 
-from timebase.doctor.realtime import judge
+from timebase.doctor.realtime.examine import judge
 from timebase.doctor.realtime.measured import Measured
 
 GUEST = replace(GOOD_COUNTER, hypervisor=True)
@@ -172,7 +172,7 @@ def test_findings_come_worst_first(tmp_path):
 def test_ids_differ_from_those_of_the_clock():
     from test_doctor import GOOD as GOOD_CLOCK
 
-    from timebase.doctor import judge as judge_clock
+    from timebase.doctor.findings import judge as judge_clock
 
     clock = {finding.id for finding in judge_clock(GOOD_CLOCK)}
     assert not clock & {name for name, *_ in FAULTS}

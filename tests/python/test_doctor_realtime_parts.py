@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from realtime_trees import grow
 
-from timebase._library import ffi, lib
+from timebase.api.library import ffi, lib
+from timebase.bench.placement import allowed_cpus, may_run_on
 from timebase.doctor.realtime import cpulist, interrupts
 from timebase.doctor.realtime.kernel import parse_config
 from timebase.doctor.realtime.measured import measure, more
 from timebase.doctor.realtime.permissions import ask_for_fifo
-from timebase.experiments.placement import allowed_cpus, may_run_on
 
 
 @given(st.sets(st.integers(0, 5000)))

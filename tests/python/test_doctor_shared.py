@@ -6,8 +6,9 @@ import os
 import pytest
 from shared_pages import write_page
 
-from timebase.doctor.realtime.tree import Tree
-from timebase.doctor.shared import chrony, drift, examine, page
+from timebase.doctor.shared import chrony, drift, page
+from timebase.doctor.shared.examine import examine
+from timebase.doctor.tree import Tree
 
 GOOD_CHRONY = "pool pool.ntp.org iburst\nrtcsync\nmaxclockerror 50\n"
 

@@ -3,12 +3,12 @@
 
 import pytest
 
-from timebase._library import ffi, lib
-from timebase.errors import TimebaseError, check
-from timebase.experiments import causality, cost, figure1, stopwatch, tracking
-from timebase.experiments.causality import cpu_pairs
-from timebase.experiments.placement import allowed_cpus, pinned, quiet_cpu
-from timebase.experiments.quantiles import quantile
+from timebase.api.errors import TimebaseError
+from timebase.api.library import check, ffi, lib
+from timebase.bench import causality, cost, figure1, stopwatch, tracking
+from timebase.bench.causality import cpu_pairs
+from timebase.bench.placement import allowed_cpus, pinned, quiet_cpu
+from timebase.bench.quantiles import quantile
 
 
 def test_quantile_is_the_nearest_rank():

@@ -7,7 +7,7 @@ import pytest
 
 import timebase
 from timebase import Interval, Status, TimebaseError
-from timebase._library import lib
+from timebase.api.library import lib
 
 
 def of(earliest_ns, latest_ns):

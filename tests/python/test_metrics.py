@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared_pages import GOOD_METRICS, write_metrics
 
-from timebase.trust.file import Refused
-from timebase.trust.metrics import METRICS, MOST_BYTES, parse_metrics, read_metrics
+from timebase.status.file import Refused
+from timebase.status.metrics import METRICS, MOST_BYTES, parse_metrics, read_metrics
 
 PATH = Path("metrics.prom")
 

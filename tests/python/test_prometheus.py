@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from timebase.trust.metrics import METRICS
+from timebase.status.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples/prometheus"

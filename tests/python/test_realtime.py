@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from timebase import Realtime, RealtimeBit, TimebaseError
-from timebase.realtime import EVERYTHING, name_of
+from timebase.api.realtime import EVERYTHING, name_of
 
 CPU = min(os.sched_getaffinity(0))
 
@@ -106,7 +106,7 @@ def test_without_rights_the_rest_is_granted():
         pytest.skip("only root can become somebody without rights")
     program = (
         "import os; from timebase import Realtime, RealtimeBit, lib\n"
-        "import timebase.realtime\n"
+        "import timebase.api.realtime\n"
         "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
         "with Realtime(priority=2) as realtime:\n"
         "    print(*(refusal.bit.name for refusal in realtime.refused))\n"

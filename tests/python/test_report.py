@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from timebase import schemas
-from timebase.errors import InputError, TimebaseError
+from timebase.api.errors import InputError, TimebaseError
 from timebase.report import measure, verdict
 from timebase.report.build import build
 from timebase.report.file import require_writable, write_whole
@@ -96,7 +96,7 @@ def test_a_machine_that_cannot_wait_gets_a_report_all_the_same(monkeypatch):
     def refuse(*_, **__):
         raise TimebaseError("the kernel refuses CPU 1")
 
-    monkeypatch.setattr(measure.accuracy, "run", refuse)
+    monkeypatch.setattr(measure.experiments, "run", refuse)
     hit = measure._hit(measure.QUICK, lambda *_: None)
     assert hit == {"problem": "the kernel refuses CPU 1"}
     use = verdict._starting({"hit": hit}, "yes")

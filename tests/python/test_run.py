@@ -82,7 +82,7 @@ def test_table_json_and_plots(timebase_command, tmp_path):
 
 
 def test_png(tmp_path):
-    from timebase.dispatch.plot import draw
+    from timebase.run.plot import draw
 
     document = run_calendar(write_calendar(tmp_path, ONCE))
     assert draw(document, "png").startswith(b"\x89PNG")

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from timebase.dispatch.description import describe
-from timebase.dispatch.duration import parse_duration, show_duration
-from timebase.dispatch.places import find_places, line_of
-from timebase.errors import InputError
+from timebase.api.errors import InputError
+from timebase.run.description import describe
+from timebase.run.places import find_places, line_of
+from timebase.text.duration import parse_duration, show_duration
 
 UNIT = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
 

@@ -14,7 +14,7 @@ from calendars import (
     write_calendar,
 )
 
-from timebase.dispatch.keys import CalendarFileError
+from timebase.run.keys import CalendarFileError
 
 
 def test_every_release_is_accounted_for(tmp_path):

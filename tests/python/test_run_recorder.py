@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy
 import pytest
 
-from timebase._library import ffi, lib
-from timebase.dispatch.histogram import BUCKETS, Histogram, edges_ns
-from timebase.dispatch.recorder import RELEASE_TYPE, Recorder, UnitRecord, _layout
+from timebase.api.library import ffi, lib
+from timebase.run.histogram import BUCKETS, Histogram, edges_ns
+from timebase.run.recorder import RELEASE_TYPE, Recorder, UnitRecord, _layout
 
 PERIOD_NS = 1_000_000
 

@@ -3,7 +3,8 @@
 
 import threading
 
-from timebase.dispatch.watchdog import UnitTimedOut, Watch, Watchdog
+from timebase import UnitTimedOut
+from timebase.run.watchdog import Watch, Watchdog
 
 
 def in_thread(function):

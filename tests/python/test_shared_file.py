@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_pages import COUNTER_ID_OFFSET, page_bytes, write_page
 
-from timebase.trust import file
-from timebase.trust.file import Refused
-from timebase.trust.page import read_page
+from timebase.status import file
+from timebase.status.file import Refused
+from timebase.status.page import read_page
 
 
 @pytest.fixture(autouse=True)

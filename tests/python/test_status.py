@@ -11,11 +11,10 @@ import pytest
 from shared_pages import GOOD_METRICS, NEW, write_metrics, write_page
 
 from timebase import schemas
-from timebase._library import lib
-from timebase.doctor.kernel import TimeNamespace
-from timebase.trust.examine import document, look
-from timebase.trust.file import Refused
-from timebase.trust.judge import (
+from timebase.api.library import lib
+from timebase.status.examine import document, look
+from timebase.status.file import Refused
+from timebase.status.judge import (
     EXIT_CODES,
     LEVELS,
     REFUSALS,
@@ -24,7 +23,8 @@ from timebase.trust.judge import (
     judge,
     level_of,
 )
-from timebase.trust.metrics import parse_metrics
+from timebase.status.metrics import parse_metrics
+from timebase.status.namespace import TimeNamespace
 
 LIMITS = Limits(max_age_ns=600 * 10**9)  # whoever is held up has not failed
 OPERATIONS = Path(__file__).resolve().parents[2] / "docs/guide/operations.md"

@@ -8,8 +8,8 @@ import pytest
 from timelines import cases, write_case, write_series
 
 from timebase import Timeline, TimelineError
-from timebase.errors import TimebaseError
-from timebase.timeline import Reason
+from timebase.api.errors import TimebaseError
+from timebase.api.timeline import Reason
 
 INSTANT = ("mono_ns", "utc_ns", "maxerror_ns", "utc_maxerror_ns", "flags")
 

@@ -8,8 +8,8 @@ import pytest
 from shared_pages import write_page
 
 from timebase import Clock, TimebaseError
-from timebase._library import lib
-from timebase.trust.file import Refused, open_trusted
+from timebase.api.library import lib
+from timebase.status.file import Refused, open_trusted
 
 NOBODY = 65534
 IDS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from timebase import Page, TimebaseError
-from timebase._library import lib
+from timebase.api.library import lib
 
 FOLDER = Path(__file__).parents[2] / "spec" / "vectors"
 

@@ -17,8 +17,8 @@ from timebase import (
     rehearsing,
     ticks_ordered,
 )
-from timebase._library import ffi
-from timebase.wait_result import (
+from timebase.api.library import ffi
+from timebase.api.wait_result import (
     WaiterDescription,
     WaitResult,
     disturbance_texts,

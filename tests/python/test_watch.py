@@ -13,9 +13,9 @@ from rich.console import Console
 from shared_pages import write_page
 
 from timebase import schemas
-from timebase._library import lib
+from timebase.api.library import lib
 from timebase.cli.watch import screen
-from timebase.trust.watch import NO_PAGE, Sample, Watch, changed, page_sampler, sparkline
+from timebase.status.watch import NO_PAGE, Sample, Watch, changed, page_sampler, sparkline
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from timebase.errors import EnvironmentVariableError, InputError, TimebaseError
+from timebase.api.errors import EnvironmentVariableError, InputError, TimebaseError
 
 FAILED, WRONG_INPUT = 1, 2
 

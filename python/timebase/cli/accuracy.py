@@ -63,13 +63,14 @@ def accuracy(
 
 
 def _measure_and_draw(quick: bool, out: Path, cpu, only, seed) -> dict:
-    from timebase.experiments import accuracy as experiments
-    from timebase.experiments.accuracy.run import chosen, expected_sec
-    from timebase.experiments.accuracy.session import choose_cpu
+    from timebase.accuracy import experiments
+    from timebase.accuracy.experiments import chosen, expected_sec
+    from timebase.accuracy.extent import FULL, QUICK
+    from timebase.accuracy.session import choose_cpu
     from timebase.report.file import write_whole
     from timebase.report.pictures import save
 
-    names, extent = chosen(only), experiments.QUICK if quick else experiments.FULL
+    names, extent = chosen(only), QUICK if quick else FULL
     chosen_cpu = choose_cpu(cpu)
     with progress_bars(total=expected_sec(extent, names) + DRAWING_SEC) as start:
         document = experiments.run(extent, cpu=chosen_cpu, names=names, seed=seed, start=start)
@@ -109,7 +110,7 @@ def _print_table(document: dict) -> None:
 
 
 def _cells(row: dict) -> list[str]:
-    from timebase.experiments.accuracy.figure import percent, words
+    from timebase.accuracy.figure import percent, words
 
     errors = ("p50_ns", "p99_ns", "p999_ns", "bias_ns")
     shares = ("late_share", "disturbed_share", "cpu_share")

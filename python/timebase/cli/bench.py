@@ -23,9 +23,9 @@ def bench(
 
 def measure(rounds: int, calls: int) -> dict:
     """What `bench --json` prints."""
-    from timebase.counter import probe
-    from timebase.experiments import cost
-    from timebase.machine import describe
+    from timebase.api.counter import probe
+    from timebase.api.machine import describe
+    from timebase.bench import cost
 
     with progress_bars(total=1) as start:
         found = cost.run(rounds, calls, start("cost per call", 1))

@@ -12,8 +12,8 @@ from typing import Optional
 
 import typer
 
-from timebase.cli.now import iso_utc
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
+from timebase.text.utc import iso_utc
 
 # typer evaluates annotations, and Python 3.9 does not know `str | None`.
 MaybeText, MaybeTexts = Optional[str], Optional[list[str]]
@@ -71,8 +71,8 @@ def convert(
 def _require_sense(
     ticks, file, form, separator, timeline, page, boot, boots, draw_on, json, as_csv
 ):
-    from timebase.conversion.formats import FORMATS
-    from timebase.errors import InputError
+    from timebase.api.errors import InputError
+    from timebase.convert.formats import FORMATS
 
     if form not in FORMATS:
         raise InputError(f"--format {form}: must be one of {', '.join(FORMATS)}")
@@ -89,8 +89,8 @@ def _require_sense(
 
 
 def _meaning(timeline, page, boot, draw_on):
-    from timebase.conversion.meaning import ByPage, ByTimeline
-    from timebase.timeline import DEFAULT_FOLDER
+    from timebase.api.timeline import DEFAULT_FOLDER
+    from timebase.convert.meaning import ByPage, ByTimeline
 
     if page is not None:
         return ByPage(page)
@@ -98,7 +98,7 @@ def _meaning(timeline, page, boot, draw_on):
 
 
 def _finder(form, column, separator):
-    from timebase.conversion.formats import FORMATS
+    from timebase.convert.formats import FORMATS
 
     return FORMATS[form](column, separator)
 
@@ -106,7 +106,7 @@ def _finder(form, column, separator):
 @contextmanager
 def _lines(ticks, file) -> Iterator[tuple[str, Iterable[str]]]:
     """The input's name and lines, with a bar on a terminal for as much of it as has been read."""
-    from timebase.errors import InputError
+    from timebase.api.errors import InputError
 
     if ticks:
         yield "argument", ticks
@@ -144,7 +144,7 @@ def _batches(lines: Iterable[str]) -> Iterator[list]:
 
 def _rows(batch, name, finder, are_arguments: bool) -> Iterator[dict]:
     """A row for each line that has a tick, or should have."""
-    from timebase.conversion.formats import NoTickError
+    from timebase.convert.formats import NoTickError
 
     for number, line in batch:
         text = line.rstrip("\r\n")

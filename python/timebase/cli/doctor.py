@@ -7,8 +7,8 @@ from typing import Optional
 
 import typer
 
+from timebase.api.errors import InputError
 from timebase.cli.output import JSON_OPTION, print_json
-from timebase.errors import InputError
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "ok": "green"}
 NOT_READY = 1
@@ -21,7 +21,7 @@ def doctor(
     ),
 ) -> None:
     """Can the clock be trusted here? Exit code 0: ready; 1: not ready."""
-    from timebase.doctor import examine
+    from timebase.doctor.examine import examine
 
     if cpu is not None:
         _require_cpu(cpu)
@@ -34,8 +34,8 @@ def doctor(
 
 
 def _require_cpu(cpu: int) -> None:
+    from timebase.bench.placement import allowed_cpus, may_run_on
     from timebase.doctor.realtime import cpulist
-    from timebase.experiments.placement import allowed_cpus, may_run_on
 
     if not may_run_on(cpu):
         usable = cpulist.show(tuple(allowed_cpus()))

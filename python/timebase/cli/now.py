@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
 import typer
 
 from timebase.cli.output import JSON_OPTION, print_json
+from timebase.text.utc import iso_utc
 
 PAGE_OPTION = typer.Option(
     None, help="Attach to this page, and tell the time by it; the daemon's is /run/timebase/page."
@@ -28,12 +28,6 @@ def now(json: bool = JSON_OPTION, page: MaybePath = PAGE_OPTION) -> None:
         print_json(document)
     else:
         _print_table(document)
-
-
-def iso_utc(utc_ns: int) -> str:
-    """2026-11-21T01:02:03.123456789Z"""
-    seconds, ns = divmod(utc_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{ns:09d}Z"
 
 
 def read(page: Path | None = None) -> dict:

@@ -14,7 +14,7 @@ MaybeInt, MaybeText, MaybePath = Optional[int], Optional[str], Optional[Path]
 
 def duration_ns(text: MaybeText) -> MaybeInt:
     """For typer's callback=: "250ms" as ns. Above 0."""
-    from timebase.dispatch.duration import parse_duration
+    from timebase.text.duration import parse_duration
 
     if text is None or isinstance(text, int):
         return text

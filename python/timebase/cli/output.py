@@ -23,7 +23,7 @@ def require_modules(verb: str, *modules: str) -> None:
     """TimebaseError naming what is not installed."""
     from importlib.util import find_spec
 
-    from timebase.errors import TimebaseError
+    from timebase.api.errors import TimebaseError
 
     missing = [module for module in modules if find_spec(module) is None]
     if missing:

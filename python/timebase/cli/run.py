@@ -22,7 +22,7 @@ NEEDED = ("numpy", "rich")
 
 
 def _duration(text: MaybeText) -> MaybeInt:
-    from timebase.dispatch.duration import parse_duration
+    from timebase.text.duration import parse_duration
 
     if text is None or isinstance(text, int):
         return text
@@ -52,7 +52,7 @@ def run(
     ),
 ) -> None:
     """Begin units of work at their times, and say how punctual that was. Ctrl-C ends it well."""
-    from timebase.dispatch.description import describe
+    from timebase.run.description import describe
 
     require_modules("run", *NEEDED, *(["matplotlib"] if plot else []))
     _require_outputs(calendar, json, plot)
@@ -66,7 +66,7 @@ def run(
 
 def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
     """Said before the run, not after it."""
-    from timebase.errors import InputError
+    from timebase.api.errors import InputError
     from timebase.report.file import require_writable
 
     if json is not None and json != STDOUT:
@@ -84,10 +84,10 @@ def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
 
 
 def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:
-    from timebase.dispatch.action import make_ready
-    from timebase.dispatch.outcome import outcome
-    from timebase.dispatch.session import Session
-    from timebase.dispatch.show import Show
+    from timebase.run.outcome import outcome
+    from timebase.run.ready import make_ready
+    from timebase.run.session import Session
+    from timebase.run.show import Show
 
     show = Show(quiet=json == STDOUT)
     actions = make_ready(about)
@@ -110,9 +110,9 @@ def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:
 
 def _cpu(about, option: MaybeInt) -> int:
     """Where the dispatcher runs: as asked for, or on the CPU that doctor looks at."""
+    from timebase.api.errors import InputError
+    from timebase.bench.placement import may_run_on
     from timebase.doctor.realtime.examine import Tree, choose_cpu
-    from timebase.errors import InputError
-    from timebase.experiments.placement import may_run_on
 
     found = about.cpu if option is None else option
     if found is None:
@@ -136,7 +136,7 @@ def _write(document: dict, json: MaybeText, plot: MaybePath) -> None:
     elif json is not None:
         write_whole(Path(os.path.realpath(json)), text)
     if plot is not None and document["run"] is not None:
-        from timebase.dispatch.plot import draw
+        from timebase.run.plot import draw
 
         write_whole(Path(os.path.realpath(plot)), draw(document, plot.suffix[1:]))
 

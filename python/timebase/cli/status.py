@@ -42,9 +42,9 @@ def status(
     json: bool = JSON_OPTION,
 ) -> None:
     """Does the shared clock deserve trust? Exit code 0 ok, 1 warning, 2 critical, 3 unknown."""
-    from timebase.errors import TimebaseError
-    from timebase.trust.examine import examine
-    from timebase.trust.judge import Limits
+    from timebase.api.errors import TimebaseError
+    from timebase.status.examine import examine
+    from timebase.status.judge import Limits
 
     try:
         document = examine(page, metrics, Limits(max_bound, max_age))
@@ -95,7 +95,7 @@ def _sections(document: dict):
 
 
 def _page_rows(page: dict):
-    from timebase.dispatch.duration import show_duration
+    from timebase.text.duration import show_duration
 
     yield "UTC", page["utc"]
     yield "status", page["status"]
@@ -129,7 +129,7 @@ def _tai_words(page: dict) -> str:
 
 
 def _utc_bound(page: dict) -> str:
-    from timebase.dispatch.duration import show_duration
+    from timebase.text.duration import show_duration
 
     if page["status"] in ("UNKNOWN", "UNRELIABLE"):
         return "no bound just now"
@@ -138,7 +138,7 @@ def _utc_bound(page: dict) -> str:
 
 
 def _daemon_rows(daemon: dict):
-    from timebase.dispatch.duration import show_duration
+    from timebase.text.duration import show_duration
 
     state = "up" if daemon["is_up"] else "ended"
     version = f", version {daemon['version']}" if daemon["version"] else ""
@@ -160,7 +160,7 @@ def _daemon_rows(daemon: dict):
 
 
 def _reference_rows(document: dict):
-    from timebase.dispatch.duration import show_duration
+    from timebase.text.duration import show_duration
 
     for one in document["references"]:
         if one["is_up"] is False or one["offset_ns"] is None or one["error_ns"] is None:

@@ -26,8 +26,8 @@ def watch(
     json: bool = typer.Option(False, "--json", help="Print a JSON object (docs/json.md) a line."),
 ) -> None:
     """The shared clock, live. Ctrl-C ends it. Exit code 1 if there was never a page to read."""
-    from timebase.trust import DEFAULT_PAGE
-    from timebase.trust.watch import Watch, page_sampler, private_sampler
+    from timebase.api.clock import DEFAULT_PAGE
+    from timebase.status.watch import Watch, page_sampler, private_sampler
 
     if private and page is not None:
         raise typer.BadParameter("take --page or --private, not both")
@@ -104,7 +104,7 @@ def _in_words(look: dict) -> str:
 
 
 def _values(look: dict):
-    from timebase.dispatch.duration import show_duration
+    from timebase.text.duration import show_duration
 
     offset, bracket = look["offset_ns"], look["bracket_ns"]
     yield "off CLOCK_REALTIME", f"{show_duration(offset)} ± {show_duration(bracket)}"
@@ -120,7 +120,7 @@ def screen(watching, name: str):
     from rich.markup import escape
     from rich.table import Table
 
-    from timebase.trust.watch import sparkline
+    from timebase.status.watch import sparkline
 
     latest = watching.samples[-1]
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), title=escape(name))

@@ -6,20 +6,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from timebase._library import COUNTER_VARIABLE, ffi, lib
-from timebase.clock import Status, default_clock
-from timebase.counter import Counter, probe
-from timebase.doctor.kernel import (
-    TimeNamespace,
-    clock_messages,
-    clock_parameters,
-    read_time_namespace,
-)
+from timebase.api.clock import Status, default_clock
+from timebase.api.counter import Counter, probe
+from timebase.api.library import COUNTER_VARIABLE, check, ffi, lib
+from timebase.api.machine import describe
+from timebase.bench.cost import row_names
+from timebase.bench.placement import allowed_cpus
+from timebase.doctor.kernel import clock_messages, clock_parameters
 from timebase.doctor.ntp import NtpState, read_ntp
-from timebase.errors import check
-from timebase.experiments.cost import row_names
-from timebase.experiments.placement import allowed_cpus
-from timebase.machine import describe
+from timebase.status.namespace import TimeNamespace, read_time_namespace
 
 CALLS = ("clock_gettime_monotonic", "clock_gettime_syscall", "utc")
 BATCHES, CALLS_PER_BATCH = 15, 200

@@ -8,11 +8,11 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from timebase.cli.now import iso_utc
-from timebase.experiments.accuracy.figure import percent, words
+from timebase.accuracy.figure import percent, words
 from timebase.report import plots
 from timebase.report.panels import draw
 from timebase.report.svg import COLOURS, inline_svg
+from timebase.text.utc import iso_utc
 
 
 def build(document: dict) -> str:

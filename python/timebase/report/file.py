@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from timebase.errors import InputError
+from timebase.api.errors import InputError
 
 
 def require_writable(path: Path) -> None:

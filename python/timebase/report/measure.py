@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable
 
-from timebase.clock import default_clock
-from timebase.doctor import examine
-from timebase.errors import TimebaseError
-from timebase.experiments import accuracy, bound, causality, cost, figure1, stopwatch, tracking
-from timebase.experiments.accuracy.run import expected_sec
+from timebase.accuracy import experiments, extent
+from timebase.api.clock import default_clock
+from timebase.api.errors import TimebaseError
+from timebase.bench import bound, causality, cost, figure1, stopwatch, tracking
+from timebase.doctor.examine import examine
 from timebase.report.verdict import verdict
-from timebase.trust.examine import examine as examine_shared
+from timebase.status.examine import examine as examine_shared
 
 HIT_EXPERIMENTS = ["offset", "hit", "sleep", "delay"]
 
@@ -31,7 +31,7 @@ class Extent:
     laps: int
     laps_sec: float
     bound_sec: float
-    hit: accuracy.Extent
+    hit: extent.Extent
     drawing_sec: float = 5
 
     @property
@@ -43,7 +43,7 @@ class Extent:
             + self.causality_sec
             + self.laps_sec
             + self.bound_sec
-            + expected_sec(self.hit, HIT_EXPERIMENTS)
+            + experiments.expected_sec(self.hit, HIT_EXPERIMENTS)
             + self.drawing_sec
         )
 
@@ -60,7 +60,7 @@ FULL = Extent(
     laps_sec=1,
     bound_sec=3,
     hit=replace(
-        accuracy.FULL,
+        extent.FULL,
         hits=100_000,
         sleeps=4_000,
         delays=5_000,
@@ -79,7 +79,7 @@ QUICK = Extent(
     laps=10_000,
     laps_sec=0.5,
     bound_sec=1,
-    hit=accuracy.QUICK,
+    hit=extent.QUICK,
 )
 
 Start = Callable[[str, float], Callable[[float], None]]
@@ -122,7 +122,7 @@ def _trust(extent: Extent, start: Start) -> dict:
 def _hit(extent: Extent, start: Start) -> dict:
     """What `accuracy --json` prints, of some experiments; or why there is nothing."""
     try:
-        found = accuracy.run(extent.hit, names=HIT_EXPERIMENTS, start=start)
+        found = experiments.run(extent.hit, names=HIT_EXPERIMENTS, start=start)
     except TimebaseError as problem:
         return {"problem": str(problem)}
     del found["machine"]

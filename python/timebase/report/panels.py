@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws figures that are given as data (timebase.experiments.accuracy.figure)."""
+"""Draws figures that are given as data (timebase.accuracy.figure)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import matplotlib
 import numpy
 from matplotlib.figure import Figure
 
-from timebase.experiments.accuracy.figure import words
+from timebase.accuracy.figure import words
 from timebase.report.style import WIDTH_IN, style
 from timebase.report.svg import COLOURS, inline_svg
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from timebase.experiments.accuracy.figure import percent, words
+from timebase.accuracy.figure import percent, words
 
 
 def verdict(document: dict) -> dict:

@@ -4,9 +4,3 @@
 A file for each question: read() gathers facts from a Tree, judge() says what follows from them.
 What could not be found out is None, and the findings say so.
 """
-
-from __future__ import annotations
-
-from timebase.doctor.realtime.examine import Facts, examine, judge
-
-__all__ = ["Facts", "examine", "judge"]

@@ -8,7 +8,8 @@ import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 
-from timebase.counter import Counter
+from timebase.api.counter import Counter
+from timebase.bench.placement import may_run_on, quiet_cpu
 from timebase.doctor.findings import SEVERITIES, Finding
 from timebase.doctor.realtime import (
     firmware,
@@ -27,8 +28,7 @@ from timebase.doctor.realtime import (
     tick,
     virtual,
 )
-from timebase.doctor.realtime.tree import Tree
-from timebase.experiments.placement import may_run_on, quiet_cpu
+from timebase.doctor.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from timebase.counter import Counter
+from timebase.api.counter import Counter
 from timebase.doctor.findings import Finding, Findings
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 FINE_NS = 1.0  # counters with longer steps need several readings to tell an instant
 # Of each processor: which line of /proc/cpuinfo, and what its words stand for, best first.

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from timebase._library import ffi, lib
+from timebase.api.errors import TimebaseError
+from timebase.api.library import check, ffi, lib
+from timebase.bench.placement import pinned
+from timebase.bench.quantiles import quantile
 from timebase.doctor.findings import Finding, Findings
 from timebase.doctor.realtime.permissions import policy_name
-from timebase.errors import TimebaseError, check
-from timebase.experiments.placement import pinned
-from timebase.experiments.quantiles import quantile
 
 SLEEPS, PERIOD_NS = 200, 1_000_000
 POLLING_NS = 200_000_000

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from timebase.doctor.findings import Finding, Findings
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 CAP_IPC_LOCK, CAP_SYS_NICE = 14, 23  # linux/capability.h
 ENOUGH_LOCKED = 64 << 20  # bytes: a small program with all its libraries

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from timebase.doctor.findings import Finding, Findings
 from timebase.doctor.realtime import cpulist
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from timebase.doctor.findings import Finding, Findings
 from timebase.doctor.realtime import cpulist
 from timebase.doctor.realtime.kernel import Kernel
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 CLOCK_MONOTONIC_COARSE = 6  # linux/time.h: moves once a tick, and says so as its resolution
 

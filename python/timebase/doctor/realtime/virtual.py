@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from timebase.doctor.findings import Finding, Findings
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 STEAL = 7  # which number of a cpu line of /proc/stat, see proc(5)
 GUEST = 8  # from here on the numbers are part of earlier ones

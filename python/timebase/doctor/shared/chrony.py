@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from timebase.doctor.findings import Finding
-from timebase.doctor.realtime.tree import Tree
+from timebase.doctor.tree import Tree
 
 PLACES = ("/etc/chrony/chrony.conf", "/etc/chrony.conf")
 DEFAULT_MAXCLOCKERROR_PPM = 1.0

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from timebase.doctor.findings import Finding
-from timebase.doctor.realtime.tree import Tree
 from timebase.doctor.shared.chrony import Chrony
+from timebase.doctor.tree import Tree
 
 PATH = "/etc/timebase/timebased.conf"
 DEFAULT_PPM = 50.0  # ASSUME_DRIFT_PPM

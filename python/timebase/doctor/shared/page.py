@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from timebase.api.clock import DEFAULT_PAGE
 from timebase.doctor.findings import Finding
-from timebase.trust import DEFAULT_PAGE
-from timebase.trust.compare import compare
-from timebase.trust.file import Refused
-from timebase.trust.judge import Limits
-from timebase.trust.page import read_page
+from timebase.status.compare import compare
+from timebase.status.file import Refused
+from timebase.status.judge import Limits
+from timebase.status.page import read_page
 
 
 @dataclass(frozen=True)

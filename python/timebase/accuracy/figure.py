@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Figures as plain data: what is in the JSON, and all that timebase.report.panels draws from.
+
+A figure has panels one above the other; a panel has axes and series; a series has a role, which
+gives its colour, and a kind:
+
+    line, dots   y against x
+    steps        a histogram: y is the share of the bin that begins at x
+    range        one for each x, a place on an axis of names: low to high, a mark at y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from timebase.accuracy.summary import Trials, digits, median
+
+MOST_POINTS = 60
+
+
+def figure(id: str, paper: str | None, title: str, panels: list[dict], note: str = "") -> dict:
+    """`paper`: the number of the paper's figure that it repeats; `title` says what was found."""
+    return {"id": id, "paper": paper, "title": title, "note": note, "panels": panels}
+
+
+def panel(x: dict, y: dict, series: list[dict], title: str = "") -> dict:
+    return {"title": title, "x": x, "y": y, "series": [one for one in series if one["x"]]}
+
+
+def axis(label: str, scale: str = "linear", names: Sequence[str] = (), limits=None) -> dict:
+    return {"label": label, "scale": scale, "names": list(names), "limits": limits}
+
+
+def series(label: str, role: str, kind: str, x, y, dash: str = "solid", **more) -> dict:
+    """dash: solid, dashed or dotted. more: low and high of kind `range`."""
+    rounded = {name: [digits(v) for v in values] for name, values in {"y": y, **more}.items()}
+    places = [float(f"{place:.6g}") for place in x]  # neighbours must not fall together
+    return {"label": label, "role": role, "kind": kind, "dash": dash, "x": places, **rounded}
+
+
+def histogram(label: str, role: str, values: numpy.ndarray, edges: numpy.ndarray, dash="solid"):
+    """Shares of all values; what lies outside of the edges is not drawn, but counted."""
+    counts, _ = numpy.histogram(values, edges)
+    return series(label, role, "steps", edges[:-1], counts / max(1, len(values)), dash)
+
+
+def exceedance(label: str, role: str, trials: Trials, dash="solid") -> dict:
+    """The share of trials whose |error − bias| is x or more, down to the single worst one."""
+    sizes = numpy.sort(numpy.abs(trials.error_ns - median(trials.error_ns)))
+    if not len(sizes):
+        return series(label, role, "line", [], [], dash)
+    ranks = numpy.unique(numpy.geomspace(1, len(sizes), MOST_POINTS).round().astype(int))[::-1]
+    return series(label, role, "line", sizes[-ranks], ranks / len(sizes), dash)
+
+
+def ranges(label: str, role: str, places: Sequence[float], rows: Sequence[dict]) -> dict:
+    """Medians, and from them to the 99th percentiles, of rows of the JSON."""
+    return series(
+        label,
+        role,
+        "range",
+        places,
+        [row["p50_ns"] or 0.0 for row in rows],
+        low=[row["p50_ns"] or 0.0 for row in rows],
+        high=[row["p99_ns"] or 0.0 for row in rows],
+    )
+
+
+def words(ns: float) -> str:
+    """0.41 ns, 17 µs: two digits, for titles."""
+    for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if abs(ns) >= 0.995 * unit:
+            return f"{_two(ns / unit)} {name}"
+    return f"{_two(ns)} ns"
+
+
+def percent(share: float) -> str:
+    """0.41, 17, 100: of a share, without the sign."""
+    return f"{100 * share:.2g}" if share < 0.1 else f"{100 * share:.0f}"
+
+
+def _two(value: float) -> str:
+    size = abs(value)
+    if size >= 9.95 or size < 0.005:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if size >= 0.995 else f"{value:.2f}"

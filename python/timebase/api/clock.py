@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""The time: a counter and a page. See include/timebase/clock.h, whose words these are.
+
+All times are integers in nanoseconds, all ticks unsigned 64-bit integers. Every function here may
+be called from any thread at any time; from Python a call costs some 100 ns, most of it
+Python's.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import IntEnum
+
+from timebase.api.errors import TimebaseError
+from timebase.api.library import check, ffi, lib, text_of
+
+NS_PER_SEC = 1_000_000_000
+# Of a wait in C, during which Python hears no signal.
+WAIT_SLICE_NS = 100_000_000
+DEFAULT_PAGE = "/run/timebase/page"  # TIMEBASE_PAGE_PATH
+
+
+def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
+    """A Python enum with the members of a C one, so that no value is written twice."""
+    members = ffi.typeof(f"enum {c_enum}").relements
+    return IntEnum(name, {key[len(prefix) :]: value for key, value in members.items()})
+
+
+Status = enum_of("Status", "timebase_status", "TIMEBASE_STATUS_")
+Maintenance = enum_of("Maintenance", "timebase_maintenance", "TIMEBASE_MAINTENANCE_")
+AttachmentState = enum_of("AttachmentState", "timebase_attachment_state", "TIMEBASE_ATTACHMENT_")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Time is not before `earliest_ns` and not after `latest_ns` (since 1970-01-01 UTC).
+
+    What kind of promise that is, `status` says: see Clock.interval and Clock.realtime_interval.
+    One that ends before it begins is empty: it is before and after and within nothing.
+    """
+
+    earliest_ns: int
+    latest_ns: int
+    status: Status
+
+    @property
+    def width_ns(self) -> int:
+        return max(0, self.latest_ns - self.earliest_ns)
+
+    def before(self, other: Interval) -> bool:
+        """Is every moment of this one before every moment of the other? Then it came first."""
+        return self.earliest_ns <= self.latest_ns < other.earliest_ns <= other.latest_ns
+
+    def overlaps(self, other: Interval) -> bool:
+        """Have they a moment in common? Then nobody can say which came first."""
+        first = max(self.earliest_ns, other.earliest_ns)
+        return first <= min(self.latest_ns, other.latest_ns)
+
+    def contains(self, ns: int) -> bool:
+        return self.earliest_ns <= ns <= self.latest_ns
+
+    def intersect(self, other: Interval) -> Interval | None:
+        """What is left of the doubt if both hold; None if they have nothing in common. The status
+        is this one's."""
+        if not self.overlaps(other):
+            return None
+        return Interval(
+            max(self.earliest_ns, other.earliest_ns),
+            min(self.latest_ns, other.latest_ns),
+            self.status,
+        )
+
+
+@dataclass(frozen=True)
+class Instant:
+    """One tick, and everything it says. Errors are half-widths: time +/- error."""
+
+    ticks: int
+    mono_ns: int
+    utc_ns: int
+    maxerror_ns: int
+    utc_maxerror_ns: int
+    flags: int
+
+    @property
+    def status(self) -> Status:
+        return Status(self.flags & lib.TIMEBASE_LINE_STATUS_MASK)
+
+    @property
+    def is_estimate(self) -> bool:
+        """utc_maxerror_ns leaves out a term, as the kernel's own claim does: no bound."""
+        return bool(self.flags & lib.TIMEBASE_LINE_ESTIMATE)
+
+    @property
+    def tai_offset_sec(self) -> int | None:
+        """TAI - UTC in seconds; None while nobody has told the kernel."""
+        return self._tai_offset_sec if self.flags & lib.TIMEBASE_LINE_TAI_VALID else None
+
+    @property
+    def tai_ns(self) -> int:
+        """TAI in ns since 1970-01-01 TAI; equal to UTC while nobody has told the kernel."""
+        return self.utc_ns + self._tai_offset_sec * NS_PER_SEC
+
+    @property
+    def _tai_offset_sec(self) -> int:
+        upper = self.flags >> lib.TIMEBASE_LINE_TAI_SHIFT
+        return upper - 0x10000 if upper >= 0x8000 else upper
+
+    @property
+    def leap_sec(self) -> int:
+        """Seconds that the end of the day inserts (1) or deletes (-1); else 0."""
+        if self.flags & lib.TIMEBASE_LINE_LEAP_INSERT:
+            return 1
+        return -1 if self.flags & lib.TIMEBASE_LINE_LEAP_DELETE else 0
+
+
+def instant_from_c(out) -> Instant:
+    return Instant(
+        out.ticks, out.mono_ns, out.utc_ns, out.maxerror_ns, out.utc_maxerror_ns, out.flags
+    )
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """How a clock stands with the page that it is attached to; counts since it was attached."""
+
+    state: AttachmentState
+    error: str | None
+    """Why the page cannot be followed just now; None: it can."""
+    seq: int
+    age_ns: int
+    """Since the newest line began."""
+    mono_offset_ns: int
+    """CLOCK_MONOTONIC here - the page's: a time namespace, else 0."""
+    renewals: int
+    publications: int
+    openings: int
+    refusals: int
+    joins: int
+
+
+def attachment_from_c(out) -> Attachment:
+    values = {name: getattr(out, name) for name, _ in ffi.typeof(out).fields}
+    values["state"] = AttachmentState(out.state)
+    values["error"] = text_of(out.error) if out.error < 0 else None
+    return Attachment(**values)
+
+
+class Clock:
+    """A clock of the C library. Made by default_clock() or Clock.attach()."""
+
+    def __init__(self, handle):
+        self._clock = handle
+
+    @classmethod
+    def attach(cls, path: str | os.PathLike | None = None) -> Clock:
+        """The clock that all processes share: the page at `path`, or the daemon's.
+
+        TimebaseError says why it cannot be: no such file, somebody else's, another boot's. Give
+        it back with close(), or use `with`; no other thread may be reading it then.
+        """
+        out = ffi.new("timebase_clock **")
+        name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
+        if "\0" in name:  # C would take what is before it for the path
+            text = f"cannot attach to {name!r}: a path has no null byte"
+            raise TimebaseError(text, lib.TIMEBASE_E_INVALID)
+        where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
+        result = lib.timebase_clock_attach(out, where)
+        if result < 0:
+            raise TimebaseError(f"cannot attach to {name}: {text_of(result)}", result)
+        return cls(out[0])
+
+    @property
+    def attachment(self) -> Attachment:
+        """Looks at the page, and says how things stand. PRIVATE for the process' own clock."""
+        out = ffi.new("struct timebase_attachment *")
+        check(lib.timebase_clock_attachment(self._clock, out))
+        return attachment_from_c(out[0])
+
+    def close(self) -> None:
+        """Detach. The clock is then the process' own one. Nothing happens to that."""
+        clock, self._clock = self._clock, lib.timebase_clock_default()
+        lib.timebase_clock_detach(ffi.cast("timebase_clock *", clock))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def utc_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 00:00:00 UTC, as CLOCK_REALTIME counts them. Ordered."""
+        return lib.timebase_utc_ns(self._clock)
+
+    def utc_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_utc_ns_unordered(self._clock)
+
+    def mono_ns(self) -> int:
+        """Nanoseconds since boot, suspend not counted: follows CLOCK_MONOTONIC, never steps."""
+        return lib.timebase_mono_ns(self._clock)
+
+    def mono_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_mono_ns_unordered(self._clock)
+
+    def tai_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 TAI; equal to UTC while the kernel knows no difference."""
+        return lib.timebase_tai_ns(self._clock)
+
+    def tai_ns_unordered(self) -> int:
+        """The same, cheaper in C, and not ordered against what other cores do."""
+        return lib.timebase_tai_ns_unordered(self._clock)
+
+    def now(self) -> Instant:
+        """One tick, and everything it says. Ordered."""
+        out = ffi.new("struct timebase_instant *")
+        lib.timebase_now(self._clock, out)
+        return instant_from_c(out)
+
+    def at(self, ticks: int) -> Instant:
+        """What a tick read earlier, or one to come, says. Exact for the last 60 to 160 ms; else
+        the present rate is assumed and the bounds say how wrong that can be."""
+        out = ffi.new("struct timebase_instant *")
+        lib.timebase_at(self._clock, ticks, out)
+        return instant_from_c(out)
+
+    def interval(self) -> Interval:
+        """Where true UTC is, as far as the kernel knows about itself. A promise only if the
+        status is SYNCHRONIZED. Ordered."""
+        out = ffi.new("struct timebase_interval *")
+        status = check(lib.timebase_utc_interval(self._clock, out))
+        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+
+    def realtime_interval(self) -> Interval:
+        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN and UNRELIABLE, while
+        nobody steps the system clock or slews it by more than 500 ppm. Ordered."""
+        out = ffi.new("struct timebase_interval *")
+        status = check(lib.timebase_realtime_interval(self._clock, out))
+        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+
+    def wait_bound(self, maxerror_ns: int, timeout_ns: int | None = None) -> Interval | None:
+        """Wait until the bound of true UTC is at most so much, and promised; the interval then. None
+        if so much time passed first, and somebody promised a wider one. TimebaseError if nobody
+        promised anything. With timeout_ns=None it waits as long as it takes; Ctrl-C is heard."""
+        out = ffi.new("struct timebase_interval *")
+
+        def wait(deadline_ns):
+            return lib.timebase_clock_wait_bound(self._clock, maxerror_ns, deadline_ns, out)
+
+        if not self._wait(wait, timeout_ns):
+            return None
+        return Interval(out.earliest_ns, out.latest_ns, Status.SYNCHRONIZED)
+
+    def wait_after(self, utc_ns: int, timeout_ns: int | None = None) -> bool:
+        """Wait until true UTC is certainly later than utc_ns (commit-wait). False if so much time
+        passed first; the rest as wait_bound."""
+
+        def wait(deadline_ns):
+            return lib.timebase_clock_wait_after(self._clock, utc_ns, deadline_ns)
+
+        return self._wait(wait, timeout_ns)
+
+    def _wait(self, wait, timeout_ns: int | None) -> bool:
+        """In slices, between which Python looks at its signals."""
+        end_ns = None if timeout_ns is None else self.mono_ns() + timeout_ns
+        while True:
+            slice_ns = self.mono_ns() + WAIT_SLICE_NS
+            deadline_ns = slice_ns if end_ns is None else min(end_ns, slice_ns)
+            result = wait(deadline_ns)
+            if result not in (lib.TIMEBASE_E_TIMEOUT, lib.TIMEBASE_E_STALE):
+                check(result)
+                return True
+            if self.mono_ns() < deadline_ns:  # over before its time: the clock has none
+                check(result)
+            if end_ns is not None and self.mono_ns() >= end_ns:
+                if result == lib.TIMEBASE_E_STALE:
+                    check(result)
+                return False
+
+    def ticks_at_utc(self, utc_ns: int) -> int:
+        """The first tick at which the clock will show, or showed, this UTC or a later one."""
+        return lib.timebase_ticks_at_utc(self._clock, utc_ns)
+
+    def ticks_at_mono(self, mono_ns: int) -> int:
+        """The first tick at which the clock will show, or showed, this monotonic time."""
+        return lib.timebase_ticks_at_mono(self._clock, mono_ns)
+
+    def set_maintenance(self, maintenance: int) -> None:
+        """Who keeps the clock right: Maintenance.AUTOMATIC, readers, about every 100 ms of use;
+        Maintenance.MANUAL, whoever calls maintain() at least once a second."""
+        check(lib.timebase_clock_set_maintenance(self._clock, maintenance))
+
+    def maintain(self) -> bool:
+        """Compare with the kernel and publish. False if another thread is at it, or has just been."""
+        result = lib.timebase_clock_maintain(self._clock)
+        if result == lib.TIMEBASE_E_BUSY:
+            return False
+        check(result)
+        return True
+
+    def statistics(self) -> dict:
+        """What the clock has lived through: the members of struct timebase_statistics."""
+        out = ffi.new("struct timebase_statistics *")
+        check(lib.timebase_clock_statistics(self._clock, out))
+        return {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
+
+
+def default_clock() -> Clock:
+    """The process' own clock: private page, kept right by its readers, nothing to close."""
+    return Clock(lib.timebase_clock_default())

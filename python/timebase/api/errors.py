@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What can go wrong. All are TimebaseError, and say in one sentence what and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class TimebaseError(Exception):
+    """A refusal of the C library; `code` is its negative enum timebase_error, or None."""
+
+    def __init__(self, text: str, code: int | None = None):
+        super().__init__(text)
+        self.code = code
+
+
+class EnvironmentVariableError(TimebaseError):
+    """An environment variable holds a value that means nothing."""
+
+    def __init__(self, variable: str, value: str, allowed: Sequence[str]):
+        choice = " or ".join(allowed)
+        super().__init__(f"environment variable {variable}={value!r}: must be {choice}")
+
+
+class InputError(TimebaseError):
+    """An argument of the command line cannot be used."""
+
+
+class UnitTimedOut(BaseException):
+    """Raised in a unit's callable that runs into its time-out (`timebase run`). It is no Exception,
+    so that `except Exception` does not swallow it."""

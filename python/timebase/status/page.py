@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""A page that a daemon publishes: a copy of the file, as the attached clocks take it.
+
+The file is read, never mapped, so that whoever truncates it harms nobody (docs/threat-model.md).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from timebase.api.clock import Instant
+from timebase.api.counter import ticks_ordered
+from timebase.api.errors import TimebaseError
+from timebase.api.library import ffi, lib
+from timebase.api.page import Page
+from timebase.status.file import Opened, Refused, open_trusted
+
+ATTEMPTS = 100  # at a consistent copy; a publication takes less than a microsecond
+SEQ_BYTES = 8
+
+
+@dataclass(frozen=True)
+class SharedPage:
+    """One copy; what it says of later ticks is what it said when it was taken."""
+
+    path: Path
+    page: Page
+    owner_uid: int
+    mode: int
+
+    def now(self) -> Instant:
+        """What this moment's tick means by the page."""
+        return self.page.convert(ticks_ordered())
+
+    def age_ns(self, instant: Instant) -> int:
+        """How long the newest lines have been in force; 0 while they are still to come."""
+        return max(0, instant.mono_ns - self.page.lines()["slew"]["mono_ns"])
+
+
+def read_page(path: Path) -> SharedPage:
+    """Refused says why not, and what to do."""
+    opened = open_trusted(path)
+    try:
+        page = Page.from_bytes(_consistent_copy(path, opened))
+    finally:
+        os.close(opened.descriptor)
+    _validate(path, page)
+    return SharedPage(path, page, opened.owner_uid, opened.mode)
+
+
+def _consistent_copy(path: Path, opened: Opened) -> bytes:
+    for _ in range(ATTEMPTS):
+        seq = os.pread(opened.descriptor, SEQ_BYTES, 0)
+        data = os.pread(opened.descriptor, lib.TIMEBASE_PAGE_SIZE, 0)
+        if len(data) < lib.TIMEBASE_PAGE_SIZE:
+            raise Refused(
+                "format",
+                f"{path} has {len(data)} bytes; a page has {lib.TIMEBASE_PAGE_SIZE}.",
+                "Restart timebased, which replaces it; look who has truncated it.",
+            )
+        # As spec/page.md: the copy that seq names stays whole as long as seq does.
+        if seq == data[:SEQ_BYTES] == os.pread(opened.descriptor, SEQ_BYTES, 0):
+            return data
+    raise Refused(
+        "torn",
+        f"{path} changed during each of {ATTEMPTS} attempts to read it.",
+        "No timebased writes that often: look who else does.",
+    )
+
+
+def _validate(path: Path, page: Page) -> None:
+    try:
+        page.validate()
+    except TimebaseError as problem:
+        if problem.code == lib.TIMEBASE_E_STALE:
+            raise Refused(
+                "empty",
+                f"{path} holds no lines yet.",
+                "Wait a second; if it stays so, look at the daemon's log.",
+            ) from None
+        raise Refused(
+            "format",
+            f"{path} is no page that this version can read: {problem}.",
+            "Restart timebased, which replaces it; have all of one version.",
+        ) from None
+    own = lib.timebase_counter_id()
+    theirs = page.header()["counter_id"]
+    if theirs != own:
+        raise Refused(
+            "counter",
+            f"{path} counts {counter_name(theirs)}; this process reads {counter_name(own)}.",
+            "A page is of the machine it was made on. Unset TIMEBASE_COUNTER if it is set.",
+        )
+
+
+def counter_name(counter_id: int) -> str:
+    return ffi.string(lib.timebase_counter_name(counter_id)).decode()

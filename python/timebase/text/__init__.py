@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How times are written and read by people: durations, UTC."""
