@@ -208,9 +208,17 @@ def test_by_a_page(timebase_command, tmp_path, run):
     assert str(documents(outcome)["rows"][0]["utc_ns"]) == told["utc_ns"]
     (tmp_path / "page").write_bytes(b"short")
     outcome = timebase_command("convert", "--page", "page", ticks)
-    assert outcome.code == 1 and "512 bytes" in outcome.err
+    assert outcome.code == 1 and "a page has 512" in outcome.err
     os.mkfifo(tmp_path / "pipe")
-    assert "plain file" in timebase_command("convert", "--page", "pipe", ticks).err
+    assert "regular file" in timebase_command("convert", "--page", "pipe", ticks).err
+
+
+def test_a_page_that_others_may_write_is_refused(timebase_command, tmp_path):
+    """Before its content is looked at: it holds nothing."""
+    (tmp_path / "page").write_bytes(b"")
+    (tmp_path / "page").chmod(0o666)
+    outcome = timebase_command("convert", "--page", "page", "5")
+    assert outcome.code == 1 and "may be written by others" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import uuid
+from pathlib import Path
 from typing import NamedTuple
 
 from timebase.api.clock import Instant
-from timebase.api.errors import InputError, TimebaseError
+from timebase.api.errors import InputError
 
 
 class Meaning(NamedTuple):
@@ -72,31 +71,10 @@ class ByPage:
     """One look at a page: right for ticks of the last quarter of a second, else drawn on."""
 
     def __init__(self, path: str):
-        from timebase.api.library import ffi
-        from timebase.api.page import Page
+        from timebase.status.page import copy_page
 
         self.name = f"page {path}"
-        data = _read_page(path, ffi.sizeof("struct timebase_page"))
-        self._page = Page.from_bytes(data)
-        try:
-            self._page.validate()
-        except TimebaseError as problem:
-            raise TimebaseError(f"page {path}: {problem}", problem.code) from None
+        self._page = copy_page(Path(path)).page
 
     def of(self, ticks: list[int]) -> list[Meaning]:
         return [Meaning(self._page.convert(tick), None) for tick in ticks]
-
-
-def _read_page(path: str, size: int) -> bytes:
-    """The bytes of a page between two equal looks at its number: it may be renewed meanwhile."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise TimebaseError(f"page {path}: not a plain file")
-        for _ in range(1000):
-            number, data = os.pread(fd, 8, 0), os.pread(fd, size, 0)
-            if data[:8] == number == os.pread(fd, 8, 0):
-                return data
-    finally:
-        os.close(fd)
-    raise TimebaseError(f"page {path}: no consistent copy in 1,000 attempts")

@@ -18,7 +18,8 @@ from timebase.api.page import Page
 from timebase.status.file import Opened, Refused, open_trusted
 
 ATTEMPTS = 100  # at a consistent copy; a publication takes less than a microsecond
-SEQ_BYTES = 8
+_SEQ_START = ffi.offsetof("struct timebase_page", "seq")
+SEQ = slice(_SEQ_START, _SEQ_START + ffi.sizeof("uint64_t"))
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,14 @@ class SharedPage:
 
 
 def read_page(path: Path) -> SharedPage:
-    """Refused says why not, and what to do."""
+    """A page by which this process can tell the time. Refused says why not, and what to do."""
+    shared = copy_page(path)
+    _require_own_counter(path, shared.page)
+    return shared
+
+
+def copy_page(path: Path) -> SharedPage:
+    """A page of any counter: it says what ticks of that counter mean."""
     opened = open_trusted(path)
     try:
         page = Page.from_bytes(_consistent_copy(path, opened))
@@ -52,7 +60,7 @@ def read_page(path: Path) -> SharedPage:
 
 def _consistent_copy(path: Path, opened: Opened) -> bytes:
     for _ in range(ATTEMPTS):
-        seq = os.pread(opened.descriptor, SEQ_BYTES, 0)
+        seq = _read_seq(opened)
         data = os.pread(opened.descriptor, lib.TIMEBASE_PAGE_SIZE, 0)
         if len(data) < lib.TIMEBASE_PAGE_SIZE:
             raise Refused(
@@ -61,13 +69,17 @@ def _consistent_copy(path: Path, opened: Opened) -> bytes:
                 "Restart timebased, which replaces it; look who has truncated it.",
             )
         # As spec/page.md: the copy that seq names stays whole as long as seq does.
-        if seq == data[:SEQ_BYTES] == os.pread(opened.descriptor, SEQ_BYTES, 0):
+        if seq == data[SEQ] == _read_seq(opened):
             return data
     raise Refused(
         "torn",
         f"{path} changed during each of {ATTEMPTS} attempts to read it.",
         "No timebased writes that often: look who else does.",
     )
+
+
+def _read_seq(opened: Opened) -> bytes:
+    return os.pread(opened.descriptor, SEQ.stop - SEQ.start, SEQ.start)
 
 
 def _validate(path: Path, page: Page) -> None:
@@ -85,6 +97,9 @@ def _validate(path: Path, page: Page) -> None:
             f"{path} is no page that this version can read: {problem}.",
             "Restart timebased, which replaces it; have all of one version.",
         ) from None
+
+
+def _require_own_counter(path: Path, page: Page) -> None:
     own = lib.timebase_counter_id()
     theirs = page.header()["counter_id"]
     if theirs != own:
