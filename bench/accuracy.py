@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The goal figures of waiting: `make accuracy`, on a quiet machine.
 
-Runs `timebase accuracy` RUNS times and writes bench/results/accuracy.json with the rows of every
-run, bench/results/accuracy.md: for each figure the median of the runs, and all of them; and the
-last run's pictures that docs/guide/hit.md shows.
+Runs `timebase accuracy` RUNS times and writes bench/results/accuracy.md: for each figure the median
+of the runs, and all of them; accuracy.json with the rows of every run beside it.
 """
 
 from __future__ import annotations
@@ -12,17 +11,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
+import record
+
 RUNS = 3
-PICTURES = ("figure3", "histogram", "event", "delay")
 
 
 def figure(name, row, value, must, show="{:.2f} ns"):
@@ -52,13 +49,11 @@ FIGURES = [
 ]
 
 
-def measure(arguments: list[str], out: Path) -> dict:
+def measure(arguments: list[str]) -> dict:
     program = Path(sys.executable).with_name("timebase")
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "accuracy", "--json", "--out", folder, *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-        for name in PICTURES:
-            shutil.copy(Path(folder, f"{name}.svg"), out / f"accuracy-{name}.svg")
     document = json.loads(done.stdout)
     document.pop("figures", None)
     return document
@@ -89,30 +84,18 @@ def lines_of(runs: list[dict]) -> list[str]:
     return lines
 
 
-def heading(runs: list[dict], load: float) -> str:
-    machine, waiter = runs[0]["machine"], runs[0]["waiter"]
-    return (
-        f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, Linux "
-        f"{machine['kernel']}, {machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz in steps "
-        f"of {waiter['quantum_ns']:.1f} ns, load {load:.2f} at the start, {time.strftime('%Y-%m-%d')}."
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
-    parser.add_argument("--quick", action="store_true", help="short runs, and not for the record")
+    record.add_options(parser, parts=())
     parser.add_argument("--cpu", help="measure on this CPU")
     options = parser.parse_args()
     load = os.getloadavg()[0]
     arguments = ["--quick"] * options.quick + (["--cpu", options.cpu] if options.cpu else [])
-    options.out.mkdir(parents=True, exist_ok=True)
-    runs = [measure(arguments, options.out) for _ in range(RUNS)]
-    text = "\n".join([heading(runs, load), "", *lines_of(runs)]) + "\n"
-    (options.out / "accuracy.md").write_text(text, encoding="utf-8")
-    record = json.dumps({"load_average": load, "runs": runs}, indent=1)
-    (options.out / "accuracy.json").write_text(record + "\n", encoding="utf-8")
-    print(text, end="")
+    runs = [measure(arguments) for _ in range(RUNS)]
+    steps = f" in steps of {runs[0]['waiter']['quantum_ns']:.1f} ns"
+    text = [record.heading(runs[0]["machine"], load, steps), "", *lines_of(runs)]
+    record.write(record.folder(options), "accuracy", text, {"load_average": load, "runs": runs})
+    print("\n".join(text))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 
 Two chronyd -x on this machine's clock, with a bad network between them (tests/chrony/pair.py): the
 true offset is exactly 0. Each claim of the library is compared with it, and chronyd's own bound
-(|system time| within root delay / 2 + root dispersion) beside it. Writes bench/results/chrony.json
-with all claims, and bench/results/chrony.md.
+(|system time| within root delay / 2 + root dispersion) beside it. Writes bench/results/chrony.md, and
+chrony.json with all claims beside it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "chrony"))
+import record
+
 import pair
 
 PROBE = ROOT / "build" / "native" / "tests" / "reference_probe"
+POLLS, QUICK_POLLS = 400, 20  # claims in each network
 NETWORKS = [
     ("1 ms there, 20 ms back, jitter 3 ms", pair.QUICK, pair.SLOW),
     ("20 ms there, jitter 3 ms, 1 ms back", pair.SLOW, pair.QUICK),
@@ -84,21 +87,16 @@ def row(name: str, who: str, claims: list) -> str:
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--polls", type=int, default=400, help="claims in each network")
-    parser.add_argument("--seed", type=int, default=1, help="of the network's jitter")
-    options = parser.parse_args()
-    if pair.CHRONYD is None or pair.CHRONYC is None:
-        print("bench/chrony.py: no chrony here; scripts/setup chrony installs it")
-        return 77
-    version = subprocess.run(
-        [pair.CHRONYD, "--version"], stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.split(" (+")[0]
-    head = (
-        f"{version}, {platform.system()} {platform.release()}, {platform.machine()}, "
-        f"load {os.getloadavg()[0]:.2f} at the start, {time.strftime('%Y-%m-%d')}."
-    )
+def measure_all(polls: int, seed: int) -> dict:
+    """What each network gave, by its name."""
+    results = {}
+    for name, up, down in NETWORKS:
+        results[name] = measure(up, down, polls, seed)
+        print(name, file=sys.stderr, flush=True)
+    return results
+
+
+def lines_of(results: dict, head: str) -> list[str]:
     lines = [
         head,
         "",
@@ -107,18 +105,37 @@ def main() -> int:
         "| network | bound | inside | largest ratio | median ratio | median bound |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    results, good = {}, True
-    for name, up, down in NETWORKS:
-        results[name] = measure(up, down, options.polls, options.seed)
-        lines.append(row(name, "timebase", results[name]["claims"]))
-        lines.append(row(name, "chrony's own", results[name]["chrony_alone"]))
-        print("\n".join(lines[-2:]), flush=True)
-        good = good and ratios(results[name]["claims"])[-1] <= 1
+    for name, found in results.items():
+        lines.append(row(name, "timebase", found["claims"]))
+        lines.append(row(name, "chrony's own", found["chrony_alone"]))
+    return lines
+
+
+def heading(load: float) -> str:
+    version = subprocess.run(
+        [pair.CHRONYD, "--version"], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split(" (+")[0]
+    return (
+        f"{version}, {platform.system()} {platform.release()}, {platform.machine()}, "
+        f"load {load:.2f} at the start, {time.strftime('%Y-%m-%d')}, commit {record.commit()}."
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    record.add_options(parser, parts=())
+    parser.add_argument("--seed", type=int, default=1, help="of the network's jitter")
+    options = parser.parse_args()
+    if pair.CHRONYD is None or pair.CHRONYC is None:
+        print("bench/chrony.py: no chrony here; scripts/setup chrony installs it")
+        return 77
+    head = heading(os.getloadavg()[0])
+    results = measure_all(QUICK_POLLS if options.quick else POLLS, options.seed)
+    text = lines_of(results, head)
     document = {"about": head, "seed": options.seed, "networks": results}
-    out = ROOT / "bench" / "results"
-    (out / "chrony.json").write_text(json.dumps(document) + "\n")
-    (out / "chrony.md").write_text("\n".join(lines) + "\n")
-    return 0 if good else 1
+    record.write(record.folder(options), "chrony", text, document)
+    print("\n".join(text))
+    return 0 if all(ratios(found["claims"])[-1] <= 1 for found in results.values()) else 1
 
 
 if __name__ == "__main__":

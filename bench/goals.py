@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Every goal figure of the clock, measured in one go: `make goals`, on a quiet machine.
 
-Writes bench/results/goals.json with all samples and bench/results/goals.md, a table. Where noise
-can only add, a figure is taken RUNS times and the median stands; all of them are in the JSON.
+Writes bench/results/goals.md, and goals.json with all samples beside it. Where noise can only add,
+a figure is taken RUNS times and the median stands.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
 import sys
-import time
-from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
+import record
+
 RUNS = 5
 CAUSALITY_READS = 50_000_000
 TORTURE_READS = 1_000_000_000
@@ -43,7 +41,7 @@ def say(text: str) -> None:
 
 def test_program(folder: str, name: str, **environment: str) -> str:
     """What a test program of the native build prints; it must pass."""
-    path = ROOT / "build/native/tests" / folder / name
+    path = record.ROOT / "build/native/tests" / folder / name
     if not path.exists():
         sys.exit(f"bench/goals.py: {path} is missing: run scripts/build native first")
     full = {**os.environ, **environment}
@@ -147,13 +145,11 @@ PARTS = {
 }
 
 
-def table(found: dict) -> list[tuple[str, str, str]]:
-    ratios = {name: median(samples) for name, samples in found["cost"].items()}
-    ordered = [found["causality"][name] for name in ORDERED]
-    violations, reads = (sum(row[key] for row in ordered) for key in ("violations", "reads"))
-    late = sum(run["late"] for run in found["torture"])
-    backward = sum(run["backward"] for run in found["torture"])
-    million = sum(run["million_reads"] for run in found["torture"])
+Row = tuple[str, str, str]  # what, reached, must
+
+
+def cost_rows(found: dict) -> list[Row]:
+    ratios = {name: median(samples) for name, samples in found.items()}
     return [
         ("utc_ns_unordered / bare counter", f"{ratios['unordered_to_counter']:.3f}", "≤ 1.15"),
         ("utc_ns / clock_gettime(REALTIME)", f"{ratios['utc_to_realtime']:.3f}", "≤ 0.90"),
@@ -163,62 +159,74 @@ def table(found: dict) -> list[tuple[str, str, str]]:
             "≤ 0.97",
         ),
         ("published 1,000 times a second / quiet", f"{ratios['published_to_quiet']:.3f}", "≤ 1.1"),
-        ("causality violations, ordered reads", f"{violations} in {reads / 1e6:.0f} million", "0"),
-        (
-            "backward steps of mono, 2 threads",
-            f"{backward} in {million} million ({late} late)",
-            "0",
-        ),
-        ("error against CLOCK_REALTIME, p50", f"{found['tracking']['p50_ns']:.0f} ns", "≤ 10 ns"),
-        ("the same, p99.9", f"{found['tracking']['p999_ns']:.0f} ns", "≤ 50 ns"),
-        (
-            "1 s after a 400 ppm change of rate (simulated)",
-            (
-                f"{found['rate_change']['after_1_s_ns']:.1f} ns, "
-                f"overshoot {found['rate_change']['overshoot_ns']:.1f} ns"
-            ),
-            "≤ 1 µs, none",
-        ),
-        (
-            "first reading of a process, median / max",
-            (
-                f"{median(found['first_reading_ns']) / 1e3:.0f} / "
-                f"{max(found['first_reading_ns']) / 1e3:.0f} µs"
-            ),
-            "≤ 1 ms",
-        ),
-        (
-            "conversion error, 1 MHz to 5 GHz, 100 years",
-            f"{found['conversion_ns']:.3f} ns",
-            "≤ 2 ns",
-        ),
     ]
 
 
-def write(found: dict, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    machine = found["machine"]
-    lines = [
-        (
-            f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, "
-            f"Linux {machine['kernel']}, {machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz, "
-            f"load {found['load_average']:.2f} at the start, {found['date']}."
-        ),
+def causality_rows(found: dict) -> list[Row]:
+    ordered = [found[name] for name in ORDERED]
+    violations, reads = (sum(row[key] for row in ordered) for key in ("violations", "reads"))
+    reached = f"{violations} in {reads / 1e6:.0f} million"
+    return [("causality violations, ordered reads", reached, "0")]
+
+
+def torture_rows(found: list[dict]) -> list[Row]:
+    late, backward, million = (
+        sum(run[key] for run in found) for key in ("late", "backward", "million_reads")
+    )
+    reached = f"{backward} in {million} million ({late} late)"
+    return [("backward steps of mono, 2 threads", reached, "0")]
+
+
+def tracking_rows(found: dict) -> list[Row]:
+    return [
+        ("error against CLOCK_REALTIME, p50", f"{found['p50_ns']:.0f} ns", "≤ 10 ns"),
+        ("the same, p99.9", f"{found['p999_ns']:.0f} ns", "≤ 50 ns"),
+    ]
+
+
+def rate_change_rows(found: dict) -> list[Row]:
+    reached = f"{found['after_1_s_ns']:.1f} ns, overshoot {found['overshoot_ns']:.1f} ns"
+    return [("1 s after a 400 ppm change of rate (simulated)", reached, "≤ 1 µs, none")]
+
+
+def first_reading_rows(found: list[int]) -> list[Row]:
+    reached = f"{median(found) / 1e3:.0f} / {max(found) / 1e3:.0f} µs"
+    return [("first reading of a process, median / max", reached, "≤ 1 ms")]
+
+
+def conversion_rows(found: float) -> list[Row]:
+    return [("conversion error, 1 MHz to 5 GHz, 100 years", f"{found:.3f} ns", "≤ 2 ns")]
+
+
+ROWS = {
+    "cost": cost_rows,
+    "causality": causality_rows,
+    "torture": torture_rows,
+    "tracking": tracking_rows,
+    "rate_change": rate_change_rows,
+    "first_reading_ns": first_reading_rows,
+    "conversion_ns": conversion_rows,
+}
+
+
+def table(found: dict) -> list[Row]:
+    return [row for name, rows in ROWS.items() if name in found for row in rows(found[name])]
+
+
+def lines(found: dict) -> list[str]:
+    """Of the parts that were measured."""
+    return [
+        record.heading(found["machine"], found["load_average"]),
         "",
         "| figure | reached | must |",
         "|---|---:|---:|",
         *(f"| {figure} | {reached} | {must} |" for figure, reached, must in table(found)),
     ]
-    (folder / "goals.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "goals.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print("\n".join(lines))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/results", metavar="DIR")
-    parser.add_argument("--quick", action="store_true", help="a minute, and not for the record")
-    parser.add_argument("--only", choices=PARTS, help="renew one part of the record in --out")
+    record.add_options(parser, tuple(PARTS))
     options = parser.parse_args()
     load = os.getloadavg()[0]
     try:
@@ -226,13 +234,12 @@ def main() -> None:
         from timebase.api.machine import describe
     except ImportError:
         sys.exit("bench/goals.py: the Python package is missing: run it by `make goals`")
-    found = {}
-    if options.only:
-        found = json.loads((options.out / "goals.json").read_text(encoding="utf-8"))
-    found |= {"machine": describe(probe()), "date": time.strftime("%Y-%m-%d"), "load_average": load}
-    for name in [options.only] if options.only else PARTS:
+    found = {"machine": describe(probe()), "load_average": load}
+    for name in options.only or PARTS:
         found[name] = PARTS[name](options.quick)
-    write(found, options.out)
+    text = lines(found)
+    record.write(record.folder(options), "goals", text, found)
+    print("\n".join(text))
 
 
 if __name__ == "__main__":

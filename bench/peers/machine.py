@@ -5,9 +5,13 @@ import datetime
 import os
 import platform
 import re
+import sys
 from pathlib import Path
 
 from build import HERE
+
+sys.path.append(str(HERE.parent))
+import record
 from toolchain import output_of, version_text
 
 CRATES = ("quanta", "minstant", "fastant", "clock-bound")
@@ -52,6 +56,7 @@ def hardware():
         "kernel": platform.release(),
         "clocksource": clocksource(),
         "load_average": os.getloadavg()[0],
+        "commit": record.commit(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
 

@@ -12,7 +12,7 @@ def machine_line(results):
     return (
         f"Machine: {machine['cpu_model']}, {machine['cpus']} CPUs, Linux {machine['kernel']},"
         f" clocksource {machine['clocksource']}, counter {machine['tsc_mhz']:.3f} MHz,"
-        f" load average {machine['load_average']:.2f} at start, {machine['date']}."
+        f" load average {machine['load_average']:.2f} at start, {machine['date']}, commit {machine['commit']}."
         f" Tools: {tools}. Peers: {peers}."
     )
 

@@ -114,6 +114,7 @@ def invented(**changes):
             "kernel": "6.18",
             "load_average": 0.0,
             "date": "2026-11-21",
+            "commit": "0123456789ab",
             "toolchain": {"g++": "g++ 12", "rustc": ""},
             "peers": {"spin_sleep": "1.3.3"},
         },

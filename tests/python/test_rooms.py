@@ -14,7 +14,9 @@ import timebase
 pytest.importorskip("importlinter", reason="import-linter needs Python 3.10")
 
 ROOT = Path(__file__).resolve().parents[2]
-LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+LINT = (
+    "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+)
 
 
 def lint(package_parent):

@@ -3,6 +3,7 @@
 
 import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,9 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def trust(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "bench"))
     about = importlib.util.spec_from_file_location("trust_goals", ROOT / "bench/trust.py")
     module = importlib.util.module_from_spec(about)
     about.loader.exec_module(module)
+    importlib.import_module("chrony")
     return module
 
 
@@ -56,12 +59,49 @@ def test_what_fails_is_not_called_missing(trust, monkeypatch, tmp_path):
     assert "failed: a reader hangs" in text and "**no**" in text
 
 
-def test_one_figure_is_renewed_and_the_others_stay(trust, monkeypatch, tmp_path):
+def test_a_table_is_of_one_run(trust, monkeypatch, tmp_path):
     monkeypatch.setattr(trust, "FIGURES", {"first": good, "second": good})
-    code, _, text = run(trust, monkeypatch, tmp_path, "--only", "first")
-    assert code == 1 and "| second | missing: not taken yet |" in text
-    code, _, text = run(trust, monkeypatch, tmp_path, "--only", "second")
+    code, _, text = run(trust, monkeypatch, tmp_path)
     assert code == 0 and "missing" not in text
+    code, _, text = run(trust, monkeypatch, tmp_path, "--only", "second")
+    assert code == 1 and "| first | missing: not taken |" in text
+
+
+@pytest.mark.parametrize("arguments", [("--quick",), ("--only", "good")])
+def test_part_of_a_run_does_not_replace_the_record(trust, monkeypatch, tmp_path, capsys, arguments):
+    monkeypatch.setattr(trust, "FIGURES", {"good": good})
+    monkeypatch.setattr(trust.record, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(sys, "argv", ["trust.py", *arguments])
+    with pytest.raises(SystemExit):
+        trust.main()
+    assert "| good" in capsys.readouterr().out
+    assert not (tmp_path / "results").exists()
+    monkeypatch.setattr(sys, "argv", ["trust.py"])
+    with pytest.raises(SystemExit):
+        trust.main()
+    assert (tmp_path / "results/trust.md").exists()
+
+
+def test_a_table_names_machine_and_commit(trust, monkeypatch, tmp_path):
+    monkeypatch.setattr(trust, "FIGURES", {"good": good})
+    monkeypatch.setattr(trust.record, "commit", lambda: "0123456789ab-dirty")
+    _, found, text = run(trust, monkeypatch, tmp_path)
+    head = text.splitlines()[0]
+    assert head.endswith("commit 0123456789ab-dirty.")
+    assert head.startswith(f"{found['machine']['processor']}, ")
+
+
+def test_only_tables_are_kept():
+    done = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "bench/results"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip("not a git repository")
+    kept = done.stdout.split()
+    assert kept and all(name.endswith(".md") for name in kept)
 
 
 def test_a_quick_run_is_marked_as_none_for_the_record(trust, monkeypatch, tmp_path):
@@ -81,26 +121,38 @@ def test_the_publishers_result_is_understood(trust):
     assert (counts["per_second"], counts["backward"], counts["without_a_line"]) == (9998, 3, 12)
 
 
-def test_a_record_without_the_numbers_is_no_figure(trust, monkeypatch, tmp_path):
-    record = tmp_path / "bench/results/chrony.json"
-    record.parent.mkdir(parents=True)
-    monkeypatch.setattr(trust, "ROOT", tmp_path)
-    for text in ("{}", '{"networks": 3}', '{"networks": {"one": {"claims": []}}}'):
-        record.write_text(text)
-        with pytest.raises(trust.Missing):
-            trust.contains_truth(False)
-    claims = [{"offset_ns": -6, "error_ns": 10}, {"offset_ns": 11, "error_ns": 10}]
-    record.write_text(json.dumps({"networks": {"one": {"claims": claims}}}))
+def test_truth_is_measured_and_not_read_from_a_record(trust, monkeypatch, tmp_path):
+    chrony = sys.modules["chrony"]
+    monkeypatch.setattr(chrony.pair, "CHRONYD", "chronyd")
+    monkeypatch.setattr(chrony.pair, "CHRONYC", "chronyc")
+    monkeypatch.setattr(chrony, "PROBE", ROOT / "bench/chrony.py")  # anything that is there
+    asked = []
+
+    def measuring(*offsets):
+        def measure(up, down, polls, seed):
+            asked.append(polls)
+            return {"claims": [{"offset_ns": offset, "error_ns": 10} for offset in offsets]}
+
+        return measure
+
+    monkeypatch.setattr(chrony, "measure", measuring(-6, 11))
     (row,) = trust.contains_truth(False)
-    assert (row["polls"], row["contained"], row["met"]) == (2, 1, False)
-    record.write_text(json.dumps({"networks": {"one": {"claims": claims[:1]}}}))
+    assert (row["polls"], row["contained"], row["met"]) == (6, 3, False)
+    monkeypatch.setattr(chrony, "measure", measuring(-6))
     (row,) = trust.contains_truth(False)
     assert (row["max_ratio"], row["met"]) == (0.6, True)
+    assert asked == [chrony.POLLS] * 6
+    (row,) = trust.contains_truth(True)
+    assert not row["met"]
+    monkeypatch.setattr(chrony, "measure", measuring())
+    with pytest.raises(trust.Failed, match="never synchronised"):
+        trust.contains_truth(False)
 
 
-def test_the_record_of_chrony_is_read(trust):
-    (row,) = trust.contains_truth(False)
-    assert row["polls"] > 0 and row["reached"].startswith(f"{row['contained']} of")
+def test_without_chrony_the_truth_is_missing(trust, monkeypatch):
+    monkeypatch.setattr(sys.modules["chrony"].pair, "CHRONYD", None)
+    with pytest.raises(trust.Missing, match="apt install chrony"):
+        trust.contains_truth(False)
 
 
 def test_every_figure_of_the_table_has_a_function(trust):

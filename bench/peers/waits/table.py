@@ -67,7 +67,8 @@ def machine_line(results):
         f"Machine: {machine['cpu_model']}, {machine['cpus']} CPUs, Linux {machine['kernel']},"
         f" counter {results['counter_mhz']:.3f} MHz in steps of"
         f" {results['stopwatch']['step_ns']:.3g} ns, load average"
-        f" {machine['load_average']:.2f} at start, {machine['date']}. Tools: {tools}."
+        f" {machine['load_average']:.2f} at start, {machine['date']},"
+        f" commit {machine['commit']}. Tools: {tools}."
         f" Peers: {peers}."
     )
 
