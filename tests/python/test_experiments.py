@@ -8,12 +8,6 @@ from timebase.api.library import check, ffi, lib
 from timebase.bench import causality, cost, figure1, stopwatch, tracking
 from timebase.bench.causality import cpu_pairs
 from timebase.bench.placement import allowed_cpus, pinned, quiet_cpu
-from timebase.bench.quantiles import quantile
-
-
-def test_quantile_is_the_nearest_rank():
-    values = [5, 1, 4, 2, 3]
-    assert [quantile(values, share) for share in (0, 0.2, 0.21, 0.5, 0.9, 1)] == [1, 1, 2, 3, 5, 5]
 
 
 def test_pinned_comes_back():

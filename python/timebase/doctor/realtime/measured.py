@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What a sleeping and a polling thread go through here: some 0.4 s, by the C loops of bench/."""
+"""What a sleeping and a polling thread go through here: some 0.4 s, by the C loops of measure/."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from statistics import quantiles
 
 from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib
 from timebase.bench.placement import pinned
-from timebase.bench.quantiles import quantile
 from timebase.doctor.findings import Finding, Findings
 from timebase.doctor.realtime.permissions import policy_name
 
@@ -63,13 +63,14 @@ def _sleep() -> Wakeups:
     late = ffi.new("int64_t[]", SLEEPS)
     check(lib.timebase_bench_wakeups(SLEEPS, PERIOD_NS, late))
     ns = list(late)
+    hundredths = quantiles(ns, n=100, method="inclusive")
     return Wakeups(
         policy=policy_name(os.sched_getscheduler(0)),
         sleeps=SLEEPS,
         period_ns=PERIOD_NS,
-        p50_ns=quantile(ns, 0.5),
-        p90_ns=quantile(ns, 0.9),
-        p99_ns=quantile(ns, 0.99),
+        p50_ns=hundredths[49],
+        p90_ns=hundredths[89],
+        p99_ns=hundredths[98],
         max_ns=max(ns),
     )
 
