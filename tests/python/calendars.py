@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from timebase import schemas
-from timebase.run.keys import CalendarFileError
+from timebase.run.source import CalendarFileError
 
 # A shared machine's other load may sit on one CPU at a real-time priority: nothing here asks for
 # one, nor asserts when anything happened.

@@ -124,10 +124,18 @@ def test_whole_file_is_understood(tmp_path):
         on_error = "stop"
         """,
     )
-    assert about.start == 1_795_251_600_500_000_000
-    assert (about.length_ns, about.cpu, about.priority) == (10**10, 3, 60)
-    assert (about.utilisation, about.may_overlap, about.avoid_tick) == (0.8, True, True)
-    assert about.realtime == ("scheduler", "memory")
+    assert about.calendar.start == 1_795_251_600_500_000_000
+    assert (about.calendar.length_ns, about.calendar.cpu, about.calendar.priority) == (
+        10**10,
+        3,
+        60,
+    )
+    assert (about.calendar.utilisation, about.calendar.may_overlap, about.calendar.avoid_tick) == (
+        0.8,
+        True,
+        True,
+    )
+    assert about.calendar.realtime == ("scheduler", "memory")
     send, copy = about.units
     assert (send.action, send.target) == ("call", ("lib:with:colons.so", "send"))
     assert (send.ready_ns, send.period_ns, send.duration_ns) == (10**6, 2 * 10**6, 10**4)
@@ -147,9 +155,9 @@ def test_whole_file_is_understood(tmp_path):
 def test_little_is_needed(tmp_path):
     about = described(tmp_path, UNIT)
     (unit,) = about.units
-    assert about.start == "now"
-    assert about.cpu is None
-    assert about.realtime is True
+    assert about.calendar.start == "now"
+    assert about.calendar.cpu is None
+    assert about.calendar.realtime is True
     assert (unit.wait, unit.prepare, unit.period_ns) == ("sleep", True, 0)
 
 
@@ -160,9 +168,14 @@ MALFORMED = [
     ("unit = 3\n", 1, "[[unit]]"),
     ("unit = []\n", 1, "[[unit]]"),
     ("[unit]\nname = 'a'\n", 1, "[[unit]]"),
+    ("unit = [1, {}]\n", 1, "[[unit]]"),
+    ("unit = [{}, []]\n", 1, "unit number 1: no action"),
     ("x = 1\n" + UNIT, 1, "there is no such key"),
     ("[calender]\n" + UNIT, 1, "did you mean calendar?"),
     ("calendar = 1\n" + UNIT, 1, "write [calendar]"),
+    ("x = 1\ncalendar = []\n" + UNIT, 2, "write [calendar]"),
+    (UNIT + "index = 1\n", 5, "there is no such key"),
+    (UNIT + "ready_ns = 1\n", 5, "did you mean ready?"),
     ("[calendar]\n\nlenght = '1s'\n" + UNIT, 3, "did you mean length?"),
     ("[calendar]\nlength = 5\n" + UNIT, 2, "with a unit"),
     ("[calendar]\ncpu = -1\n" + UNIT, 2, "from 0 to 8191"),

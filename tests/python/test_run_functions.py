@@ -14,7 +14,7 @@ from calendars import (
     write_calendar,
 )
 
-from timebase.run.keys import CalendarFileError
+from timebase.run.source import CalendarFileError
 
 
 def test_every_release_is_accounted_for(tmp_path):

@@ -18,7 +18,7 @@ from timebase.cli.output import require_modules
 MaybeInt, MaybeText, MaybePath = Optional[int], Optional[str], Optional[Path]
 FAILED = 1
 STDOUT = "-"
-NEEDED = ("numpy", "rich")
+NEEDED = ("numpy", "pydantic", "rich")
 
 
 def _duration(text: MaybeText) -> MaybeInt:
@@ -52,16 +52,17 @@ def run(
     ),
 ) -> None:
     """Begin units of work at their times, and say how punctual that was. Ctrl-C ends it well."""
+    require_modules("run", *NEEDED, *(["matplotlib"] if plot else []))
     from timebase.run.description import describe
 
-    require_modules("run", *NEEDED, *(["matplotlib"] if plot else []))
     _require_outputs(calendar, json, plot)
     about = describe(calendar)
     changes = {"length_ns": length, "cpu": _cpu(about, cpu), "priority": priority}
     changes = {name: value for name, value in changes.items() if value is not None}
     if no_realtime:
         changes["realtime"] = False
-    raise typer.Exit(_run(replace(about, **changes), check, json, plot))
+    as_asked = replace(about, calendar=about.calendar.model_copy(update=changes))
+    raise typer.Exit(_run(as_asked, check, json, plot))
 
 
 def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
@@ -114,7 +115,7 @@ def _cpu(about, option: MaybeInt) -> int:
     from timebase.bench.placement import may_run_on
     from timebase.doctor.realtime.examine import Tree, choose_cpu
 
-    found = about.cpu if option is None else option
+    found = about.calendar.cpu if option is None else option
     if found is None:
         return choose_cpu(Tree())
     if may_run_on(found):

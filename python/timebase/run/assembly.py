@@ -24,11 +24,11 @@ def make_calendar(about: Description, actions: list[Action], comb: TickComb | No
     return Calendar(
         [_unit_of(unit, action) for unit, action in zip(about.units, actions)],
         start_ns=_start_ns(about),
-        length_ns=about.length_ns,
-        utilisation=about.utilisation,
-        may_overlap=about.may_overlap,
+        length_ns=about.calendar.length_ns,
+        utilisation=about.calendar.utilisation,
+        may_overlap=about.calendar.may_overlap,
         comb=comb,
-        avoid_tick=about.avoid_tick,
+        avoid_tick=about.calendar.avoid_tick,
         log_capacity=int(min(max(LOG_LEAST, rate * LOG_SEC), LOG_MOST)),
     )
 
@@ -36,7 +36,7 @@ def make_calendar(about: Description, actions: list[Action], comb: TickComb | No
 def _start_ns(about: Description) -> int:
     """Monotonic; 0 for as soon as possible. UTC and monotonic time run at one pace, and a step of
     UTC between now and then is not followed."""
-    start = about.start
+    start = about.calendar.start
     if start == "now":
         return 0
     now = default_clock().now()

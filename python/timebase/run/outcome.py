@@ -50,13 +50,13 @@ def outcome(session: Session) -> dict:
 def _calendar(about: Description) -> dict:
     return {
         "file": str(about.source.file),
-        "start": about.start,
-        "length_ns": about.length_ns,
-        "cpu": about.cpu,
-        "priority": about.priority,
-        "utilisation": about.utilisation,
-        "may_overlap": about.may_overlap,
-        "avoid_tick": about.avoid_tick,
+        "start": about.calendar.start,
+        "length_ns": about.calendar.length_ns,
+        "cpu": about.calendar.cpu,
+        "priority": about.calendar.priority,
+        "utilisation": about.calendar.utilisation,
+        "may_overlap": about.calendar.may_overlap,
+        "avoid_tick": about.calendar.avoid_tick,
     }
 
 

@@ -16,11 +16,10 @@ KINDS = {"call": SharedObject, "command": Program, "python": Script, "none": Not
 def make_ready(description: Description) -> list[Action]:
     """The action of each unit. CalendarFileError with all that cannot be made ready."""
     ready = []
-    for unit in description.units:
+    for number, unit in enumerate(description.units):
         try:
             ready.append(KINDS[unit.action](unit, description.folder))
         except ActionError as problem:
-            where = f'unit "{unit.name}": {problem.key}'
-            description.source.complain(("unit", unit.index, problem.key), where, str(problem))
+            description.complain(number, problem.key, str(problem))
     description.source.finish()
     return ready

@@ -43,7 +43,7 @@ class Session:
     somebody else's. `notices` are texts to be shown, as they come."""
 
     def __init__(self, description: Description, actions: list[Action], stdout_instead=None):
-        self.description, self.actions, cpu = description, actions, description.cpu
+        self.description, self.actions, cpu = description, actions, description.calendar.cpu
         self.stdout_instead = stdout_instead
         self.notices: deque[str] = deque()
         self.recorder: Recorder | None = None
@@ -57,9 +57,11 @@ class Session:
         self.cpus_others = self.cpus_before - {cpu} or self.cpus_before
         self.programs = [action for action in actions if isinstance(action, Program)]
         self.scripts = [action for action in actions if isinstance(action, Script)]
-        realtime = Realtime(cpu, description.priority, wanted_bits(description.realtime))
+        realtime = Realtime(
+            cpu, description.calendar.priority, wanted_bits(description.calendar.realtime)
+        )
         calendar_of = partial(make_calendar, description, actions)
-        self.dispatcher = Dispatcher(realtime, calendar_of, description.avoid_tick)
+        self.dispatcher = Dispatcher(realtime, calendar_of, description.calendar.avoid_tick)
         self.launches = Launches(self.programs)
         self.watch = Watch([script.watchdog for script in self.scripts])
         for action in self.programs + self.scripts:
@@ -165,9 +167,8 @@ class Session:
             try:
                 program.open(self.launches.wake, self.cpus_others, self.stdout_instead)
             except ActionError as problem:
-                where = f'unit "{program.unit.name}": {problem.key}'
-                place = ("unit", program.unit.index, problem.key)
-                self.description.source.complain(place, where, str(problem))
+                number = self.description.units.index(program.unit)
+                self.description.complain(number, problem.key, str(problem))
         self.description.source.finish()
 
     @contextmanager

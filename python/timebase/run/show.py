@@ -46,7 +46,7 @@ class Show:
         dispatcher, about = session.dispatcher, session.description
         for refusal in dispatcher.refused:
             self._say(f"no {refusal.name}: {refusal.reason}. {refusal.advice}")
-        if about.avoid_tick and not dispatcher.comb.period_ns:
+        if about.calendar.avoid_tick and not dispatcher.comb.period_ns:
             self._say("avoid_tick: no regular tick was found on this CPU; no unit is moved")
         problems = [problem_document(about, problem) for problem in dispatcher.problems]
         console = self.err if self.quiet else self.out

@@ -7,8 +7,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from timebase.text.wrong import WrongValue
-
 UNITS_NS = {
     "ns": 1,
     "us": 1_000,
@@ -26,26 +24,27 @@ CHOICE = "ns, us, ms, s, min, h"
 
 
 def parse_duration(value) -> int:
-    """Nanoseconds. WrongValue says what is wrong with it."""
+    """Nanoseconds. ValueError says what is wrong with it."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0:
         return 0
     if not isinstance(value, str):
-        raise WrongValue(f"must be a string with a unit, such as {EXAMPLE}, not {value!r}")
+        what = f"must be a string with a unit, such as {EXAMPLE}, not {value!r}"
+        raise ValueError(what)  # noqa: TRY004 (whoever reads a file wants one kind of refusal)
     found = PATTERN.fullmatch(value)
     if not found:
-        raise WrongValue(f"{value!r} is no duration: write a number and a unit, such as {EXAMPLE}")
+        raise ValueError(f"{value!r} is no duration: write a number and a unit, such as {EXAMPLE}")
     number, unit = found.groups()
     if unit not in UNITS_NS and not (unit == "" and Fraction(number) == 0):
         what = f"has the unknown unit {unit!r}" if unit else "has no unit"
-        raise WrongValue(f"{value!r} {what}: take one of {CHOICE}")
+        raise ValueError(f"{value!r} {what}: take one of {CHOICE}")
     return _whole_ns(value, Fraction(number) * UNITS_NS.get(unit, 1))
 
 
 def _whole_ns(value: str, ns: Fraction) -> int:
     if ns > MOST_NS:
-        raise WrongValue(f"{value!r} is too long: at most 2^60 ns, 36 years")
+        raise ValueError(f"{value!r} is too long: at most 2^60 ns, 36 years")
     if ns.denominator != 1:
-        raise WrongValue(f"{value!r} is not a whole number of ns")
+        raise ValueError(f"{value!r} is not a whole number of ns")
     return int(ns)
 
 
