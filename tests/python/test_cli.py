@@ -139,6 +139,23 @@ def test_wrong_arguments(timebase_command, arguments):
     assert outcome.out == ""
 
 
+@pytest.mark.parametrize(
+    "verb, option, words",
+    [
+        ("status", "--page", "[default: /run/timebase/page]"),
+        ("status", "--metrics", "[default: metrics.prom beside the page]"),
+        ("watch", "--page", "[default: /run/timebase/page]"),
+        ("watch", "--interval", "[default: 1s]"),
+        ("run", "--help", "Show this message"),
+    ],
+)
+def test_help_tells_defaults_and_gives_flags_no_value(timebase_command, verb, option, words):
+    said = " ".join(timebase_command(verb, "--help").out.split())
+    begin = said.index(f" {option} ")
+    assert words in said[begin : said.find(" --", begin + 3) if option != "--help" else None]
+    assert "bool" not in said
+
+
 def test_version_and_help(timebase_command):
     assert timebase_command("--version").out.startswith("timebase ")
     listed = timebase_command("--help").out

@@ -36,7 +36,14 @@ def _options(
 
 
 def program() -> typer.Typer:
-    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    # Rich would take "[default: 1s]" in a help text for markup of its own, and leave it out.
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"max_content_width": 100},
+    )
     app.callback()(_options)
     for verb in VERBS:
         app.command(cls=KINDS.get(verb))(verb)
