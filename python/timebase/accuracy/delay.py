@@ -42,7 +42,7 @@ def run(session: Session, extent: Extent, progress) -> dict:
     for number, delay_ns in enumerate(DELAYS_NS):
         for how, trials in _delays(session, extent, delay_ns).items():
             name = name_of(delay_ns, how)
-            # No bias is taken off: who asks for a delay gets all of it.
+            # No bias is taken off: a delay includes all of its error.
             rows[delay_ns, how] = row(name, trials, evidence=False, bias_ns=0.0)
         progress((number + 1) / len(DELAYS_NS))
     return {"rows": list(rows.values()), "figures": [_picture(rows)]}

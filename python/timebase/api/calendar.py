@@ -10,9 +10,9 @@
         results = calendar.run(waiter)
 
 An action is a Python callable, begun some microseconds after its time because it needs the
-interpreter's lock, or a CFunction, which nothing of Python stands before. run() lets other threads
-go on, but Python sees Ctrl-C only between two callables: to stop at any time run it in a
-thread of its own and call stop(). `timebase run` does all this from a file.
+interpreter's lock, or a CFunction, which is called without Python. run() releases the interpreter's
+lock, but Python sees Ctrl-C only between two callables. To stop a run at any time, call run() in a
+thread of its own and stop() in another. `timebase run` does all this from a file.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ LOG_ENTRIES_MOST = 2**31
 
 @dataclass(frozen=True)
 class CFunction:
-    """A C function `void function(void *argument)` and its argument, both addresses. `keep` is
-    whatever must live as long as they are used."""
+    """A C function `void function(void *argument)` and its argument, both addresses. `keep` is an
+    object that must live as long as the two addresses are used."""
 
     address: int
     argument: int = 0
@@ -54,8 +54,8 @@ class CFunction:
 
 @dataclass(frozen=True)
 class Unit:
-    """An elemental unit; times in ns, 0 to 2^60, meaning as in the header. Only a CFunction can
-    have a time-out: leaving Python by a jump would break the interpreter."""
+    """A unit of work. Times are in ns, 0 to 2^60; the header says what they mean. Only a CFunction
+    can have a time-out: the dispatcher ends it by a jump, which would break the interpreter."""
 
     name: str
     action: Callable[[], object] | CFunction
@@ -80,7 +80,7 @@ class NotAdmittedError(TimebaseError):
 
 
 class Calendar:
-    """A calendar and all that C needs of it, kept alive with it. One run at a time."""
+    """A calendar. It keeps the memory alive that C reads. One run at a time."""
 
     def __init__(
         self,
@@ -116,8 +116,8 @@ class Calendar:
             calendar.comb = self._keep(ffi.new("struct timebase_tick_comb *", vars(comb)))
 
     def admit(self, waiter: Waiter | None = None) -> list[Problem]:
-        """Check before it starts: at most 64 problems, none if nothing is doubtful. Without a
-        waiter nothing is said about what the machine can do."""
+        """Checks the calendar before it starts. Returns at most 64 problems, and none if all is
+        well. Only with a waiter does the check include what this machine can do."""
         room = ffi.new("struct timebase_calendar_problem[]", PROBLEMS_KEPT)
         handle = ffi.NULL if waiter is None else waiter.handle
         count = check(lib.timebase_calendar_admit(self._calendar, handle, room, PROBLEMS_KEPT))
@@ -150,7 +150,7 @@ class Calendar:
         self._stop[0] = 1
 
     def take(self, most: int = 4096) -> list[Release]:
-        """The oldest entries of the log, which forgets them. From one thread at a time."""
+        """Takes the oldest entries out of the log. One thread at a time may call this."""
         room = ffi.new("struct timebase_release[]", most)
         return [release_from_c(room[number]) for number in range(self.take_into(room, most))]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What calendars tell: names and records of include/timebase/calendar.h for calendar.py."""
+"""The results of calendars: names and records of include/timebase/calendar.h, for calendar.py."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Release:
 
 @dataclass(frozen=True)
 class UnitResult:
-    """What became of a unit's releases; errors are begin - target in ns, signed but in `errors`,
-    the counts of the header's buckets of |error|."""
+    """Counts and errors of a unit's releases. An error is begin - target in ns, with its sign.
+    `errors` counts |error| in the buckets of the header."""
 
     released: int
     late: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The time: a counter and a page. See include/timebase/clock.h, whose words these are.
+"""The time: a counter and a page. include/timebase/clock.h says the same for C.
 
 All times are integers in nanoseconds, all ticks unsigned 64-bit integers. Every function here may
 be called from any thread at any time; from Python a call costs some 100 ns, most of it
@@ -16,7 +16,7 @@ from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib, text_of
 
 NS_PER_SEC = 1_000_000_000
-# Of a wait in C, during which Python hears no signal.
+# The longest wait in C: meanwhile Python handles no signal.
 WAIT_SLICE_NS = 100_000_000
 DEFAULT_PAGE = "/run/timebase/page"  # TIMEBASE_PAGE_PATH
 
@@ -36,8 +36,9 @@ AttachmentState = enum_of("AttachmentState", "timebase_attachment_state", "TIMEB
 class Interval:
     """Time is not before `earliest_ns` and not after `latest_ns` (since 1970-01-01 UTC).
 
-    What kind of promise that is, `status` says: see Clock.interval and Clock.realtime_interval.
-    One that ends before it begins is empty: it is before and after and within nothing.
+    `status` says what kind of promise that is: see Clock.interval and Clock.realtime_interval. An
+    interval that ends before it begins is empty. It is before nothing, after nothing and overlaps
+    nothing.
     """
 
     earliest_ns: int
@@ -49,11 +50,12 @@ class Interval:
         return max(0, self.latest_ns - self.earliest_ns)
 
     def before(self, other: Interval) -> bool:
-        """Is every moment of this one before every moment of the other? Then it came first."""
+        """Whether every moment of this interval is before every moment of the other one."""
         return self.earliest_ns <= self.latest_ns < other.earliest_ns <= other.latest_ns
 
     def overlaps(self, other: Interval) -> bool:
-        """Have they a moment in common? Then nobody can say which came first."""
+        """Whether both intervals have a moment in common. Then it is unknown which event came
+        first."""
         first = max(self.earliest_ns, other.earliest_ns)
         return first <= min(self.latest_ns, other.latest_ns)
 
@@ -61,8 +63,8 @@ class Interval:
         return self.earliest_ns <= ns <= self.latest_ns
 
     def intersect(self, other: Interval) -> Interval | None:
-        """What is left of the doubt if both hold; None if they have nothing in common. The status
-        is this one's."""
+        """The interval in which time is if both intervals are right. None if they do not overlap.
+        The status is that of this interval."""
         if not self.overlaps(other):
             return None
         return Interval(
@@ -74,7 +76,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Instant:
-    """One tick, and everything it says. Errors are half-widths: time +/- error."""
+    """All times and bounds of one tick. Errors are half-widths: time +/- error."""
 
     ticks: int
     mono_ns: int
@@ -89,17 +91,18 @@ class Instant:
 
     @property
     def is_estimate(self) -> bool:
-        """utc_maxerror_ns leaves out a term, as the kernel's own claim does: no bound."""
+        """utc_maxerror_ns leaves out a term, as the kernel's own claim does, and so is no bound."""
         return bool(self.flags & lib.TIMEBASE_LINE_ESTIMATE)
 
     @property
     def tai_offset_sec(self) -> int | None:
-        """TAI - UTC in seconds; None while nobody has told the kernel."""
+        """TAI - UTC in seconds. None while the kernel does not know it."""
         return self._tai_offset_sec if self.flags & lib.TIMEBASE_LINE_TAI_VALID else None
 
     @property
     def tai_ns(self) -> int:
-        """TAI in ns since 1970-01-01 TAI; equal to UTC while nobody has told the kernel."""
+        """TAI in ns since 1970-01-01 TAI. Equal to UTC while the kernel does not know the
+        difference."""
         return self.utc_ns + self._tai_offset_sec * NS_PER_SEC
 
     @property
@@ -123,7 +126,7 @@ def instant_from_c(out) -> Instant:
 
 @dataclass(frozen=True)
 class Attachment:
-    """How a clock stands with the page that it is attached to; counts since it was attached."""
+    """The state of a clock's attachment to a page. Counts begin when the clock was attached."""
 
     state: AttachmentState
     error: str | None
@@ -157,12 +160,13 @@ class Clock:
     def attach(cls, path: str | os.PathLike | None = None) -> Clock:
         """The clock that all processes share: the page at `path`, or the daemon's.
 
-        TimebaseError says why it cannot be: no such file, somebody else's, another boot's. Give
-        it back with close(), or use `with`; no other thread may be reading it then.
+        Raises TimebaseError if there is no such file, or if it is of an untrusted user or of
+        another boot. Give the clock back with close(), or use `with`. No other thread may read the
+        clock then.
         """
         out = ffi.new("timebase_clock **")
         name = os.fsdecode(path) if path is not None else DEFAULT_PAGE
-        if "\0" in name:  # C would take what is before it for the path
+        if "\0" in name:  # C would take the part before it for the path
             text = f"cannot attach to {name!r}: a path has no null byte"
             raise TimebaseError(text, lib.TIMEBASE_E_INVALID)
         where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
@@ -173,13 +177,15 @@ class Clock:
 
     @property
     def attachment(self) -> Attachment:
-        """Looks at the page, and says how things stand. PRIVATE for the process' own clock."""
+        """Looks at the page and returns the state. The state of the process' own clock is
+        PRIVATE."""
         out = ffi.new("struct timebase_attachment *")
         check(lib.timebase_clock_attachment(self._clock, out))
         return attachment_from_c(out[0])
 
     def close(self) -> None:
-        """Detach. The clock is then the process' own one. Nothing happens to that."""
+        """Detaches. Afterwards this object reads the process' own clock. The process' own clock
+        itself is not changed by close()."""
         clock, self._clock = self._clock, lib.timebase_clock_default()
         lib.timebase_clock_detach(ffi.cast("timebase_clock *", clock))
 
@@ -214,36 +220,39 @@ class Clock:
         return lib.timebase_tai_ns_unordered(self._clock)
 
     def now(self) -> Instant:
-        """One tick, and everything it says. Ordered."""
+        """Reads the counter, and returns all times and bounds of that tick. Ordered."""
         out = ffi.new("struct timebase_instant *")
         lib.timebase_now(self._clock, out)
         return instant_from_c(out)
 
     def at(self, ticks: int) -> Instant:
-        """What a tick read earlier, or one to come, says. Exact for the last 60 to 160 ms; else
-        the present rate is assumed and the bounds say how wrong that can be."""
+        """Times and bounds of a tick that was read earlier, or of one to come. Exact for the last
+        60 to 160 ms. For other ticks the present rate is assumed, and the bounds say how wrong that
+        can be."""
         out = ffi.new("struct timebase_instant *")
         lib.timebase_at(self._clock, ticks, out)
         return instant_from_c(out)
 
     def interval(self) -> Interval:
-        """Where true UTC is, as far as the kernel knows about itself. A promise only if the
-        status is SYNCHRONIZED. Ordered."""
+        """The interval in which true UTC is, if the kernel is right about its own error. A promise
+        only if the status is SYNCHRONIZED. Ordered."""
         out = ffi.new("struct timebase_interval *")
         status = check(lib.timebase_utc_interval(self._clock, out))
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
 
     def realtime_interval(self) -> Interval:
-        """Where CLOCK_REALTIME is. A promise with any status but UNKNOWN and UNRELIABLE, while
-        nobody steps the system clock or slews it by more than 500 ppm. Ordered."""
+        """The interval in which CLOCK_REALTIME is. A promise with any status but UNKNOWN and
+        UNRELIABLE, as long as the system clock is not stepped, nor slewed by more than 500 ppm.
+        Ordered."""
         out = ffi.new("struct timebase_interval *")
         status = check(lib.timebase_realtime_interval(self._clock, out))
         return Interval(out.earliest_ns, out.latest_ns, Status(status))
 
     def wait_bound(self, maxerror_ns: int, timeout_ns: int | None = None) -> Interval | None:
-        """Wait until the bound of true UTC is at most so much, and promised; the interval then. None
-        if so much time passed first, and somebody promised a wider one. TimebaseError if nobody
-        promised anything. With timeout_ns=None it waits as long as it takes; Ctrl-C is heard."""
+        """Waits until the bound of true UTC is a promise and at most `maxerror_ns`, and returns the
+        interval. Returns None if `timeout_ns` has passed and the promised bound is wider. Raises
+        TimebaseError if there is no promise at all. With timeout_ns=None it waits without end;
+        Ctrl-C ends it."""
         out = ffi.new("struct timebase_interval *")
 
         def wait(deadline_ns):
@@ -254,8 +263,8 @@ class Clock:
         return Interval(out.earliest_ns, out.latest_ns, Status.SYNCHRONIZED)
 
     def wait_after(self, utc_ns: int, timeout_ns: int | None = None) -> bool:
-        """Wait until true UTC is certainly later than utc_ns (commit-wait). False if so much time
-        passed first; the rest as wait_bound."""
+        """Waits until true UTC is certainly later than utc_ns (commit-wait). False if `timeout_ns`
+        has passed before. All else is as in wait_bound."""
 
         def wait(deadline_ns):
             return lib.timebase_clock_wait_after(self._clock, utc_ns, deadline_ns)
@@ -263,7 +272,7 @@ class Clock:
         return self._wait(wait, timeout_ns)
 
     def _wait(self, wait, timeout_ns: int | None) -> bool:
-        """In slices, between which Python looks at its signals."""
+        """Waits in slices. Python handles its signals between two of them."""
         end_ns = None if timeout_ns is None else self.mono_ns() + timeout_ns
         while True:
             slice_ns = self.mono_ns() + WAIT_SLICE_NS
@@ -272,7 +281,7 @@ class Clock:
             if result not in (lib.TIMEBASE_E_TIMEOUT, lib.TIMEBASE_E_STALE):
                 check(result)
                 return True
-            if self.mono_ns() < deadline_ns:  # over before its time: the clock has none
+            if self.mono_ns() < deadline_ns:  # it ended early: the clock has no time
                 check(result)
             if end_ns is not None and self.mono_ns() >= end_ns:
                 if result == lib.TIMEBASE_E_STALE:
@@ -288,12 +297,13 @@ class Clock:
         return lib.timebase_ticks_at_mono(self._clock, mono_ns)
 
     def set_maintenance(self, maintenance: int) -> None:
-        """Who keeps the clock right: Maintenance.AUTOMATIC, readers, about every 100 ms of use;
-        Maintenance.MANUAL, whoever calls maintain() at least once a second."""
+        """Who renews the clock. Maintenance.AUTOMATIC: its readers, about every 100 ms of use.
+        Maintenance.MANUAL: a thread that calls maintain() at least once a second."""
         check(lib.timebase_clock_set_maintenance(self._clock, maintenance))
 
     def maintain(self) -> bool:
-        """Compare with the kernel and publish. False if another thread is at it, or has just been."""
+        """Compares the clock with the kernel's and publishes. False if another thread is doing so,
+        or has just done so."""
         result = lib.timebase_clock_maintain(self._clock)
         if result == lib.TIMEBASE_E_BUSY:
             return False
@@ -301,12 +311,13 @@ class Clock:
         return True
 
     def statistics(self) -> dict:
-        """What the clock has lived through: the members of struct timebase_statistics."""
+        """What has happened to the clock so far: the members of struct timebase_statistics."""
         out = ffi.new("struct timebase_statistics *")
         check(lib.timebase_clock_statistics(self._clock, out))
         return {name: getattr(out, name) for name, _ in ffi.typeof(out[0]).fields}
 
 
 def default_clock() -> Clock:
-    """The process' own clock: private page, kept right by its readers, nothing to close."""
+    """The process' own clock. Its page is private, its readers renew it, and it needs no
+    close()."""
     return Clock(lib.timebase_clock_default())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The processor's counter, and what is known about it. See include/timebase/counter.h."""
+"""The processor's counter, and its properties. See include/timebase/counter.h."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Counter:
     frequency_hz: int
     frequency_error_hz: int
     frequency_source: str
-    claimed_hz: int | None  # by the source below; believed or not
+    claimed_hz: int | None  # by the source below, even if it is not believed
     claimed_source: str | None
     granularity_ticks: int
     smallest_step_ticks: int

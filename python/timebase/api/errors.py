@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can go wrong. All are TimebaseError, and say in one sentence what and why."""
+"""Errors. All but UnitTimedOut are TimebaseError, and say in one sentence what is wrong and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TimebaseError(Exception):
 
 
 class EnvironmentVariableError(TimebaseError):
-    """An environment variable holds a value that means nothing."""
+    """An environment variable has a value that is not allowed."""
 
     def __init__(self, variable: str, value: str, allowed: Sequence[str]):
         choice = " or ".join(allowed)

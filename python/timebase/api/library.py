@@ -39,7 +39,7 @@ def _open():
 
 
 def _choose_counter() -> None:
-    """TIMEBASE_COUNTER=os takes the kernel's clock for the counter; auto is what happens anyway."""
+    """TIMEBASE_COUNTER=os takes the kernel's clock for the counter. auto is the default."""
     choice = os.environ.get(COUNTER_VARIABLE, "auto")
     if choice not in COUNTERS:
         raise EnvironmentVariableError(COUNTER_VARIABLE, choice, COUNTERS)

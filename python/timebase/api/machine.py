@@ -11,7 +11,7 @@ from timebase.api.version import version
 
 
 def processor_name() -> str | None:
-    """The processor in its own words, None where /proc/cpuinfo does not say."""
+    """The processor's name for itself. None where /proc/cpuinfo does not have it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             fields = [line.split(":", 1) for line in file if ":" in line]

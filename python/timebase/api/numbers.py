@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that go into C: checked here, so that what is wrong has a name and a range."""
+"""Checks numbers before they go into C. A refusal names the argument and its range."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ NS_PER_YEAR = 31_557_600 * NS_PER_SEC
 
 
 def checked_integer(name: str, value, least: int, most: int) -> int:
-    """`value` as an int within the range. TypeError if it is no integer: True is none, and neither
-    is 1.0, for floats cannot tell two neighbouring nanoseconds of this century apart."""
+    """`value` as an int within the range. TypeError if it is no integer. A bool is refused, and so
+    is a float: a float cannot tell two neighbouring nanoseconds of this century apart."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} is {value}: not a number that can be waited for")
     if isinstance(value, bool) or not hasattr(value, "__index__"):

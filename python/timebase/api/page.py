@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page of one's own: bytes or fields in, conversions by the C library out.
+"""A page made of bytes or of fields. The C library converts ticks by it.
 
 For tests and tools; the clock has its own page. The layout is that of struct timebase_page, read
 from the C header when this package was built.
@@ -66,8 +66,8 @@ class Page:
     def from_lines(
         cls, before: dict, slew: dict, after: dict, refresh_ticks: int = 1 << 62, seq: int = 2
     ) -> Page:
-        """From the fields of the three lines, by the names of struct timebase_line; what is not
-        named is 0. Both copies hold them."""
+        """From the fields of the three lines, by the names of struct timebase_line. A field that is
+        not given is 0. Both copies get the lines."""
         page = cls()
         page._page.seq = seq
         page._page.refresh_ticks = refresh_ticks
@@ -87,7 +87,8 @@ class Page:
         return {name: getattr(self._page, name) for name in names}
 
     def lines(self) -> dict:
-        """The copy that seq names: {"before": {"start_ticks": ...}, "slew": ..., "after": ...}."""
+        """The lines of the copy that seq names: {"before": {"start_ticks": ...}, "slew": ...,
+        "after": ...}."""
         copy = self._page.copy[self._page.seq & 1]
         return {
             name: {key: getattr(getattr(copy, name), key) for key, _ in _fields(field.type)}

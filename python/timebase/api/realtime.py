@@ -6,8 +6,9 @@
             print(f"no {refusal.name}: {refusal.reason}. {refusal.advice}")
         ...
 
-What is refused is left as it was, the rest is granted all the same, and the end of the block gives
-it back. It is for the thread that enters the block, and must be left in the same thread.
+If the kernel refuses one setting, the others are granted all the same. The end of the block gives
+back what was granted. The settings are of the thread that enters the block; the same thread must
+leave it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ DEFAULT_PRIORITY = 50
 
 @dataclass(frozen=True)
 class Refusal:
-    """Something the kernel did not grant, why, and what a person may do about it."""
+    """A setting that the kernel did not grant, the reason, and what a person can do about it."""
 
     bit: RealtimeBit
     name: str
@@ -50,8 +51,9 @@ def name_of(bit: int) -> str:
 
 
 class Realtime:
-    """A context manager. `cpu` None: the one that the thread is on. `priority` of SCHED_FIFO, 1 to
-    99. `wanted`: any of RealtimeBit, all by default. ValueError for what cannot be."""
+    """A context manager. `cpu` None means the CPU that the thread is on. `priority` is that of
+    SCHED_FIFO, 1 to 99. `wanted` is any of RealtimeBit, all by default. ValueError if an argument
+    is out of range."""
 
     def __init__(
         self, cpu: int | None = None, priority: int = DEFAULT_PRIORITY, wanted: int = EVERYTHING
@@ -70,13 +72,14 @@ class Realtime:
         self.release()
 
     def acquire(self) -> None:
-        """What entering the block does."""
+        """Asks for the settings, as entering the block does."""
         if self._realtime.granted:
             raise RuntimeError("this Realtime has been acquired: release it first")
         check(lib.timebase_realtime_acquire(self._realtime, self._request))
 
     def release(self) -> None:
-        """What leaving it does. May be called again. TimebaseError if it cannot be given back."""
+        """Gives them back, as leaving the block does. May be called again. TimebaseError if the
+        kernel refuses."""
         check(lib.timebase_realtime_release(self._realtime))
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long a few lines of Python take, without counting the watch itself.
+"""Measures how long a few lines of Python take, less the cost of the watch itself.
 
     watch = Stopwatch()
     with watch as elapsed:
@@ -65,7 +65,7 @@ class Stopwatch:
 
     def _calibrate(self) -> None:
         collecting = gc.isenabled()
-        gc.disable()  # a collection in an empty block is no property of the watch
+        gc.disable()  # a collection in an empty block would count as a cost of the watch
         try:
             self._learn()
         finally:

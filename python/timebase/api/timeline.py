@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a tick meant, long afterwards. See include/timebase/timeline.h, whose words these are.
+"""Converts ticks long after they were read. include/timebase/timeline.h says the same for C.
 
     with Timeline("/var/lib/timebase/timeline") as timeline:
         instant = timeline.at(ticks)                 # as it was told then, to the nanosecond
         times = timeline.at_many(array_of_ticks)     # numpy, fastest if sorted
         print(timeline.boots, timeline.gaps)
 
-What cannot be known raises TimelineError with the reason. A timeline belongs to one thread at a
+If a tick cannot be converted, TimelineError says why. A timeline belongs to one thread at a
 time.
 """
 
@@ -58,7 +58,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Damage:
-    """Bytes of a file that are no record, and so were passed over."""
+    """Bytes of a file that are no record, and were skipped."""
 
     file: str
     offset: int
@@ -97,8 +97,8 @@ class Timeline:
     """The timeline in a folder. To be closed, or used as a context manager."""
 
     def __init__(self, folder: str | os.PathLike = DEFAULT_FOLDER, draw_on: bool = False):
-        """With `draw_on`, ticks after the newest line are converted by it: its bound grows, and
-        nobody knows here whether another line followed."""
+        """With `draw_on`, ticks after the newest line are converted by that line. Its bound grows,
+        and another line, which is not in the timeline, may have followed it."""
         out = ffi.new("timebase_timeline **")
         result = lib.timebase_timeline_open(out, os.fsencode(folder))
         if result < 0:
@@ -132,7 +132,8 @@ class Timeline:
             self.close()
 
     def at(self, ticks: int, boot=None) -> Instant:
-        """What a tick meant, of a boot (UUID, text or bytes) if the tick alone does not tell."""
+        """Converts a tick. `boot` (UUID, text or bytes) is needed if several boots had this
+        tick."""
         number = checked_integer("ticks", ticks, 0, 2**64 - 1)
         out = ffi.new("struct timebase_instant *")
         result = lib.timebase_timeline_at(self._timeline, _checked_boot(boot), number, out)
@@ -141,7 +142,7 @@ class Timeline:
         return instant_from_c(out)
 
     def at_many(self, ticks, boot=None) -> Instants:
-        """The same for an array of ticks. Nothing is raised: `errors` has the codes."""
+        """The same for an array of ticks. It raises no TimelineError: `errors` has the codes."""
         import numpy
 
         asked = numpy.ascontiguousarray(ticks)
@@ -184,7 +185,7 @@ class Timeline:
 
     @property
     def boots(self) -> list[Boot]:
-        """What there is, oldest first."""
+        """The boots that the timeline holds, oldest first."""
         return [
             Boot(uuid.UUID(bytes=bytes(item.id)), *_rest(item, "id"))
             for item in self._list("boot", lib.timebase_timeline_boots)
@@ -192,7 +193,7 @@ class Timeline:
 
     @property
     def gaps(self) -> list[Gap]:
-        """Stretches within a boot that cannot be converted."""
+        """Ranges of ticks within a boot that cannot be converted."""
         return [
             Gap(
                 uuid.UUID(bytes=bytes(item.boot)),
@@ -215,7 +216,7 @@ class Timeline:
         ]
 
     def explain(self, code: int, ticks: int | None = None, boot=None) -> str:
-        """In words, why: with the gap's own reason if `ticks` lies in one that has a mark."""
+        """The reason in words. If `ticks` lies in a gap that was marked, the gap's own reason."""
         text = text_of(code)
         if code == lib.TIMEBASE_E_GAP and ticks is not None:
             wanted = _checked_boot(boot)
@@ -228,7 +229,8 @@ class Timeline:
         return text
 
     def _list(self, noun: str, function):
-        """All items, even if the writer adds some between the two calls."""
+        """All items that there were at the first of the two calls. The writer may add some in
+        between."""
         count = check(function(self._timeline, ffi.NULL, 0))
         items = ffi.new(f"struct timebase_timeline_{noun}[]", count)
         return list(items)[: min(count, check(function(self._timeline, items, count)))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Begin at a tick. See include/timebase/wait.h, whose words these are.
+"""Begin at a tick. include/timebase/wait.h says the same for C.
 
     waiter = Waiter()                                   # learns the machine, <= 10 ms
     result = waiter.until_mono(default_clock().mono_ns() + 1_000_000, WaitFlag.SLEEP)

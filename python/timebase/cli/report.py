@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""timebase report: one HTML file for whoever asks whether this clock can be trusted and used."""
+"""timebase report: one HTML file that says whether this clock can be trusted and used."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def watch(
                 show(watching.look())
     except KeyboardInterrupt:
         pass
-    except BrokenPipeError:  # whoever read has seen enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise typer.Exit(0 if watching.read else FAILED)
 

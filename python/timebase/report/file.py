@@ -20,8 +20,8 @@ def require_writable(path: Path) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Writes beside `path` and renames: whoever looks, whenever it fails, finds the old file or
-    the new one."""
+    """Writes a file beside `path` and renames it. At any time, and after any failure, `path` is
+    either the old file or the new one, whole."""
     written = _new_file_beside(path)
     try:
         Path(written).write_bytes(content if isinstance(content, bytes) else content.encode())

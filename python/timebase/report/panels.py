@@ -39,7 +39,7 @@ def draw(found: dict, colours: Mapping[str, str], title: str = "", note: str = "
 def _note(axes, note: str, colours: Mapping[str, str]) -> None:
     """In place of a panel."""
     axes.set_axis_off()
-    x = axes.figure.transFigure  # from the left edge, whatever the panels' labels need
+    x = axes.figure.transFigure  # from the left edge: the panels' labels take different widths
     place = matplotlib.transforms.blended_transform_factory(x, axes.transAxes)
     axes.text(0.01, 1, note, transform=place, va="top", fontsize=7, color=colours["muted"])
 

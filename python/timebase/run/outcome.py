@@ -121,8 +121,8 @@ def unit_documents(session: Session) -> list[dict]:
 
 
 def _unit(line: int, action: Action, record: UnitRecord, result: UnitResult | None) -> dict:
-    """Counts are the dispatcher's, complete even if the log was not; without them, since a unit
-    never came back, the log's."""
+    """The counts are the dispatcher's: they are complete even if the log was not. If a unit never
+    came back, there are none of the dispatcher, and those of the log are taken."""
     counts = {
         name: getattr(result, name) if result else record.outcomes[bit]
         for name, bit in COUNTS.items()

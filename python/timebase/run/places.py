@@ -2,7 +2,7 @@
 """On which line of a TOML text each key and table stands; Python's parser does not tell.
 
 find_places(text)[("unit", 2, "period")] is the line of `period` in the third [[unit]]. The text
-must be valid TOML: whoever parsed it has made sure of that, so little is checked here.
+must be valid TOML. The caller has parsed it before, so little is checked here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def find_places(text: str) -> dict[Path, int]:
 
 
 def line_of(places: dict[Path, int], path: Path) -> int:
-    """The line of the path or, if it is not in the text, of what it would stand in."""
+    """The line of the path. If the path is not in the text, the line of the table that it belongs
+    to."""
     while path and path not in places:
         path = path[:-1]
     return places.get(path, 1)

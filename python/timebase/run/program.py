@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""An external program, started by C (python/native/spawn.h) with all that can be prepared
-prepared. A release starts it and does not wait for it: launches.py looks after it then."""
+"""An external program. C starts it (python/native/spawn.h); whatever does not depend on the release
+is prepared before. A release starts the program and does not wait for it: launches.py does."""
 
 from __future__ import annotations
 

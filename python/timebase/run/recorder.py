@@ -75,8 +75,8 @@ class UnitRecord:
             self._waiting.extend(zip(*(column.tolist() for column in columns)))
 
     def join(self) -> None:
-        """Bring together releases and marks, both in the order of time; the one without the other,
-        which a full log or a failed start leaves, is dropped."""
+        """Joins releases and marks; both are in the order of time. A release without a mark, after
+        a failed start, or a mark without a release, after a full log, is dropped."""
         marks, found = self.action.marks, []
         while marks and self._waiting:
             begin_ns, end_ns, target_ns = self._waiting[0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A Python callable, called on the dispatching thread, which needs the interpreter's lock for it.
-When the callable itself begins is measured, since that is later than the dispatch."""
+"""A Python callable. The dispatching thread calls it and needs the interpreter's lock for that, so
+the callable begins later than the dispatch. Its own beginning is measured too."""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ class Session:
             pass
 
     def _end(self, signals: Signals) -> None:
-        """However it came here: no thread, no program, nothing changed is left."""
+        """Ends all threads and programs and undoes all changes, after a run, a refusal or an
+        error."""
         os.sched_setaffinity(0, self.cpus_before)
         self._end_dispatch()
         self.stopped_by = signals.seen[0] if signals.seen else None

@@ -47,8 +47,8 @@ def _load(name: str, folder: Path) -> ctypes.CDLL:
 
 
 def _lend_rehearsing() -> None:
-    """timebase_wait_rehearsing() has to be the dispatcher's in the library too, even if that was
-    linked with a libtimebase of its own: global symbols are found first."""
+    """The library must find the dispatcher's timebase_wait_rehearsing(), even if it was linked with
+    a libtimebase of its own. The dynamic linker finds global symbols first."""
     ctypes.CDLL(library_path(), mode=ctypes.RTLD_GLOBAL)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C, SIGTERM and SIGHUP, twice: the first ends the run at its next release, the second at
-once. After that they do what they did before."""
+"""Ctrl-C, SIGTERM and SIGHUP. The first of them ends the run at its next release, the second one at
+once. After that they do what they did before the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Signals:
             for number in self.WATCHED:
                 if signal.getsignal(number) != signal.SIG_IGN:  # nohup
                     self._before[number] = signal.signal(number, self._handle)
-            # Children of whoever ignores this signal vanish before they can be asked how they were.
+            # If a process ignores this signal, the kernel forgets its children before waitpid() has
+            # told how they ended.
             self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         return self
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A calendar's text, and what is wrong with it: all faults are collected, with their lines, before
-anybody complains."""
+"""A calendar's text, and what is wrong with it. All faults are collected with their lines, and then
+told at once."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ NS_PER_US = 1000
 
 
 def must_be(what: str) -> WrapValidator:
-    """One sentence for whatever pydantic has against a value."""
+    """One sentence for all that pydantic may have against a value."""
 
     def judge(value, judge_inside):
         try:

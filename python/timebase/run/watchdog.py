@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Time-outs of Python callables.
 
-A jump out of the interpreter, as C functions are stopped by, would leave it broken. So a thread
-looks whether the callable runs for too long, and then has the interpreter raise UnitTimedOut in
-it. That happens between two Python instructions: a callable that stands in one long call of
-C, as time.sleep, is stopped when that call returns. How late, is a quarter of the time-out, 1 ms
-at least, and what the interpreter needs to change threads.
+The dispatcher stops C functions by a jump. A jump out of the interpreter would break it. So a
+thread looks whether the callable runs for too long, and then has the interpreter raise UnitTimedOut
+in it. The interpreter does so between two Python instructions: a callable that is in a long call of
+C, as time.sleep, is stopped when that call returns. The exception comes up to a quarter of the
+time-out too late, 1 ms at least, and by the time that the interpreter needs to change threads.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class Comparison:
 
     @property
     def contradicts_bound(self) -> bool:
-        """For certain: not even the bracket explains the difference."""
+        """Whether the difference is larger than the bound and the bracket together."""
         return abs(self.offset_ns) > self.instant.maxerror_ns + self.bracket_ns
 
 

@@ -16,7 +16,8 @@ from timebase.status.namespace import read_time_namespace
 from timebase.status.page import SharedPage, counter_name, read_page
 from timebase.text.utc import iso_utc
 
-# A step of the system clock is published by then: what is seen afterwards is no accident.
+# The daemon has published a step of the system clock by then: if the bound is still broken, it is
+# a fault.
 STEP_SEC = 0.3
 
 

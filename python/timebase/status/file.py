@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Files that another process wrote, opened as the C library's attach opens them.
 
-The rules are those of src/clock/attach/trusted.h, and tests/python/test_trust_rules.py holds the two
-against each other: here each refusal has a text. Nothing is believed that somebody but root, this
-user or the service folder's owner could have put there; nothing blocks, whatever the path leads to.
+The rules are those of src/clock/attach/trusted.h, and tests/python/test_trust_rules.py holds the
+two against each other: here each refusal has a text. A file is refused if a user other than root,
+this user or the owner of the service folder could have put it there. Opening never blocks, even if
+the path leads to a FIFO or a device.
 """
 
 from __future__ import annotations
@@ -104,10 +105,10 @@ def _open_folder(name: str, parent: int | None, place: Path) -> int:
 
 
 def _open_in(folder: int, path: Path) -> int:
-    # Not through a link that somebody else may turn; not waiting for the other end of a FIFO.
+    # Follow no link, which another user may change; do not wait for the other end of a FIFO.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
-        # Looked at first, for to open some devices is to act on them.
+        # Look first: opening some devices has effects.
         _require_regular(path, os.stat(path.name, dir_fd=folder, follow_symlinks=False))
         return os.open(path.name, flags, dir_fd=folder)
     except OSError as problem:
@@ -139,7 +140,8 @@ def _is_safe(about: os.stat_result, owner: int) -> bool:
 
 
 def _given_to(folder: os.stat_result) -> int:
-    """A sticky folder that others may write says nothing of who may own what is in it."""
+    """The owner of the files in it. If others may write the folder, its owner says nothing about
+    the files' owners: root."""
     return ROOT if folder.st_mode & OTHERS_WRITE else folder.st_uid
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What follows from what was seen: one function per question, nothing is read here.
+"""The judgement on what was seen: one function per question. Nothing is read here.
 
 docs/guide/operations.md has a paragraph for every id: what it means and what to do.
 """
@@ -21,7 +21,7 @@ from timebase.text.duration import show_duration
 LEVELS = ("critical", "unknown", "warning", "ok")
 EXIT_CODES = {"ok": 0, "warning": 1, "critical": 2, "unknown": 3}
 NS_PER_SEC = 1_000_000_000
-# Of all publications: more means that the daemon's thread is held up again and again.
+# Share of publications. More of them late means that the daemon's thread is often held up.
 LATE_SHARE = 0.001
 METRICS_STALE_SEC = 10  # the daemon writes them every second or so
 # Between two machines or two boots CLOCK_MONOTONIC differs by more, on one machine by less.
@@ -110,7 +110,7 @@ def is_it_of_this_boot(seen: Seen, _limits: Limits) -> Reasons:
 
 
 def _is_of_this_boot(seen: Seen) -> bool:
-    """Asleep or dead daemons leave old pages, but of this boot: the bound knows how old."""
+    """A page of a dead daemon is old, but it is of this boot, and its bound grows with its age."""
     instant = seen.comparison.instant
     apart_ns = abs(instant.mono_ns - seen.host_mono_ns)
     return apart_ns <= max(SAME_BOOT_NS, instant.maxerror_ns)

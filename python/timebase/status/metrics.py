@@ -127,7 +127,7 @@ def _first_bad_line(text: str, path: Path, families) -> str:
 
 
 def printable(text: str) -> str:
-    """Names are shown on terminals, which obey what is not: escape sequences, line ends."""
+    """The text without control characters: a terminal would obey escape sequences and line ends."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A page that a daemon publishes: a copy of the file, as the attached clocks take it.
 
-The file is read, never mapped, so that whoever truncates it harms nobody (docs/threat-model.md).
+The file is read and never mapped, so that a process which truncates it harms no reader
+(docs/threat-model.md).
 """
 
 from __future__ import annotations

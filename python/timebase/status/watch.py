@@ -42,7 +42,8 @@ class Sample:
 
 
 def page_sampler(path: Path) -> Callable[[], Sample]:
-    """Opens the file anew each time: a replaced page is noticed, a missing one waited for."""
+    """Opens the file at each look, so that a replaced page is noticed and a missing one waited
+    for."""
 
     def sample() -> Sample:
         try:

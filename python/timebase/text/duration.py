@@ -29,7 +29,7 @@ def parse_duration(value) -> int:
         return 0
     if not isinstance(value, str):
         what = f"must be a string with a unit, such as {EXAMPLE}, not {value!r}"
-        raise ValueError(what)  # noqa: TRY004 (whoever reads a file wants one kind of refusal)
+        raise ValueError(what)  # noqa: TRY004 (one kind of refusal for all that is no duration)
     found = PATTERN.fullmatch(value)
     if not found:
         raise ValueError(f"{value!r} is no duration: write a number and a unit, such as {EXAMPLE}")
