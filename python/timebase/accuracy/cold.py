@@ -17,7 +17,7 @@ WARM = "event_warm"
 
 
 def _methods() -> dict[str, Method]:
-    """What is measured is always warm; the event's function is, or is not."""
+    """The measuring code is always warm. The event's function is warm or cold."""
     prepare, rehearse = lib.TIMEBASE_WAIT_PREPARE, lib.TIMEBASE_WAIT_REHEARSE
     flush = lib.TIMEBASE_BENCH_FLUSH_EVENT
     walk = lib.TIMEBASE_BENCH_WALK | lib.TIMEBASE_BENCH_TOUCH_INSTRUMENT
@@ -44,10 +44,11 @@ def run(session: Session, extent: Extent, progress) -> dict:
     def one(method: Method, waiter):
         return hits(session, method, session.random_ticks(*AHEAD_NS, block), waiter)
 
-    # each with a waiter of its own: what one learns from its errors is not for the others
+    # each with a waiter of its own: one way must not learn from the errors of another
     turns = {name: partial(one, method, new_waiter()) for name, method in _methods().items()}
     found = take_turns(session, turns, extent.rounds, extent.seconds["cold"], progress)
-    # What is constant of a cold cache is no bias: nobody could tell it from a warm one's.
+    # The constant part of a cold cache's error counts: a program cannot take it off as a bias,
+    # since it does not know whether the cache will be cold.
     warm_ns = median(found[WARM].error_ns)
     rows = {
         name: row(name, trials, evidence=False)

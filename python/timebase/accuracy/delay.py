@@ -21,9 +21,9 @@ DELAYERS = {
     "_loop": lib.TIMEBASE_BENCH_DELAY_LOOP,
     "_nanosleep": lib.TIMEBASE_BENCH_DELAY_SLEEP,
 }
-# The watch around nothing: what no delay can be seen to be better than.
+# The watch around nothing: no delay can be measured more closely than this.
 NOTHING = "_watch"
-# What a trial takes beside the delay: readings, and of a sleep the kernel.
+# The time of a trial beside the delay: readings, and the kernel's part of a sleep.
 BESIDE_NS = {"": 1_000, "_loop": 1_000, "_nanosleep": 60_000, NOTHING: 1_000}
 LOOKS = {"": ("timebase_delay_ns", "ours"), "_loop": ("polling loop", "article"),
          "_nanosleep": ("clock_nanosleep", "kernel"), NOTHING: ("the watch alone", "muted")}  # fmt: skip
@@ -49,7 +49,7 @@ def run(session: Session, extent: Extent, progress) -> dict:
 
 
 def _delays(session: Session, extent: Extent, delay_ns: int) -> dict[str, Trials]:
-    """Errors of each way, the measurement's own share, found in the same turns, taken off."""
+    """Errors of each way, less the measurement's own share, which was found in the same turns."""
 
     def block(how: str) -> int:
         trials = int(extent.delay_sec * 1e9 / (delay_ns + BESIDE_NS[how]))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How many trials: they, not a clock, bound a run. The seconds are what they take on a usual
-machine, for the progress bar; one ten times slower is stopped at `most` times as much."""
+"""How many trials there are: their number bounds a run, not a clock. The seconds are what they take
+on a usual machine, for the progress bar; one ten times slower is stopped at `most` times as much.
+"""
 
 from __future__ import annotations
 

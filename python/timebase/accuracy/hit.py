@@ -30,7 +30,7 @@ def run(session: Session, extent: Extent, progress) -> dict:
         "exact": Method(),
         "exact_never_early": Method(flags=lib.TIMEBASE_WAIT_NEVER_EARLY),
     }
-    # each with a waiter of its own: what one learns from its errors is not for the others
+    # each with a waiter of its own: one way must not learn from the errors of another
     turns = {name: partial(one, method, new_waiter()) for name, method in methods.items()}
     found = take_turns(session, turns, extent.rounds, extent.seconds["hit"], progress)
     rows = [row(name, trials, evidence=name != "paper") for name, trials in found.items()]

@@ -63,8 +63,9 @@ def _step_ticks(session: Session, loop: int) -> int:
 
 
 def _spreads(session: Session, extent: Extent, expected_sec: float) -> dict[int, float]:
-    """From the 5th to the 95th percentile, ns, for each place at which the loop can start. In
-    random order, or a mood of the machine would look like something about its neighbours."""
+    """From the 5th to the 95th percentile, ns, for each place at which the loop can start. The
+    order is random: else a disturbance of some ms would look like a property of neighbouring
+    places."""
     places = list(range(lib.timebase_bench_loop_places()))
     errors: dict[int, list] = {place: [] for place in places}
     for _ in bounded(PASSES, expected_sec):

@@ -64,7 +64,8 @@ def _sweep_panel(sweep: Sweep, role: str, title: str, limits=None, dash: str = "
 
 
 def _limits(sweeps: list[Sweep]) -> list[float]:
-    """What holds all but the last two in a hundred; the few beyond would hide the rest."""
+    """Limits that leave out the two largest in a hundred: on one scale with those the rest would
+    not be seen."""
     errors = numpy.concatenate([error for sweep in sweeps for error in sweep.error_ns])
     low, high = (float(value) for value in quantile(errors, [0.005, 0.98]))
     margin = 0.15 * (high - low)

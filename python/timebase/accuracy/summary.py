@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What becomes of raw errors: rows of percentiles, and points to draw. Of all trials, always."""
+"""Makes rows of percentiles, and points to draw, of raw errors. It leaves out no trial."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Trials:
             setattr(self, name, getattr(self, name) + getattr(more, name))
 
     def where(self, chosen: numpy.ndarray) -> Trials:
-        """Some of the trials. Time and misses are of all, and stay with them."""
+        """Some of the trials, with the time of all. Misses belong to no single trial and are left
+        out."""
         arrays = (self.error_ns, self.bound_ns, self.late, self.disturbance)
         return Trials(*(array[chosen] for array in arrays), 0, self.cpu_ns, self.wall_ns)
 
@@ -50,7 +51,7 @@ def median(values: numpy.ndarray) -> float:
 
 
 def digits(value: float) -> float:
-    """Four that matter: what is measured is not known better, and files stay short."""
+    """Rounds to four digits: measurements are not better known, and files stay short."""
     return float(f"{value:.4g}")
 
 

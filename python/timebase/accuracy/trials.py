@@ -123,8 +123,8 @@ def take_turns(
     expected_sec: float,
     progress: Callable[[float], None],
 ) -> dict[str, Trials]:
-    """Each method once a round, in random order, so that the machine's moods strike all alike.
-    On a machine that is far slower than expected there are fewer rounds."""
+    """Runs each method once a round, in random order, so that disturbances of the machine meet all
+    methods alike. On a machine that is far slower than expected there are fewer rounds."""
     found = {name: Trials() for name in methods}
     names = list(methods)
     for turn in bounded(rounds, expected_sec):

@@ -2,5 +2,5 @@
 """What `timebase bench` and the report measure of a clock. Each module's run() returns plain data;
 the loops are in C (measure/). placement.py says where measurements run.
 
-`doctor` and `accuracy` measure too: this room is theirs to use, and knows neither.
+`doctor` and `accuracy` measure with it too; it imports neither of them.
 """

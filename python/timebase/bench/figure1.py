@@ -50,7 +50,7 @@ def resolution() -> dict:
     return {
         "elapsed_ns": [(step.ticks - first.ticks) * period_ns for step in shown],
         "utc_ns": [step.utc_ns - first.utc_ns for step in shown],
-        # against the same zero, so that how far it lags behind is seen as well
+        # against the same zero, so that its lag is seen as well
         "tb_nano_2007_ns": [step.tb_nano_ns - first.utc_ns for step in shown],
         "tb_nano_2007_steps_ns": _common_steps([step.tb_nano_ns for step in steps]),
         "utc_steps_ns": _common_steps([step.utc_ns for step in steps]),

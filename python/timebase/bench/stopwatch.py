@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the C stopwatch says of nothing and of a little known work, many times (measure/laps.h)."""
+"""Laps of the C stopwatch around nothing and around a little work of known length
+(measure/laps.h)."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from timebase.api.clock import Status
 from timebase.api.library import check, ffi, lib
 
 SANDWICHES = 300
-# Random pauses, shorter than the 100 ms between the clock's own comparisons with the kernel: samples fall
-# everywhere between two comparisons, not always just after one.
+# The pauses are random, and shorter than the 100 ms between the clock's own comparisons with the
+# kernel, so that samples fall everywhere between two comparisons, not always just after one.
 PAUSE_SEC = (0.02, 0.06)
 
 

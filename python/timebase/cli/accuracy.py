@@ -51,7 +51,7 @@ def accuracy(
     """How close to its target work begins: the experiments of a report of 1997, and our waits."""
     from timebase.report.file import require_folder
 
-    # All that may be wrong is said before the minutes of measuring, not after them.
+    # Wrong input is refused before the minutes of measuring, not after them.
     require_modules("accuracy", "numpy", "matplotlib")
     require_folder(out)
     document = _measure_and_draw(quick, out, cpu, only, seed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What options of several verbs mean: durations, and a clock that somebody else keeps."""
+"""Options of several verbs: durations, and the page of a shared clock."""
 
 from __future__ import annotations
 

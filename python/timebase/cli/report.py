@@ -20,7 +20,7 @@ def report(
     """Measure this machine and write a self-contained HTML report."""
     from timebase.report.file import require_writable, write_whole
 
-    # Both said before the minute of measuring, not after it.
+    # Both are checked before the minute of measuring, not after it.
     require_modules("the report", *NEEDED)
     require_writable(out)
     document, html = _make(quick)

@@ -2,7 +2,7 @@
 """timebase status: does the daemon's clock deserve trust?
 
 Exit codes as monitoring plugins have them: 0 ok, 1 warning, 2 critical, 3 unknown. Wrong input is 3
-here, for 2 would call somebody out of bed.
+here: 2 would raise a critical alert.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ TICKS_MAX = 2**64 - 1
 
 
 class NoTickError(Exception):
-    """This line has no tick where the format has one."""
+    """The line has no tick at the place where its format has one."""
 
 
 def tick_of(text: str) -> int:

@@ -53,7 +53,7 @@ class ByTimeline:
 
 
 def _boot(timeline, text: str | None):
-    """A boot by its id, or by as much of its beginning as tells it from the others."""
+    """A boot by its id, or by a beginning of the id that only one boot has."""
     if text is None:
         return None
     boots = {boot.id for boot in timeline.boots}
@@ -68,7 +68,8 @@ def _boot(timeline, text: str | None):
 
 
 class ByPage:
-    """One look at a page: right for ticks of the last quarter of a second, else drawn on."""
+    """One copy of a page. It is exact for ticks of the last quarter of a second; for others its
+    lines are drawn on."""
 
     def __init__(self, path: str):
         from timebase.status.page import copy_page

@@ -39,7 +39,7 @@ class Tree:
             return None
 
     def bytes(self, name: str, offset: int, count: int) -> bytes | None:
-        """As many bytes, or None: half of them mean nothing."""
+        """Exactly so many bytes, else None: a part of them has no meaning."""
         try:
             file = os.open(self.path(name), os.O_RDONLY)
         except OSError:

@@ -107,7 +107,7 @@ def measure(extent: Extent, start: Start) -> dict:
         "trust": _trust(extent, start),
         "tracking": tracking.run(extent.tracking_sec, start("tracking", extent.tracking_sec)),
     }
-    # the whole process, measurements included, was the clock's trial
+    # counted over the whole process, its measurements included
     document["clock_statistics"] = default_clock().statistics()
     document["verdict"] = verdict(document)
     return document

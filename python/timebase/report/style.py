@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What all pictures have in common: letters, lines, a light grid."""
+"""The style of all pictures: letters, lines, a light grid."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-WIDTH_IN = 5.0  # narrow: on a phone the letters are still to be read
+WIDTH_IN = 5.0  # narrow: the letters can still be read on a phone
 
 
 def style(colours: Mapping[str, str]) -> dict:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""From matplotlib's SVG to one that lives in an HTML page: the page's colours and letters, no
-foreign addresses, the width of its column."""
+"""Turns matplotlib's SVG into one that fits into an HTML page: it has the page's colours and
+letters, no foreign addresses, and the width of its column."""
 
 from __future__ import annotations
 
 import io
 import re
 
-# Stand-ins, exact and never seen; the page defines each as a variable for light and for dark.
+# Stand-ins for colours. Each is replaced by a variable, which the page defines for light and for
+# dark.
 COLOURS = {
     "ink": "#010203",
     "muted": "#020304",

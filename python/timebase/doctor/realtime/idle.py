@@ -26,7 +26,7 @@ class Idle:
     driver: str | None
     governor: str | None
     states: tuple[State, ...] | None  # None: the kernel shows none
-    limit_us: int | None  # the longest wake-up anybody asked for; None: not readable
+    limit_us: int | None  # the longest wake-up that a process allows; None: not readable
     request_allowed: bool | None  # this process may ask for one; None: no such file
     parameters: tuple[str, ...]
 

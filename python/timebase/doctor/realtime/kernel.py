@@ -18,7 +18,7 @@ class Kernel:
     parameters: tuple[str, ...] | None  # words of its command line
 
     def option(self, name: str) -> str | None:
-        """Its value, "n" if it is not set, None if nobody knows."""
+        """Its value, "n" if it is not set, None if the configuration is not known."""
         return None if self.options is None else self.options.get(name, "n")
 
     def parameter(self, *names: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a sleeping and a polling thread go through here: some 0.4 s, by the C loops of measure/."""
+"""How late a sleeping thread wakes up here, and how often a polling one is held up. Takes some 0.4
+s, in the C loops of measure/."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the kernel does with memory behind a program's back: each is a page fault later."""
+"""What the kernel does with a program's memory unasked. Each of it causes a page fault later."""
 
 from __future__ import annotations
 

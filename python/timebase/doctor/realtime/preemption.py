@@ -35,7 +35,8 @@ def read(tree: Tree, kernel: Kernel) -> Preemption:
 
 
 def _built_in(kernel: Kernel, version: str) -> Preemption:
-    """The model chosen when the kernel was built: it holds unless somebody chose another one."""
+    """The model chosen when the kernel was built. It is in force unless another one was chosen at
+    run time."""
     built = {
         "PREEMPT_RT": "rt",
         "PREEMPT_NONE": "none",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The daemon's page: is there one, who keeps it, may it be believed. `timebase status` says more."""
+"""Whether there is a daemon's page, who keeps it and whether it may be believed. `timebase status`
+says more."""
 
 from __future__ import annotations
 
