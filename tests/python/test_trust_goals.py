@@ -116,7 +116,9 @@ def test_the_publishers_result_is_understood(trust):
         "1000000000 reads by 2 processes, 310210 publications (9998 a second), 0 late, 0 torn, "
         "3 backward (worst 7 ns), 12 without a line\n"
     )
-    counts = dict(zip(trust.MAPPED_KEYS, map(int, trust.MAPPED.search(text).groups())))
+    counts = dict(
+        zip(trust.trust_reads.MAPPED_KEYS, map(int, trust.trust_reads.MAPPED.search(text).groups()))
+    )
     assert counts["reads"] == 10**9
     assert (counts["per_second"], counts["backward"], counts["without_a_line"]) == (9998, 3, 12)
 
@@ -136,23 +138,23 @@ def test_truth_is_measured_and_not_read_from_a_record(trust, monkeypatch, tmp_pa
         return measure
 
     monkeypatch.setattr(chrony, "measure", measuring(-6, 11))
-    (row,) = trust.contains_truth(False)
+    (row,) = trust.trust_daemon.contains_truth(False)
     assert (row["polls"], row["contained"], row["met"]) == (6, 3, False)
     monkeypatch.setattr(chrony, "measure", measuring(-6))
-    (row,) = trust.contains_truth(False)
+    (row,) = trust.trust_daemon.contains_truth(False)
     assert (row["max_ratio"], row["met"]) == (0.6, True)
     assert asked == [chrony.POLLS] * 6
-    (row,) = trust.contains_truth(True)
+    (row,) = trust.trust_daemon.contains_truth(True)
     assert not row["met"]
     monkeypatch.setattr(chrony, "measure", measuring())
     with pytest.raises(trust.Failed, match="never synchronised"):
-        trust.contains_truth(False)
+        trust.trust_daemon.contains_truth(False)
 
 
 def test_without_chrony_the_truth_is_missing(trust, monkeypatch):
     monkeypatch.setattr(sys.modules["chrony"].pair, "CHRONYD", None)
     with pytest.raises(trust.Missing, match="apt install chrony"):
-        trust.contains_truth(False)
+        trust.trust_daemon.contains_truth(False)
 
 
 def test_every_figure_of_the_table_has_a_function(trust):
