@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 
 from timebase.api.counter import Counter
 from timebase.bench.placement import may_run_on, quiet_cpu
-from timebase.doctor.findings import SEVERITIES, Finding
+from timebase.doctor.finding import SEVERITIES, Finding
 from timebase.doctor.realtime import (
     firmware,
     frequency,

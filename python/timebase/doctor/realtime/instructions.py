@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from timebase.api.counter import Counter
-from timebase.doctor.findings import Finding, Findings
+from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.tree import Tree
 
 FINE_NS = 1.0  # counters with longer steps need several readings to tell an instant

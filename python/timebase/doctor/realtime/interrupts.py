@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from timebase.doctor.findings import Finding, Findings
+from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.realtime import cpulist
 from timebase.doctor.tree import Tree
 

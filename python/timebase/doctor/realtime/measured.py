@@ -11,7 +11,7 @@ from statistics import quantiles
 from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib
 from timebase.bench.placement import pinned
-from timebase.doctor.findings import Finding, Findings
+from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.realtime.permissions import policy_name
 
 SLEEPS, PERIOD_NS = 200, 1_000_000

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from timebase.doctor.findings import Finding, Findings
+from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.tree import Tree
 
 CAP_IPC_LOCK, CAP_SYS_NICE = 14, 23  # linux/capability.h

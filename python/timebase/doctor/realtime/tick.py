@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from timebase.doctor.findings import Finding, Findings
+from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.realtime import cpulist
 from timebase.doctor.realtime.kernel import Kernel
 from timebase.doctor.tree import Tree

@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from timebase.doctor.findings import Finding
+from timebase.doctor.finding import Finding
 from timebase.doctor.tree import Tree
 
 PLACES = ("/etc/chrony/chrony.conf", "/etc/chrony.conf")

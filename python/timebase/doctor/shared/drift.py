@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from timebase.doctor.findings import Finding
+from timebase.doctor.finding import Finding
 from timebase.doctor.shared.chrony import Chrony
 from timebase.doctor.tree import Tree
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from timebase.doctor.findings import SEVERITIES
+from timebase.doctor.finding import SEVERITIES
 from timebase.doctor.shared import chrony, drift, page
 from timebase.doctor.tree import Tree
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from timebase.api.clock import DEFAULT_PAGE
-from timebase.doctor.findings import Finding
+from timebase.doctor.finding import Finding
 from timebase.status.compare import compare
 from timebase.status.file import Refused
 from timebase.status.judge import Limits
