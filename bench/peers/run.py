@@ -43,13 +43,11 @@ def arguments():
         epilog="TIMEBASE_INCLUDE (a list with ':') and TIMEBASE_LIB name the timebase to compare;"
         " without them it is this tree's include/ and build/.",
     )
-    default = build.HERE.parent / "results"
     parser.add_argument(
         "--out",
         type=Path,
-        default=default,
         metavar="DIR",
-        help="where peers.json, peers.md, waits.json and waits.md go (bench/results)",
+        help="where peers.* and waits.* go (bench/results; of a quick run, build/peers)",
     )
     parser.add_argument(
         "--quick",
@@ -57,7 +55,10 @@ def arguments():
         help="fewer rounds and launches, errors at 1 s and 5 s: a trial run",
     )
     parser.add_argument("--only", choices=tuple(PARTS), help="one of the two tables")
-    return parser.parse_args()
+    options = parser.parse_args()
+    kept, passing = build.HERE.parent / "results", build.HERE.parents[1] / "build/peers"
+    options.out = options.out or (passing if options.quick else kept)
+    return options
 
 
 def with_segment(folder):
