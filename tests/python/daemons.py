@@ -38,7 +38,7 @@ def eventually(condition, what):
 
 @dataclass
 class Page:
-    """What the tests look at of the 512 bytes; spec/page.md."""
+    """What the tests look at of the 640 bytes; spec/page.md."""
 
     seq: int
     magic: int
@@ -52,10 +52,10 @@ class Page:
             data = Path(path).read_bytes()
         except FileNotFoundError:
             return None
-        if len(data) != 512:
+        if len(data) != 640:
             return None
         seq, _, magic = struct.unpack_from("=QQI", data)
-        after = 128 + 192 * (seq & 1) + 128
+        after = 128 + 256 * (seq & 1) + 128
         flags = struct.unpack_from("=I", data, after + 36)[0]
         utc_maxerror_ns = struct.unpack_from("=Q", data, after + 56)[0]
         return Page(seq, magic, flags & 15, utc_maxerror_ns)

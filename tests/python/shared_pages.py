@@ -20,7 +20,7 @@ def line(mono_ns, ticks, frequency_hz, offset_ns, **more):
     return {
         "start_ticks": ticks % 2**64,
         "mono_ns": mono_ns,
-        "utc_offset_ns": offset_ns % 2**64,
+        "utc_ns": (mono_ns + offset_ns) % 2**64,
         "period_ns": period >> 64,
         "period_frac": period % 2**64,
         "flags": lib.TIMEBASE_STATUS_SYNCHRONIZED,

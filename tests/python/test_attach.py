@@ -25,7 +25,7 @@ def make_page() -> bytearray:
     line = {
         "start_ticks": now.ticks,
         "mono_ns": now.mono_ns,
-        "utc_offset_ns": (now.utc_ns - now.mono_ns) % 2**64,
+        "utc_ns": now.utc_ns % 2**64,
         "period_ns": period >> 64,
         "period_frac": period % 2**64,
         "flags": SYNCHRONIZED,
@@ -111,7 +111,7 @@ def test_a_path_is_not_cut_at_a_null_byte(page_file):
 
 
 def test_rubbish_is_refused(page_file):
-    write(page_file, b"x" * 512)
+    write(page_file, b"x" * 640)
     with pytest.raises(TimebaseError, match="not a timebase page"):
         Clock.attach(page_file)
 

@@ -193,7 +193,7 @@ def test_by_a_page(timebase_command, tmp_path, run):
             {
                 "start_ticks": line.start_ticks,
                 "mono_ns": line.mono_ns,
-                "utc_offset_ns": line.utc_offset_ns,
+                "utc_ns": line.utc_ns,
                 "period_frac": line.period,
                 "flags": line.flags,
                 "maxerror_ns": line.maxerror_ns,
@@ -208,7 +208,7 @@ def test_by_a_page(timebase_command, tmp_path, run):
     assert str(documents(outcome)["rows"][0]["utc_ns"]) == told["utc_ns"]
     (tmp_path / "page").write_bytes(b"short")
     outcome = timebase_command("convert", "--page", "page", ticks)
-    assert outcome.code == 1 and "a page has 512" in outcome.err
+    assert outcome.code == 1 and "a page has 640" in outcome.err
     os.mkfifo(tmp_path / "pipe")
     assert "regular file" in timebase_command("convert", "--page", "pipe", ticks).err
 

@@ -130,7 +130,7 @@ def test_lives_through_truncation_again_and_again(start):
     daemon.wait_for_page(beyond=seq + 2)
 
 
-@pytest.mark.parametrize("content", [b"", b"x" * 512, b"\0" * 512, b"x" * 10_000])
+@pytest.mark.parametrize("content", [b"", b"x" * 640, b"\0" * 640, b"x" * 10_000])
 def test_replaces_what_is_no_page(start, tmp_path, content):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "page").write_bytes(content)

@@ -61,7 +61,7 @@ def linked(folder):
 
 
 def off(folder):
-    return write_page(folder, utc_offset_ns=10**18)
+    return write_page(folder, utc_ns=10**18)
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,25 @@ def test_another_magic_size_or_version_is_no_page(tmp_path, offset):
     assert refused(path).id == "format"
 
 
+@pytest.mark.parametrize(("version", "size"), [(1, 512), (1, 640), (3, 640), (3, 704)])
+def test_a_page_of_another_version_is_named_by_it(tmp_path, version, size):
+    path = tmp_path / "page"
+    data = bytearray(page_bytes().ljust(size, b"\0")[:size])
+    struct.pack_into("=II", data, 20, size, version)
+    path.write_bytes(data)
+    problem = refused(path)
+    assert problem.id == "format"
+    assert f"version {version}" in str(problem) and "version 2" in str(problem)
+
+
+def test_a_feature_that_is_not_known_is_named(tmp_path):
+    path = tmp_path / "page"
+    data = bytearray(page_bytes())
+    struct.pack_into("=I", data, 56, 1 | 1 << 5)
+    path.write_bytes(data)
+    assert "ticks corrected by CPU, 0x20" in str(refused(path))
+
+
 def test_a_page_of_another_counter_is_not_read_by_this_one(tmp_path):
     path = tmp_path / "page"
     data = bytearray(page_bytes())
@@ -177,8 +196,8 @@ def any_folder(tmp_path_factory):
 
 
 @settings(max_examples=200, deadline=None)
-@given(data=st.binary(min_size=512, max_size=512), head=st.booleans())
-def test_any_512_bytes_are_refused_or_give_some_time(any_folder, data, head):
+@given(data=st.binary(min_size=640, max_size=640), head=st.booleans())
+def test_any_640_bytes_are_refused_or_give_some_time(any_folder, data, head):
     path = any_folder / "page"
     path.write_bytes(page_bytes()[:64] + data[64:] if head else data)
     try:

@@ -45,28 +45,28 @@ def test_there_are_vectors():
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_validate(vector):
-    page = page_of(vector)
     if vector["valid"] == 0:
-        page.validate()
+        page_of(vector).validate()
         return
     with pytest.raises(TimebaseError) as refusal:
-        page.validate()
+        page_of(vector).validate()
     assert refusal.value.code == getattr(lib, vector["valid"])
 
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_reads(vector):
-    page = page_of(vector)
+    page = page_of(vector) if vector["reads"] else None
     for read in vector["reads"]:
         instant = page.convert(int(read["ticks"]))
         found = {name: str(getattr(instant, name)) for name in read if name.endswith("_ns")}
         assert found == {name: read[name] for name in found}
+        assert len(found) == 6
         assert instant.flags == read["flags"]
 
 
 @pytest.mark.parametrize("vector", VECTORS)
 def test_inverse(vector):
-    page = page_of(vector)
+    page = page_of(vector) if vector["inverse"] else None
     for entry in vector["inverse"]:
         if "utc_ns" in entry:
             ticks = page.ticks_at_utc(int(entry["utc_ns"]))

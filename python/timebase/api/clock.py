@@ -84,6 +84,8 @@ class Instant:
     maxerror_ns: int
     utc_maxerror_ns: int
     flags: int
+    esterror_ns: int | None = None
+    """Against the reference clock, probably: no promise. None: nothing is known."""
 
     @property
     def status(self) -> Status:
@@ -120,7 +122,13 @@ class Instant:
 
 def instant_from_c(out) -> Instant:
     return Instant(
-        out.ticks, out.mono_ns, out.utc_ns, out.maxerror_ns, out.utc_maxerror_ns, out.flags
+        out.ticks,
+        out.mono_ns,
+        out.utc_ns,
+        out.maxerror_ns,
+        out.utc_maxerror_ns,
+        out.flags,
+        out.esterror_ns,
     )
 
 

@@ -29,6 +29,17 @@ def _swap_words(c_type, data: bytearray, offset: int) -> None:
         data[offset:end] = data[offset:end][::-1]
 
 
+def version_of(data: bytes, byteorder: str = sys.byteorder) -> int | None:
+    """Of what begins as pages of all versions do; None: not a page."""
+    fields = dict(_fields("struct timebase_page"))
+
+    def word(name):
+        start = fields[name].offset
+        return int.from_bytes(data[start : start + ffi.sizeof("uint32_t")], byteorder)
+
+    return word("version") if word("magic") == lib.TIMEBASE_PAGE_MAGIC else None
+
+
 def _fields(c_type):
     return (ffi.typeof(c_type) if isinstance(c_type, str) else c_type).fields
 
@@ -38,7 +49,7 @@ def _is_number(field) -> bool:
 
 
 class Page:
-    """512 bytes that turn a tick into a time. One thread at a time."""
+    """640 bytes that turn a tick into a time. One thread at a time."""
 
     def __init__(self):
         size = ffi.sizeof("struct timebase_page")
@@ -54,6 +65,13 @@ class Page:
         """From a copy of a page written on a machine of that byte order, "little" or "big"."""
         page = cls()
         buffer = ffi.buffer(page._page, ffi.sizeof("struct timebase_page"))
+        version = version_of(data, byteorder)
+        if version not in (None, lib.TIMEBASE_PAGE_VERSION):
+            raise TimebaseError(
+                f"a page of version {version}; this library reads version"
+                f" {lib.TIMEBASE_PAGE_VERSION}",
+                lib.TIMEBASE_E_FORMAT,
+            )
         if len(data) != len(buffer):
             raise TimebaseError(f"a page has {len(buffer)} bytes, not {len(data)}")
         native = bytearray(data)
@@ -64,15 +82,25 @@ class Page:
 
     @classmethod
     def from_lines(
-        cls, before: dict, slew: dict, after: dict, refresh_ticks: int = 1 << 62, seq: int = 2
+        cls,
+        before: dict,
+        slew: dict,
+        after: dict,
+        refresh_ticks: int = 1 << 62,
+        seq: int = 2,
+        validity: dict | None = None,
     ) -> Page:
-        """From the fields of the three lines, by the names of struct timebase_line. A field that is
-        not given is 0. Both copies get the lines."""
+        """From the fields of the three lines, by the names of struct timebase_line; what is not
+        named is 0. Those of struct timebase_validity: what is not named never ends. Both copies
+        hold them."""
+        expiry = dict.fromkeys(("silent_ticks", "void_ticks"), lib.TIMEBASE_PAGE_NEVER)
+        expiry.update(validity or {})
         page = cls()
         page._page.seq = seq
         page._page.refresh_ticks = refresh_ticks
         for copy in page._page.copy:
-            for line, fields in ((copy.before, before), (copy.slew, slew), (copy.after, after)):
+            parts = (copy.before, before), (copy.slew, slew), (copy.after, after)
+            for line, fields in (*parts, (copy.validity, expiry)):
                 for name, value in fields.items():
                     setattr(line, name, value)
         return page
@@ -93,7 +121,14 @@ class Page:
         return {
             name: {key: getattr(getattr(copy, name), key) for key, _ in _fields(field.type)}
             for name, field in _fields("struct timebase_lines")
+            if field.type is ffi.typeof("struct timebase_line")
         }
+
+    def validity(self) -> dict:
+        """How long that copy holds, and its estimated errors: {"silent_ticks": ...}."""
+        validity = self._page.copy[self._page.seq & 1].validity
+        names = [name for name, field in _fields("struct timebase_validity") if _is_number(field)]
+        return {name: getattr(validity, name) for name in names}
 
     def validate(self) -> None:
         """Raises TimebaseError if the library cannot read this page."""

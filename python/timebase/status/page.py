@@ -15,7 +15,7 @@ from timebase.api.clock import Instant
 from timebase.api.counter import ticks_ordered
 from timebase.api.errors import TimebaseError
 from timebase.api.library import ffi, lib
-from timebase.api.page import Page
+from timebase.api.page import Page, version_of
 from timebase.status.file import Opened, Refused, open_trusted
 
 ATTEMPTS = 100  # at a consistent copy; a publication takes less than a microsecond
@@ -63,6 +63,7 @@ def _consistent_copy(path: Path, opened: Opened) -> bytes:
     for _ in range(ATTEMPTS):
         seq = _read_seq(opened)
         data = os.pread(opened.descriptor, lib.TIMEBASE_PAGE_SIZE, 0)
+        _refuse_other_version(path, version_of(data))
         if len(data) < lib.TIMEBASE_PAGE_SIZE:
             raise Refused(
                 "format",
@@ -83,6 +84,19 @@ def _read_seq(opened: Opened) -> bytes:
     return os.pread(opened.descriptor, SEQ.stop - SEQ.start, SEQ.start)
 
 
+def _refuse_other_version(path: Path, version: int | None) -> None:
+    ours = lib.TIMEBASE_PAGE_VERSION
+    if version in (None, ours):
+        return
+    raise Refused(
+        "format",
+        f"{path} is a page of version {version}; this program reads version {ours}.",
+        "Restart timebased, which replaces it, if that has been upgraded; upgrade it if not."
+        if version < ours
+        else "Upgrade this program: timebased is newer.",
+    )
+
+
 def _validate(path: Path, page: Page) -> None:
     try:
         page.validate()
@@ -92,6 +106,12 @@ def _validate(path: Path, page: Page) -> None:
                 "empty",
                 f"{path} holds no lines yet.",
                 "Wait a second; if it stays so, look at the daemon's log.",
+            ) from None
+        if problem.code == lib.TIMEBASE_E_UNSUPPORTED:
+            raise Refused(
+                "format",
+                f"{path} has features that this program does not know: {_features(page)}.",
+                "Upgrade this program: without them it would misread the page.",
             ) from None
         raise Refused(
             "format",
@@ -109,6 +129,12 @@ def _require_own_counter(path: Path, page: Page) -> None:
             f"{path} counts {counter_name(theirs)}; this process reads {counter_name(own)}.",
             "A page is of the machine it was made on. Unset TIMEBASE_COUNTER if it is set.",
         )
+
+
+def _features(page: Page) -> str:
+    names = {lib.TIMEBASE_PAGE_CORRECTED_BY_CPU: "ticks corrected by CPU"}
+    bits = (1 << bit for bit in range(32) if page.header()["incompatible"] >> bit & 1)
+    return ", ".join(names.get(bit, f"{bit:#x}") for bit in bits)
 
 
 def counter_name(counter_id: int) -> str:
