@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who may know whom, in C: the table that rules/arrows checks. For Python see imports.ini.
+"""Who may know whom, in C: the table that rules/arrows checks. For Python see pyproject.toml.
 
 An arrow is an include, or a call of a function that another unit defines. Every unit may use the
 public headers, and call what they declare (`timebase_...`).
