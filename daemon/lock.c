@@ -86,7 +86,7 @@ static int try_to_take(struct lock *lock, int folder_fd, const char *name, const
     return lock_is_held(lock, folder_fd, name) ? 0 : 1;
 }
 
-/* The text of the holder before says whether its page is of this boot. */
+/* The previous holder's text says whether its page is of this boot. */
 static int sign(struct lock *lock, const char *path, struct problem *problem)
 {
     char boot[LOCK_BOOT];

@@ -102,7 +102,7 @@ static bool read_page(int fd, struct timebase_page *page)
     return true;
 }
 
-/* Before its size, which changes with the version: "512 bytes" would not say what has happened. */
+/* Looks before the size is judged: a size of another version would not say what is wrong. */
 static int examine_version(int fd, const char *path, struct problem *problem)
 {
     struct timebase_page page = {0};
@@ -124,7 +124,7 @@ static int examine_size(const char *path, long long size, struct problem *proble
                        TIMEBASE_PAGE_SIZE);
 }
 
-/* Nobody else may have had a hand in it. */
+/* Refuses a file that somebody else may have written. */
 static int examine_file(int fd, const char *path, struct problem *problem)
 {
     struct stat status;
@@ -182,10 +182,10 @@ void page_file_disown(struct page_file *file)
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-/* Aside and complete before it gets its name; what was there stays whole for those who have it. */
+/* Completes the file aside, then gives it the name; readers of the old file keep it whole. */
 static int make(struct page_file *file, const struct timebase_page *page, struct problem *problem)
 {
-    unlinkat(file->folder_fd, file->aside_name, 0); /* of somebody who died here */
+    unlinkat(file->folder_fd, file->aside_name, 0); /* left by a daemon that was killed here */
     int fd = openat(file->folder_fd, file->aside_name,
                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, PAGE_MODE);
     if (fd < 0)
@@ -202,7 +202,7 @@ static int make(struct page_file *file, const struct timebase_page *page, struct
     return 0;
 }
 
-/* The folder was taken away, and the lock with it: both anew. */
+/* If somebody removed the folder, and the lock with it, makes both anew. */
 static int reopen_folder(struct page_file *file, struct problem *problem)
 {
     if (lock_is_held(&file->lock, file->folder_fd, file->lock_name))

@@ -65,7 +65,7 @@ void page_file_disown(struct page_file *file);
 int page_file_store(struct page_file *file, const struct timebase_page *page,
                     enum page_file_event *event, struct problem *problem);
 
-/* The counts alone, on the way; they are also in the next publication. */
+/* Store the counts alone. If that fails, the next publication has them. */
 void page_file_store_counts(struct page_file *file, const struct timebase_page *page);
 
 void page_file_close(struct page_file *file);

@@ -8,7 +8,7 @@
 #include "config/problem.h"
 
 /*
- * Written to PATH.new and renamed; mode 0644, no link followed. Returns 0; or -1, *problem, and the
+ * Writes PATH.new and renames it; mode 0644, follows no link. Returns 0; or -1, *problem, and the
  * old file is as it was.
  */
 int replace_file(const char *path, const char *text, size_t length, struct problem *problem);

@@ -4,10 +4,10 @@
  * which they were made: the kernel holds the file's lock for each, and so orders what one of them
  * stored before what the next one stores; this takes the place of (B), (D) and (E) in page.h.
  *
- * The number is eight bytes, and a mapped reader may catch the kernel in the midst of copying them.
- * Which copy it names is told by its lowest bit, and so by one byte, old or new: either copy is
- * whole at that moment. A mixture is seldom seen twice in a row, and if so, both looks fell into
- * this one write, during which no copy changes.
+ * The number is eight bytes, and a mapped reader may see the kernel in the middle of copying them.
+ * The lowest bit names the copy, so one byte does, old or new, and either copy is whole at that
+ * moment. A reader seldom sees a mixture twice in a row. If it does, both looks fell into this one
+ * write, during which no copy changes.
  */
 #include "store.h"
 
@@ -20,7 +20,7 @@
 #define COUNTS_OFFSET offsetof(struct timebase_page, refresh_ticks)
 #define COUNTS_SIZE (offsetof(struct timebase_page, copy) - COUNTS_OFFSET)
 
-/* All of these bytes of the page, to the same place of the file. */
+/* Writes these bytes of the page to the same place of the file, all of them. */
 static int store(int fd, const struct timebase_page *page, size_t offset, size_t size)
 {
     const char *bytes = (const char *)page;
@@ -43,7 +43,7 @@ int publish_store_counts(int fd, const struct timebase_page *page)
     return store(fd, page, COUNTS_OFFSET, COUNTS_SIZE);
 }
 
-/* What neither the lines that are there nor those to come are wrong with. */
+/* Stores a refresh_ticks that is right with the present lines and with the new ones. */
 static int store_refresh_between(int fd, const struct timebase_page *present,
                                  const struct timebase_page *page)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * store: a page in a file, for processes that share it. The page itself stays in the writer's
- * memory, so that nobody who truncates the file can kill the writer; after each publication what
- * has changed is written to the file, in the order of the protocol in page.h.
+ * memory, so truncating the file cannot kill the writer. After each publication the writer writes
+ * what has changed to the file, in the order of the protocol in page.h.
  */
 #ifndef PUBLISH_STORE_H
 #define PUBLISH_STORE_H
@@ -12,8 +12,8 @@
 /*
  * The newest publication of *page, into a file that holds *present, the one before it. Four writes,
  * each of which ends before the next begins: the lines, a refresh_ticks fit for both, the number,
- * refresh_ticks and the counts. A writer that is killed before the third leaves the publication
- * before. Returns 0, or -1 and errno.
+ * refresh_ticks and the counts. If the writer is killed before the third, readers keep the previous
+ * publication. Returns 0, or -1 and errno.
  */
 int publish_store(int fd, const struct timebase_page *present, const struct timebase_page *page);
 

@@ -2,11 +2,11 @@
 /*
  * The one multiplication that conversion needs: the upper half of a 64 x 64 bit product.
  *
- * Where the compiler has no 128-bit integer, four 32 x 32 products. The 2007 article added the
- * two middle products and the carry in one 64-bit variable, which can overflow; here each
- * middle product gives its lower half to the carry and its upper half to the result:
- * middle <= 3 * (2^32 - 1) < 2^34, and the result is exact. TIMEBASE_PORTABLE_MULTIPLY selects
- * this version everywhere, so that 64-bit machines test it too.
+ * Where the compiler has no 128-bit integer, four 32 x 32 products are added up instead. The
+ * 2007 article added the two middle products and the carry in one 64-bit variable, which can
+ * overflow; here each middle product gives its lower half to the carry and its upper half to the
+ * result: middle <= 3 * (2^32 - 1) < 2^34, and the result is exact. TIMEBASE_PORTABLE_MULTIPLY
+ * selects this version everywhere, so that 64-bit machines test it too.
  */
 #ifndef TIMEBASE_ARITHMETIC_H
 #define TIMEBASE_ARITHMETIC_H

@@ -15,11 +15,11 @@
  *     timebase_clock *shared;                             // the clock that all processes share
  *     int why_not = timebase_clock_attach_or_default(&shared, NULL);
  *
- * The default clock is private to the process and keeps itself right: about every 100 ms of use
- * one reader, whoever comes first, compares it with the kernel's clock (a few µs) and
- * publishes the next lines. There is no thread, no constructor, no allocation and no lock to wait
- * for. It may be read from the first instruction of a program, in signal handlers, after fork and
- * in a child of vfork (not in one of clone with CLONE_VM and CLONE_NEWPID, docs/decisions/0010).
+ * The default clock is private to the process and keeps itself right: about every 100 ms of use one
+ * reader, whoever comes first, compares it with the kernel's clock (a few µs) and publishes the
+ * next lines. There is no thread, no constructor, no allocation and no lock to wait for. It may be
+ * read from the first instruction of a program, in signal handlers, after fork and in a child of
+ * vfork (not in one of clone with CLONE_VM and CLONE_NEWPID, docs/decisions/0011).
  *
  * A process that has the library twice, in a program linked with the static one and in a plug-in
  * that brings the shared one along, has two default clocks. Each is right within its bound and
@@ -29,8 +29,8 @@
  * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and
  * it is counted.
  *
- * An attached clock follows the page that another process publishes (docs/guide/share.md). All
- * that is said of clocks here holds for both kinds, but where it names one.
+ * An attached clock follows the page that another process publishes (docs/guide/share.md). What
+ * this header says of clocks holds for both kinds, except where it names one.
  *
  * Ordering. Reads without suffix are ordered after all earlier loads: if one thread's reading
  * happens before another's, it is not later. `_unordered` reads are the cheapest, and order
@@ -188,12 +188,12 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
 
 /*
  * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
- * following it, and growth since. Returns an enum timebase_status; the interval is a promise
- * only with TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the
- * kernel's clock is not synchronised its maxerror is 16 s, and so is the interval: FREERUNNING.
- * Where it is, its maxerror is an estimate (docs/bound.md), and flagged so. An attached clock has the claim of the daemon's
- * sources instead, and the flag only where none of them has a bound. Ordered; the
- * interval contains the instant at which the counter was read.
+ * following it, and growth since. Returns an enum timebase_status; the interval is a promise only
+ * with TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the
+ * kernel's clock is not synchronised its maxerror is 16 s, and so is the interval: FREERUNNING. If
+ * it is synchronised, its maxerror is an estimate (docs/bound.md), and flagged so. An attached
+ * clock has the claim of the daemon's sources instead, and the flag only if none of them has a
+ * bound. Ordered; the interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)
@@ -208,9 +208,10 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
 }
 
 /*
- * Where CLOCK_REALTIME is: the error of following it alone. Holds while nobody steps or slews
- * the system clock by more than 500 ppm; a step is noticed within about 100 ms of use. The promise
- * does not hold with UNKNOWN, nor with UNRELIABLE, when the counter has misbehaved a moment ago.
+ * Where CLOCK_REALTIME is; the interval contains only the error of following it. Holds while nobody
+ * steps or slews the system clock by more than 500 ppm; a step is noticed within about 100 ms of
+ * use. The promise does not hold with UNKNOWN, nor with UNRELIABLE, when the counter has misbehaved
+ * a moment ago.
  */
 TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
                                                struct timebase_interval *out)
@@ -225,9 +226,9 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
 
 /*
  * Convert a tick read at another moment. Exact for the ticks that the page's lines cover (the last
- * 60 to 160 ms of a clock in use); for older and future ones the nearest line is drawn on, and
- * timebase_at() tells the bound and, where the page has expired by then, the status. The very first conversion of a process may take 1 ms to learn
- * the rate.
+ * 60 to 160 ms of a clock in use); for older and future ones the nearest line is drawn on.
+ * timebase_at() tells the bound and, if the page has expired by then, the status. The very first
+ * conversion of a process may take 1 ms to learn the rate.
  */
 TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks);
 TIMEBASE_API int64_t timebase_mono_at_ns(const timebase_clock *clock, uint64_t ticks);
@@ -240,9 +241,9 @@ TIMEBASE_API uint64_t timebase_ticks_at_utc(const timebase_clock *clock, int64_t
 TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_t mono_ns);
 
 /*
- * Who keeps the clock right. An attached clock is renewed from its page, some 300 ns every 20 ms
- * of use; who chooses MANUAL for it calls timebase_clock_maintain() every 10 ms, and readers are
- * then seldom the ones to do it.
+ * Who keeps the clock right. A reader of an attached clock renews it from its page, which takes
+ * some 300 ns every 20 ms of use. A program that chooses MANUAL for it calls
+ * timebase_clock_maintain() every 10 ms; then readers seldom have to.
  */
 enum timebase_maintenance {
     TIMEBASE_MAINTENANCE_AUTOMATIC = 0, /* readers, about every 100 ms of use */
@@ -250,9 +251,9 @@ enum timebase_maintenance {
 };
 
 /*
- * Choose. With MANUAL, timebase_clock_maintain() is to be called at least once a second (every
- * 100 ms keeps the usual accuracy); if it is not, readers help themselves after all, and the
- * statistics count the rescue. Holds from the next publication on: call
+ * Choose who keeps the clock right. With MANUAL, call timebase_clock_maintain() at least once a
+ * second (every 100 ms keeps the usual accuracy). If nobody does, a reader renews the lines after
+ * all, and the statistics count the rescue. The choice holds from the next publication on: call
  * timebase_clock_maintain() once after this. Returns 0 or TIMEBASE_E_INVALID.
  */
 TIMEBASE_API int timebase_clock_set_maintenance(const timebase_clock *clock, int maintenance);
@@ -266,7 +267,7 @@ TIMEBASE_API int timebase_clock_maintain(const timebase_clock *clock);
 
 /*
  * Forget all lines and start afresh, as after timebase_counter_select(). Monotonic time may step by
- * the clock's error, so: before other threads read. Returns 0, TIMEBASE_E_INVALID, or
+ * the clock's error, so call it before other threads read. Returns 0, TIMEBASE_E_INVALID, or
  * TIMEBASE_E_BUSY if another thread is maintaining the clock.
  */
 TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
@@ -277,8 +278,8 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  * is the same nanosecond in each.
  *
  * The file is read, never mapped, and what was read is used for no longer than
- * TIMEBASE_PAGE_LEASE_NS; so that whatever becomes of the file, reads go on. It is opened, and
- * whenever the writer seems gone looked for again, under these conditions:
+ * TIMEBASE_PAGE_LEASE_NS; so reads go on, whatever becomes of the file. The library opens it, and
+ * looks for it again whenever the writer seems gone, under these conditions:
  *
  *     its path has no symbolic link; each folder on it belongs to root or this user, and nobody
  *     else may write there, but for sticky folders such as /tmp
@@ -305,16 +306,18 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *                             feature that this library does not know
  *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
  *     TIMEBASE_E_TORN         never seen: 8 publications fell into 8 attempts
- * Not for signal handlers. The clock it makes is.
+ * Not for signal handlers; the clock that it makes may be read in them.
  */
 #define TIMEBASE_PAGE_FOLDER "/run/timebase"
 #define TIMEBASE_PAGE_PATH TIMEBASE_PAGE_FOLDER "/page"
 TIMEBASE_API int timebase_clock_attach(timebase_clock **out, const char *path);
 
-/* The same; and if it cannot be, *out is the default clock, and the result says why. */
+/* As timebase_clock_attach(). If that fails, *out is the default clock and the result says why. */
 TIMEBASE_API int timebase_clock_attach_or_default(timebase_clock **out, const char *path);
 
-/* Give it back. No thread may use it any more. NULL and the default clock: nothing happens. */
+/*
+ * Give an attached clock back; no thread may use it any more. Ignores NULL and the default clock.
+ */
 TIMEBASE_API void timebase_clock_detach(timebase_clock *clock);
 
 enum timebase_attachment_state {
@@ -345,7 +348,7 @@ struct timebase_attachment {
 TIMEBASE_API int timebase_clock_attachment(const timebase_clock *clock,
                                            struct timebase_attachment *out);
 
-/* What the clock has lived through; a forked child goes on counting from its parent's numbers. */
+/* Counts of what happened to the clock. A forked child goes on from its parent's numbers. */
 struct timebase_statistics {
     uint64_t samples; /* comparisons with the reference */
     uint64_t publications;

@@ -16,10 +16,10 @@
  *
  * The counter of last resort. Where the processor's counter cannot be read (an unknown processor,
  * x86 without RDTSCP, or a process for which prctl(PR_SET_TSC) or a sandbox has switched it off)
- * the kernel's CLOCK_MONOTONIC_RAW takes its place, one tick a nanosecond. This is found out
- * by the first read, without ever raising a signal. A process that switches its own counter off
- * later calls timebase_counter_select(TIMEBASE_COUNTER_OS) and timebase_clock_restart() first; from
- * then on it needs the clock_gettime system call, which strict seccomp forbids.
+ * the kernel's CLOCK_MONOTONIC_RAW takes its place, one tick a nanosecond. The first read finds
+ * this out, and never raises a signal. A process that switches its own counter off later calls
+ * timebase_counter_select(TIMEBASE_COUNTER_OS) and timebase_clock_restart() first; from then on it
+ * needs the clock_gettime system call, which strict seccomp forbids.
  */
 #ifndef TIMEBASE_COUNTER_H
 #define TIMEBASE_COUNTER_H
@@ -82,9 +82,9 @@ TIMEBASE_INLINE uint64_t timebase_ticks(void)
 
 /*
  * The counter, read after all earlier loads have got their values. If one core publishes a value
- * of this (store release) and another sees it (load acquire) and then calls this, the second value
- * is not smaller, provided the counters of the cores are synchronised. Earlier stores may still be
- * on their way.
+ * that it read here (store release), and another core sees it (load acquire) and then reads the
+ * counter here, the second value is not smaller, provided the counters of the cores are
+ * synchronised. Earlier stores may still be on their way.
  */
 TIMEBASE_INLINE uint64_t timebase_ticks_ordered(void)
 {

@@ -9,8 +9,8 @@
  *     if (timebase_interval_before(&a, &b))
  *         ... a was first, whatever the clocks' errors ...
  *
- * Commit-wait. Who waits until an event is certainly past before telling of it, may number events
- * by their times: whoever hears of it and then reads any clock gets a later time.
+ * Commit-wait. A program that tells of an event only when the event is certainly past may number
+ * events by their times: any program that hears of it and then reads a clock gets a later time.
  *
  *     timebase_utc_interval(clock, &now);
  *     int64_t commit_ns = now.latest_ns;
@@ -19,8 +19,8 @@
  *         ... publish it as of commit_ns ...
  *
  * docs/guide/order.md has this in full, and a hybrid logical clock. An interval holds both its
- * ends. One that ends before it begins is empty: it is before and after and within nothing.
- * Widths and sums saturate, nothing wraps.
+ * ends. An interval that ends before it begins is empty: it is before, after and within nothing.
+ * Widths and sums saturate; nothing wraps.
  */
 #ifndef TIMEBASE_INTERVAL_H
 #define TIMEBASE_INTERVAL_H
@@ -43,8 +43,8 @@ TIMEBASE_PART bool timebase_interval_is_empty(const struct timebase_interval *a)
 
 /*
  * Is every moment of a before every moment of b? Then event a came before event b. These functions
- * know no status: they say what follows if both intervals hold. Intervals of a clock do if it was
- * SYNCHRONIZED and timebase_now() did not flag ESTIMATE.
+ * know no status: they say what follows if both intervals hold. The intervals of a clock hold if it
+ * was SYNCHRONIZED and timebase_now() did not flag ESTIMATE.
  */
 TIMEBASE_INLINE bool timebase_interval_before(const struct timebase_interval *a,
                                               const struct timebase_interval *b)
@@ -73,8 +73,8 @@ TIMEBASE_INLINE uint64_t timebase_interval_width_ns(const struct timebase_interv
 }
 
 /*
- * What is left of the doubt if both hold: two clocks' intervals of the same moment. False if they
- * have nothing in common, so that one of them is wrong; *out is then empty. It may be a or b.
+ * What two intervals of the same moment, of two clocks for example, have in common. False if they
+ * have nothing in common, so that one of them is wrong; *out is then empty. out may be a or b.
  */
 TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval *a,
                                                  const struct timebase_interval *b,
@@ -88,10 +88,10 @@ TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval 
 }
 
 /*
- * Both waits sleep, and look at the clock the more often the nearer the end is; the last 50 µs they
- * poll. They work with any clock handle, however slow its counter. A signal does not end them.
+ * Both waits sleep, look at the clock more often as the end comes nearer, and poll for the last 50
+ * µs. They work with any clock handle, however slow its counter. A signal does not end them.
  * deadline_mono_ns is on the clock's monotonic time; with TIMEBASE_NO_DEADLINE, or one far ahead,
- * they wait as long as it takes. A deadline that has passed makes one look. Not for signal
+ * they wait as long as it takes. If the deadline has passed, they look once. Not for signal
  * handlers.
  */
 
@@ -110,8 +110,8 @@ TIMEBASE_API int timebase_clock_wait_bound(const timebase_clock *clock, uint64_t
                                            int64_t deadline_mono_ns, struct timebase_interval *out);
 
 /*
- * Wait until true UTC is certainly later than utc_ns: until the earliest moment that it can be is.
- * Only a SYNCHRONIZED clock whose bound is no ESTIMATE can say so. Returns as above.
+ * Wait until true UTC is certainly later than utc_ns: until its earliest possible value is. Only a
+ * SYNCHRONIZED clock whose bound is no ESTIMATE can say so. Returns as above.
  */
 TIMEBASE_API int timebase_clock_wait_after(const timebase_clock *clock, int64_t utc_ns,
                                            int64_t deadline_mono_ns);

@@ -7,14 +7,14 @@
  *
  * A page holds two copies of three straight lines over the counter: `before` hands over to `slew`
  * at slew.start_ticks, and `slew` to `after` at after.start_ticks. A reader picks the line by its
- * own tick, so that a tick means the same nanosecond to whoever converts it. The lines
- * join without a gap; `slew` and `after` are published before their first ticks come, the first
- * lines of a clock and those after a disruption excepted, and late ones counted. `slew`
- * brings the time nearer to the reference with a slope at most 500 ppm off; `after` has the
- * slope of the reference itself, so that a page whose writer has died is a clock in holdover
- * (docs/decisions/0001-page.md). How long it is one, each copy says itself: after silent_ticks
- * nobody keeps the clock any more, after void_ticks its bounds no longer hold. So a reader that has
- * nothing but the page comes to UNKNOWN in time (docs/decisions/0010-page-2.md).
+ * own tick, so that a tick means the same nanosecond to whoever converts it. The lines join without
+ * a gap. The writer publishes `slew` and `after` before their first ticks come, except the first
+ * lines of a clock and those after a disruption, and counts late publications. `slew` brings the
+ * time nearer to the reference with a slope at most 500 ppm off; `after` has the slope of the
+ * reference itself, so that a page whose writer has died is a clock in holdover
+ * (docs/decisions/0001-page.md). Each copy says how long: after silent_ticks nobody keeps the clock
+ * any more, after void_ticks its bounds no longer hold. So a reader that has nothing but the page
+ * learns in time that the status is UNKNOWN (docs/decisions/0010-page-2.md).
  *
  * spec/page.md is the specification for readers in other languages, with test vectors.
  *
@@ -28,12 +28,12 @@
  *     seq = s + 1, release              (D)   accept if seq == s, relaxed
  *     write refresh_ticks, release      (E)
  *
- *     (D) with (A): who sees the number sees the copy that it names, and a refresh_ticks that was
- *     lowered to no more than its own.
- *     (B) with (C): who saw any word of the next rewrite of copy[s & 1] (number s + 2) also
- *     sees s + 1 or more in its last look at seq, and so rejects what it read.
- *     (E) with (C): who saw the refresh_ticks of number s + 1 does too. So refresh_ticks, though it
- *     lies outside the copies, is never larger than that of the lines it is accepted with.
+ *     (D) with (A): a reader that sees the number sees the copy that it names, and a refresh_ticks
+ *     that was lowered to no more than its own.
+ *     (B) with (C): a reader that saw any word of the next rewrite of copy[s & 1] (number s + 2)
+ *     also sees s + 1 or more in its last look at seq, and so rejects what it read.
+ *     (E) with (C): a reader that saw the refresh_ticks of number s + 1 does too. So refresh_ticks,
+ *     which lies outside the copies, is never larger than that of the lines it is accepted with.
  *
  * Readers never wait: a writer killed half-way leaves the published copy untouched.
  */
@@ -55,20 +55,20 @@ TIMEBASE_EXTERN_BEGIN
 #define TIMEBASE_PAGE_SIZE 640u
 
 /*
- * Of a shared page. A reader may use what it has copied from the page for so long, because
- * the writer publishes lines that begin no sooner after their publication. So a tick means the same
- * to all readers, whether they look at the page itself or at a copy.
+ * How long a reader may use its copy of a shared page. The writer publishes lines that begin no
+ * sooner than this after their publication. So a tick means the same to all readers, whether they
+ * look at the page itself or at a copy.
  */
 #define TIMEBASE_PAGE_LEASE_NS 20000000
 
 /*
- * What this library's writers put into a page as its expiry: so long after the lines wanted
- * renewal readers say FREERUNNING, and UNKNOWN in the end. Readers take the page's own numbers.
+ * The expiry that this library's writers put into a page: so long after the lines wanted renewal,
+ * readers say FREERUNNING, and at last UNKNOWN. Readers take the page's own numbers, not these.
  */
 #define TIMEBASE_PAGE_SILENT_NS 5000000000
 #define TIMEBASE_PAGE_EXPIRED_NS 1000000000000
 
-/* As silent_ticks or void_ticks: at no tick that can be told from one before the line. */
+/* As silent_ticks or void_ticks: never. A larger distance looks like a tick before the line. */
 #define TIMEBASE_PAGE_NEVER 0x8000000000000000u
 
 /* timebase_page.incompatible: features without which the page is misread. Refuse unknown ones. */
@@ -115,7 +115,7 @@ struct timebase_line {
 /*
  * How long the three lines mean what they say, in ticks after after.start_ticks; and how wrong they
  * probably are: |line - reference clock| at each line's start_ticks, as the samples say. It grows
- * by one rate along all of them. No promise: maxerror is that.
+ * by one rate along all of them. The estimate promises nothing; maxerror does.
  */
 struct timebase_validity {
     uint64_t silent_ticks; /* from here on nobody keeps the clock: FREERUNNING at best */
@@ -260,7 +260,7 @@ TIMEBASE_PART void timebase_page_set_word(uint64_t *word, uint64_t value)
     __atomic_store_n(&half[!TIMEBASE_LOWER_HALF], (uint32_t)(value >> 32), __ATOMIC_RELAXED);
 }
 
-/* Either half tells on what was stored before it. */
+/* A reader that sees either half also sees what was stored before it. */
 TIMEBASE_PART void timebase_page_set_word_release(uint64_t *word, uint64_t value)
 {
     timebase_half *half = (timebase_half *)word;
@@ -319,7 +319,7 @@ TIMEBASE_PART int64_t timebase_line_utc_offset_ns(const struct timebase_line *li
     return (int64_t)(timebase_page_word(&line->utc_ns) - timebase_page_word(&line->mono_ns));
 }
 
-/* What to work out: the rest of the instant is left as it was. Constants, to fold away. */
+/* What to work out; the rest of the instant stays as it was. Constants fold away. */
 enum timebase_want {
     TIMEBASE_WANT_MONO = 1,
     TIMEBASE_WANT_UTC = 2,
@@ -383,9 +383,9 @@ TIMEBASE_PART uint64_t timebase_lines_esterror(const struct timebase_lines *line
 }
 
 /*
- * A page expires by itself: what a line's flags come to at a tick, with the status put down where
- * nobody has renewed the lines in time. UNRELIABLE and UNKNOWN are worse than FREERUNNING. A
- * reading of now needs no such look: what it takes lies within refresh_ticks.
+ * A line's flags at a tick. Where nobody has renewed the lines in time, the status falls to
+ * FREERUNNING (UNRELIABLE and UNKNOWN are worse, and stay), and later to UNKNOWN. A reading of now
+ * does not need this: its tick lies within refresh_ticks.
  */
 TIMEBASE_PART uint32_t timebase_lines_flags(const struct timebase_lines *lines, uint64_t ticks,
                                             uint32_t flags)
@@ -402,16 +402,17 @@ TIMEBASE_PART uint32_t timebase_lines_flags(const struct timebase_lines *lines, 
     return (flags & ~TIMEBASE_LINE_STATUS_MASK) | status;
 }
 
-/* The counter as the page's readers take it; `ordered` is a constant. */
+/* The counter, read as a reader of the page needs it; `ordered` is a constant. */
 TIMEBASE_PART uint64_t timebase_page_ticks(int ordered)
 {
     return ordered ? timebase_arch_ticks_ordered() : timebase_arch_ticks();
 }
 
 /*
- * seq as a number that the compiler learns of only here. What is computed from it then comes after
- * the counter read, and runs while an ordered one is under way instead of delaying it: 4 % of the
- * reading on Zen 4. An unordered one delays nothing, and what is known before it is cheaper.
+ * Returns seq, and hides from the compiler that it is known earlier. What is computed from it then
+ * comes after the counter read, and runs while an ordered read is under way instead of delaying it:
+ * 4 % of the reading on Zen 4. An unordered read is not delayed, and an index that is known before
+ * it is cheaper.
  */
 TIMEBASE_PART size_t timebase_page_late(uint64_t seq)
 {
@@ -422,8 +423,8 @@ TIMEBASE_PART size_t timebase_page_late(uint64_t seq)
 
 /*
  * Read the counter and convert it by the page. False when the page has no line for now, or a
- * publication fell between the two looks at seq: the caller then takes the slow path of its
- * clock, whose attempts are counted. One attempt here: no loop, and what is torn is never used.
+ * publication fell between the two looks at seq: the caller then takes the slow path of its clock,
+ * whose attempts are counted. This makes one attempt, without a loop, and never uses a torn copy.
  */
 TIMEBASE_PART bool timebase_page_read(const struct timebase_page *page, int ordered, int want,
                                       struct timebase_instant *out)

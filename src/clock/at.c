@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert: ticks to time and back, by a clock. The only thing that can be missing is lines, in the
- * first millisecond of a clock's life; then they are waited for, or drawn for this call alone.
+ * at: ticks to time and back, by a clock. A clock lacks lines only in the first millisecond of its
+ * life. Then these functions wait for lines, or draw a page for the one call.
  */
 #include "cell.h"
 
 #include <timebase/error.h>
 
-/* Nobody has renewed these lines in time for a tick. A hint: they may be changing. */
+/* Has nobody renewed these lines in time for a tick? A hint: the lines may be changing. */
 static bool is_silent_at(const struct timebase_page *page, uint64_t ticks)
 {
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
@@ -16,7 +16,7 @@ static bool is_silent_at(const struct timebase_page *page, uint64_t ticks)
     return seq != 0 && (int64_t)d >= 0 && d >= timebase_page_word(&lines->validity.silent_ticks);
 }
 
-/* A process that reads ticks alone, and no time, has a page that expires: it is renewed here. */
+/* In a process that reads ticks but never the time, only this renews the page. */
 static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks,
                                         struct timebase_page *own)
 {

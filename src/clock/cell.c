@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cell.h"
 
-/* An unknown time is known to within this: half a lifetime. */
+/* The error of an unknown time: 36 years. */
 #define UNKNOWN_ERROR_NS ((uint64_t)1 << 60)
-/* Who has to be the only one waits for a maintenance to end, but not for ever. */
+/* cell_lock() tries so often, and waits some 20 µs after each attempt. */
 #define LOCK_ATTEMPTS 25
 /* Roughly 20 µs. */
 #define PATIENCE 400

@@ -19,20 +19,20 @@
 
 struct clock_cell;
 
-/* What a kind of clock does its own way. "Locked": by the caller, see cell_try_lock(). */
+/* What a kind of clock does its own way. "Locked": the caller has the lock, see cell_try_lock(). */
 struct clock_kind {
-    /* Where the inline reads go when their page has no line for now. Always an answer. */
+    /* Where the inline reads go when their page has no line for now. It always answers. */
     void (*read)(struct clock_cell *cell, struct timebase_instant *out);
     /*
-     * The page to convert ticks by, fit for ticks up to now; without lines if there are none. It
-     * may be `own`, an empty page, with lines as they are to be understood now.
+     * The page to convert ticks by, fit for ticks up to now; it has no lines if the clock has none.
+     * The kind may also fill `own`, the caller's empty page, and return that.
      */
     struct timebase_page *(*lines)(struct clock_cell *cell, struct timebase_page *own);
     /* Lines for one call alone, into an empty page, where lines() had none. It may stay empty. */
     void (*draw)(struct clock_cell *cell, struct timebase_page *page);
     /* Renew the lines. Locked. Returns 0 or an error. */
     int (*maintain)(struct clock_cell *cell);
-    /* Who held the lock is gone: put right what may be half-written. Locked. */
+    /* The thread that held the lock is gone: mend what it may have left half-written. Locked. */
     void (*mend)(struct clock_cell *cell);
     /* The lines were cleared: forget what led to them. Locked. */
     void (*restart)(struct clock_cell *cell);
@@ -55,7 +55,7 @@ struct clock_cell {
         .version = TIMEBASE_PAGE_VERSION, .counter_id = (counter)                                  \
     }
 
-/* Nothing is left to do at run time: a cell works from the first instruction of a process on. */
+/* A constant: so a cell works from the first instruction of a process on. */
 #define CLOCK_CELL_INITIALIZER(its_kind)                                                           \
     {                                                                                              \
         .kind = (its_kind), .shadow = CLOCK_PAGE_INITIALIZER(TIMEBASE_COUNTER_OS),                 \
@@ -73,24 +73,24 @@ static inline const timebase_clock *cell_handle(const struct clock_cell *cell)
     return (const timebase_clock *)(const void *)&cell->page;
 }
 
-/* Where this cell's lines are: readable inline, or only here. */
+/* The page that has this cell's lines: the public one, or the shadow. */
 struct timebase_page *cell_lines_page(struct clock_cell *cell);
 
 /*
- * Try to become the one who works on the cell. Never waits. A cell left locked by somebody who is
- * gone is taken over and mended. *hold is kept until the unlocking, by the same thread.
+ * Try to become the thread that works on the cell. Never waits. If the thread that locked the cell
+ * is gone, takes the cell over and mends it. The same thread unlocks, and keeps *hold until then.
  */
 bool cell_try_lock(struct clock_cell *cell, struct clock_hold *hold);
 /* The same in a bounded number of attempts. */
 bool cell_lock(struct clock_cell *cell, struct clock_hold *hold);
 void cell_unlock(struct clock_cell *cell, const struct clock_hold *hold);
-/* Give whoever has it some 20 µs to get on with it. */
+/* Wait some 20 µs for the thread that has the lock to finish. */
 void cell_await_unlock(const struct clock_cell *cell);
 
 /* Now, by the lines that inline readers follow. False if these want renewal, or there are none. */
 bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out);
 
-/* Neither lines nor a reference: an instant that says so, in the loudest way there is. */
+/* There are neither lines nor a reference: an instant UNKNOWN, with the largest errors. */
 void cell_unknown(uint64_t ticks, struct timebase_instant *out);
 
 #endif

@@ -23,8 +23,9 @@ static uint32_t this_thread(void)
 #define BIT(signal) (1ul << ((signal)-1))
 
 /*
- * By the system call: the C library's functions leave the signals out that it cancels threads by.
- * What a fault raises stays: blocked, it would end the process whose handler mends it.
+ * Uses the system call, because the C library's functions never block the signals by which the
+ * library cancels threads. Leaves out what a fault raises: blocked, such a signal would end a
+ * process whose handler could have mended the fault.
  */
 static void block_signals(struct clock_hold *hold)
 {
@@ -44,14 +45,17 @@ static void unblock_signals(const struct clock_hold *hold)
 
 /* ---- who is gone */
 
-/* On a stack of their own, handlers are neither above nor below what they interrupt. */
+/* A handler on a signal stack is neither above nor below the code that it interrupts. */
 static bool is_on_signal_stack(void)
 {
     stack_t stack;
     return sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-/* Code that a handler interrupts lies above the handler on the stack: this does not. */
+/*
+ * Code that a handler interrupts lies above the handler on the stack. An owner that does not lie
+ * above this frame has been left by a jump.
+ */
 static bool was_left(const struct clock_guard *lock, uintptr_t frame)
 {
     uintptr_t owner = __atomic_load_n(&lock->frame, __ATOMIC_RELAXED);
@@ -59,8 +63,8 @@ static bool was_left(const struct clock_guard *lock, uintptr_t frame)
 }
 
 /*
- * Threads are numbered in turn, so a number is not given again before all others were. Should
- * another process' thread have it, the lock stays taken as long as that one lives.
+ * Linux numbers threads in turn, so it gives a number again only after all others. If a thread of
+ * another process has the number by then, the lock stays taken as long as that thread lives.
  */
 static bool is_thread_gone(uint32_t thread)
 {

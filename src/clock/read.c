@@ -2,7 +2,7 @@
 /* read: where the inline reads go when their page has no line for now. Each kind has its answer. */
 #include "cell.h"
 
-/* The number first: a tick older than the lines it is held against looks lost. */
+/* Reads seq first: for a tick older than the lines the counter would seem to have gone back. */
 bool cell_read_current(struct clock_cell *cell, struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);

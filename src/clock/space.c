@@ -14,11 +14,13 @@
 static uint32_t *wiped;
 static uint32_t last;
 
-/* Where fork wipes nothing: the same word in ordinary memory, and whose it is. */
+/*
+ * Where fork wipes nothing: the same word in ordinary memory, and the process that it belongs to.
+ */
 static uint32_t copied;
 static int32_t copied_pid;
 
-/* Some emulators take any advice and follow none: they take also what is no advice at all. */
+/* Some emulators accept any advice and follow none. They also accept -1, which is no advice. */
 static int is_wiped_by_fork(void *page)
 {
     return madvise(page, sizeof(*wiped), -1) != 0 &&
@@ -37,7 +39,7 @@ static uint32_t *make_word(void)
     return &copied;
 }
 
-/* Made by whoever comes first; threads that come together agree on one. */
+/* The first caller makes it; threads that call at the same time agree on one. */
 static uint32_t *the_word(void)
 {
     uint32_t *word = __atomic_load_n(&wiped, __ATOMIC_ACQUIRE);
@@ -58,7 +60,7 @@ static void forget_if_forked(void)
         __atomic_store_n(&copied, 0, __ATOMIC_RELAXED);
 }
 
-/* `last` before the word: a child forked between the two takes the next number, not this one. */
+/* Stores `last` before the word: a child that is forked in between takes the next number. */
 static uint32_t begin(uint32_t *word)
 {
     uint32_t number = 0;

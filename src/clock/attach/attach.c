@@ -12,7 +12,9 @@
 
 #include <timebase/error.h>
 
-/* Of its own mapping: page-aligned, zeroed, taken without a lock, and given back whole. */
+/*
+ * A mirror is a mapping of its own: page-aligned, zeroed, taken without a lock, given back whole.
+ */
 static size_t size_of(const char *path)
 {
     return sizeof(struct mirror) + strlen(path) + 1;
@@ -39,7 +41,7 @@ static void destroy(struct mirror *mirror)
     munmap(mirror, size_of(mirror->path));
 }
 
-/* Looked up again one day, perhaps from another folder. */
+/* The path is looked up again later, perhaps from another folder. */
 static int make_absolute(const char *path, char *absolute, size_t size)
 {
     size_t length = 0;

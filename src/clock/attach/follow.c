@@ -8,7 +8,7 @@
 
 #define ATTEMPTS 1000
 
-/* What there is to go on by, as it was at one publication. */
+/* What a follower goes on by, as it was at one publication. */
 struct followed {
     uint64_t seq, whole_seq; /* of the page that readers have, and of the whole lines */
     struct timebase_lines lines;
@@ -32,7 +32,7 @@ static bool get(const struct mirror *mirror, struct followed *followed)
     return true;
 }
 
-/* Has nothing been published meanwhile, and nobody stopped those who follow? */
+/* Has nobody published since get(), and nobody stopped the followers? */
 static bool is_still(const struct mirror *mirror, const struct followed *followed,
                      enum follow state)
 {
@@ -43,7 +43,7 @@ static bool is_still(const struct mirror *mirror, const struct followed *followe
         __atomic_load_n(&mirror->follow, __ATOMIC_SEQ_CST) == (uint32_t)state;
 }
 
-/* Their status, and whether they can still be believed. */
+/* Finds the status of the lines, and whether they can still be believed. */
 static void judge(const struct mirror *mirror, struct followed *followed)
 {
     struct moment moment;
@@ -55,7 +55,7 @@ static void judge(const struct mirror *mirror, struct followed *followed)
         moment_has_parted(&moment, &followed->lines, offset_ns);
 }
 
-/* Say so before the counter or a clock is read. Returns how far may be followed. */
+/* Notes that this thread follows, before it reads the counter. Returns how far it may. */
 static enum follow note(struct mirror *mirror, enum follow how)
 {
     uint32_t state = __atomic_load_n(&mirror->follow, __ATOMIC_SEQ_CST);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow: an attached clock whose lease has ended, while somebody else is at the lock, or was and
- * is gone. Without the lock: the lines hold on, are held against the kernel's clocks when they are
- * overdue, and say by themselves how long they have not been renewed.
+ * follow: reading an attached clock whose lease has ended while another thread has the lock. The
+ * reader goes on by the lines without the lock. It compares overdue lines with the kernel's clocks;
+ * the lines themselves say when nobody has renewed them for too long.
  */
 #ifndef CLOCK_FOLLOW_H
 #define CLOCK_FOLLOW_H
@@ -10,12 +10,16 @@
 #include "mirror.h"
 
 /*
- * Now. Either who renews the lines sees the note, and begins above what is given here; or the
- * number has changed, and there are new lines; or no more is given than at the end.
+ * The time now. One of three holds: the thread that renews the lines sees this reader's note, and
+ * begins above what this gives; or seq has changed, and there are new lines; or this gives no more
+ * than the time at the end of the lease.
  */
 void follow_lines(struct mirror *mirror, struct timebase_instant *out);
 
-/* The lines as they are to be judged now, into an empty page. False if there are none. */
+/*
+ * Writes the lines, with the status that they have now, into an empty page. False if there are
+ * none.
+ */
 bool follow_judge(struct mirror *mirror, struct timebase_page *page);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* A number that has not changed for so long: has the file been replaced? */
 #define QUIET_NS 500000000
-/* And so often is that looked up. */
+/* How often the path is looked up then. */
 #define LOOK_UP_NS 100000000
 /* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
 #define READ_ATTEMPTS 2
@@ -68,7 +68,7 @@ static int look_up(struct mirror *mirror, struct timebase_page *copy)
     return LOOK_ANOTHER;
 }
 
-/* The same, as often as is fit. */
+/* look_up(), but no more often than every LOOK_UP_NS. */
 static int look_up_again(struct mirror *mirror, uint64_t now_ticks, struct timebase_page *copy)
 {
     if (!has_passed(mirror->look_up_ticks, now_ticks))
@@ -84,7 +84,7 @@ static bool is_quiet(const struct mirror *mirror, uint64_t now_ticks)
     return has_passed(mirror->changed_ticks + quiet_ticks, now_ticks);
 }
 
-/* A number that fell is another writer's: its lines are held against the clocks once more. */
+/* A number that fell is another writer's: compare its lines with the clocks once more. */
 static int copy_another(struct mirror *mirror, uint64_t seq, struct timebase_page *copy)
 {
     int64_t mono_offset_ns = mirror->attachment.mono_offset_ns;
@@ -174,8 +174,8 @@ static int show_kept(struct mirror *mirror, uint64_t now_ticks)
 }
 
 /*
- * The lease runs from before the look: what was published later begins no sooner than a lease
- * after that. If there is nothing to be copied, the lines that there are hold on.
+ * The lease runs from before the look: lines that are published later begin no sooner than a lease
+ * after it. If there is nothing to copy, the present lines go on.
  */
 static int renew(struct mirror *mirror)
 {
@@ -210,7 +210,7 @@ static int maintain(struct clock_cell *cell)
 
 /* ---- readers */
 
-/* A line that ended within the lease is looked past by readers, and nobody was late. */
+/* Counts after the end of the lease alone: if a line ended within it, nobody was late. */
 static void count_rescue(struct clock_cell *cell)
 {
     int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);
@@ -243,8 +243,8 @@ static void read_attached(struct clock_cell *cell, struct timebase_instant *out)
 }
 
 /*
- * Lines copied within the last lease are right for every tick up to now. Where nobody has copied
- * any since, they have to be judged like those of a reading.
+ * Lines copied within the last lease are right for every tick up to now. Older ones have to be
+ * judged, as for a reading.
  */
 static struct timebase_page *lines_attached(struct clock_cell *cell, struct timebase_page *own)
 {
@@ -258,7 +258,7 @@ static struct timebase_page *lines_attached(struct clock_cell *cell, struct time
 
 /* ---- the rest of the kind */
 
-/* The page it was attached to has gone: nobody here knows better. */
+/* Nothing was copied, and an attached clock has nothing else to draw lines by. */
 static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
 {
     (void)cell;
@@ -266,9 +266,9 @@ static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
 }
 
 /*
- * The pages are whole by their protocol; what is kept beside them may be half of two copies. A
- * number that is hardly the file's has it copied anew. How far others were to follow is as if they
- * had, up to now.
+ * The pages are whole by their protocol; what is kept beside them may be a mixture of two copies.
+ * seq becomes a number that is hardly the file's, so that the next look copies the file.
+ * FOLLOW_LINES assumes that others have followed the lines up to now.
  */
 static void mend(struct clock_cell *cell)
 {

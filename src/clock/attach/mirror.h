@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mirror: a clock that follows somebody else's page by copies of it.
+ * mirror: a clock that follows another process' page by copies of it.
  *
  *     file ──look──► lines ──view──► cell.page    one line, for a lease: the inline reads
  *                          └───────► whole        all three: conversions, and readers that find
@@ -18,17 +18,17 @@
 #include "shared_file.h"
 
 /*
- * Beyond the lease, who finds somebody else at the lock goes on by `whole` (follow.c), and who has
- * the lock begins above what was told (show.c). So that neither waits for the other, they agree by
- * one word on how far the old lines are followed:
+ * Beyond the lease, a reader that finds the lock taken goes on by `whole` (follow.c), and the
+ * thread that has the lock begins above what such readers were told (show.c). Neither waits for the
+ * other: they agree by one word on how far the old lines are followed:
  */
 enum follow {
-    FOLLOW_OPEN,   /* nobody has, since the last publication */
+    FOLLOW_OPEN,   /* nobody has followed since the last publication */
     FOLLOW_CLOCKS, /* somebody was told the kernel's time, because the lines had parted from it */
-    FOLLOW_LINES,  /* somebody has, up to now */
-    FOLLOW_ASKED,  /* the renewer asks: who follows now says so once more */
-    FOLLOW_TO_END, /* nobody has; from here on not past the end of the lease */
-    FOLLOW_TO_STOP /* somebody has; from here on not past stop_ticks */
+    FOLLOW_LINES,  /* somebody has followed the lines, up to now */
+    FOLLOW_ASKED,  /* the renewing thread asks: followers note it again */
+    FOLLOW_TO_END, /* nobody has followed; from now on not past the lease's end */
+    FOLLOW_TO_STOP /* somebody has followed; from now on not past stop_ticks */
 };
 
 struct mirror {
@@ -36,7 +36,7 @@ struct mirror {
     uint32_t follow;            /* enum follow */
     uint64_t stop_ticks;
     uint64_t mono_offset; /* as in `attachment`, a word for followers */
-    /* The rest is for who has locked the cell. */
+    /* The rest is for the thread that has locked the cell. */
     struct timebase_lines lines; /* as copied last */
     uint64_t refresh_ticks;      /* of these */
     uint64_t seq;                /* their number in the file; 0: no lines yet */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * moment: the kernel's clocks beside the counter. What lines say that nobody renews is held against
- * them, for a machine may have slept while its counter ran, or a counter have stopped.
+ * moment: the kernel's clocks beside the counter. A reader compares overdue lines with them: the
+ * machine may have slept while its counter ran, or the counter may have stopped.
  */
 #ifndef CLOCK_MOMENT_H
 #define CLOCK_MOMENT_H
@@ -23,8 +23,8 @@ struct moment {
 bool moment_look(struct moment *moment);
 
 /*
- * Are the lines somewhere else than the clocks, by more than their bound and what slewing
- * explains? mono_offset_ns: CLOCK_MONOTONIC here - the lines'.
+ * Are the lines further from the clocks than their bound and slewing explain? mono_offset_ns:
+ * CLOCK_MONOTONIC here - the lines'.
  */
 bool moment_has_parted(const struct moment *moment, const struct timebase_lines *lines,
                        int64_t mono_offset_ns);

@@ -85,9 +85,10 @@ static bool is_within(int64_t difference_ns, uint64_t error_ns)
 }
 
 /*
- * A difference of monotonic time is a namespace's if that says so; and where nothing is said (no
- * /proc, or we have moved), if it is not the machine's, for then UTC agrees all the same. What is
- * said is exact, what is seen has the page's error in it, and any delay between the two looks.
+ * Does a time namespace explain a difference of monotonic time? Yes, if its offset says so. Where
+ * the offset cannot be read (no /proc, or this process has moved), yes too: UTC agrees, so it is
+ * the same machine. The offset that is read is exact; the difference that is seen has the page's
+ * error in it, and any delay between the two looks.
  */
 static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
 {
@@ -106,8 +107,9 @@ static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offs
 }
 
 /*
- * A time namespace shifts the system's clock as a counter, too, and monotonic time with it: UTC by
- * such ticks alone is off. Not by little, then, but by nothing that the page's bound leaves out.
+ * A time namespace also shifts the OS clock that serves as the counter, together with monotonic
+ * time. Then only UTC by such ticks is off, perhaps by little, so no tolerance is added to the
+ * page's bound.
  */
 static bool is_counter_shifted(const struct moment *moment, const struct timebase_lines *lines)
 {

@@ -35,8 +35,9 @@ static int check(const struct shared_file *file, const struct stat *stat)
 }
 
 /*
- * Looked at before it is opened, for to open some devices is to act on them; and after, for by then
- * it may be another. O_NONBLOCK: should it be a pipe now, nobody waits for its writer.
+ * Looks at the file before opening it, because opening some devices acts on them; and after,
+ * because by then the name may lead to another file. O_NONBLOCK: if that is a pipe, nobody waits
+ * for its writer.
  */
 static int open_in(struct shared_file *file, int folder, const char *name)
 {
@@ -112,15 +113,15 @@ static int read_seq(const struct shared_file *file, uint64_t *seq)
     return error == TIMEBASE_OK && *seq == 0 ? TIMEBASE_E_STALE : error;
 }
 
-/* Not from what the program has opened in its place: to read some devices is to act on them. */
+/* Never reads what the program has opened in its place: reading some devices acts on them. */
 int shared_file_seq(const struct shared_file *file, uint64_t *seq)
 {
     return shared_file_is_open(file) ? read_seq(file, seq) : TIMEBASE_E_NOT_FOUND;
 }
 
 /*
- * The reader's side of the page's protocol, by system calls. The kernel's loads are this thread's;
- * what orders a reader's words in memory orders them, too.
+ * The reader's side of the page's protocol, by system calls. The kernel loads on behalf of this
+ * thread, so the fences that order a reader's loads order these, too.
  */
 static int copy_once(const struct shared_file *file, struct timebase_page *copy)
 {

@@ -4,7 +4,7 @@
  * or made hostile at any moment; a read then says so, where memory would raise SIGBUS, and what
  * has been copied cannot be changed between the check and the use.
  *
- * All functions leave errno as it was only if their caller sees to it; all are async-signal-safe.
+ * The functions change errno, and their caller restores it. All are async-signal-safe.
  */
 #ifndef CLOCK_SHARED_FILE_H
 #define CLOCK_SHARED_FILE_H
@@ -29,7 +29,7 @@ struct shared_file {
  */
 int shared_file_open(struct shared_file *file, const char *path, const char *service_folder);
 
-/* The descriptor may have been closed behind our back, and its number be somebody else's. */
+/* Is it still this file? The program may have closed it and opened another by that number. */
 bool shared_file_is_open(const struct shared_file *file);
 void shared_file_close(struct shared_file *file);
 

@@ -8,7 +8,7 @@
 
 #include <timebase/error.h>
 
-/* A follower a round may say that it has gone on; each takes 20 µs of patience first. */
+/* In each round one follower may note that it goes on; it has waited 20 µs before. */
 #define STOP_ATTEMPTS 100
 
 static bool has_passed(uint64_t ticks, uint64_t now_ticks)
@@ -21,7 +21,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return has_passed(a, b) ? b : a;
 }
 
-/* ---- where the lines to come must begin no lower */
+/* ---- the floor: new lines begin no lower */
 
 struct floor {
     uint64_t start_ticks;
@@ -36,7 +36,7 @@ static struct floor floor_of(const struct timebase_lines *old, uint64_t ticks)
     return floor;
 }
 
-/* Who was told the kernel's time was told no more than this. */
+/* Followers that were told the kernel's time were told no more than this. */
 static void raise_to_clocks(struct floor *floor, const struct mirror *mirror,
                             const struct timebase_lines *old)
 {
@@ -50,9 +50,9 @@ static void raise_to_clocks(struct floor *floor, const struct mirror *mirror,
 }
 
 /*
- * Somebody has followed the old lines. All who were told a time by then had noted so before the
- * question, or note it after, and then it is asked again: so none was told a time of a tick after
- * `stop`.
+ * Somebody has followed the old lines. A follower notes this before it gets a time. If it does so
+ * before the question, its tick is no later than `stop`; if after, the question is asked again. So
+ * nobody was told the time of a tick after `stop`.
  */
 static struct floor stop_where_they_are(struct mirror *mirror, const struct timebase_lines *old,
                                         uint64_t end_ticks)
@@ -77,7 +77,7 @@ static struct floor stop_where_they_are(struct mirror *mirror, const struct time
     return floor;
 }
 
-/* From here on nobody is told a later time by the old lines than at the floor. */
+/* After this the old lines tell nobody a later time than that of the floor. */
 static struct floor stop_followers(struct mirror *mirror, const struct timebase_lines *old,
                                    uint64_t end_ticks, uint64_t now_ticks)
 {
@@ -146,7 +146,7 @@ static int publish_within(struct mirror *mirror, const struct timebase_lines *li
     return TIMEBASE_OK;
 }
 
-/* Whether what is shown has ended is asked after the followers have been stopped there. */
+/* Stops the followers first, and asks then whether what is shown has ended. */
 static int replace(struct mirror *mirror, const struct timebase_lines *lines,
                    const struct view *shown, uint64_t now_ticks, uint64_t due_ticks)
 {
@@ -165,7 +165,7 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
 
 /* ---- overdue lines */
 
-/* Lines of the reader's own in the place of what nobody has renewed, and what cannot be. */
+/* If overdue lines have parted from the kernel's clocks, puts a line of the reader's own there. */
 static int hold_against_clocks(const struct mirror *mirror, struct timebase_lines *lines,
                                uint64_t *now_ticks)
 {

@@ -53,7 +53,7 @@ static int check_folder(int folder, uid_t owner)
     return TIMEBASE_E_UNTRUSTED;
 }
 
-/* Whoever root or this user gave the folder to; a sticky one of others says nothing. */
+/* The user to whom root or this user gave the folder; a sticky one of others names nobody. */
 static uid_t owner_of(int folder)
 {
     struct stat stat;

@@ -33,8 +33,9 @@ static uint64_t moved(uint64_t ticks, int64_t by, uint64_t least)
 }
 
 /*
- * The expiry of `lines`, for a view of them. The view has the status at its beginning already: what
- * expires within its lease does so at its end, for a page is not silent before it wants renewal.
+ * The expiry of `lines`, for a view of them. The view has the status of its beginning already.
+ * Lines that expire within its lease do so at its end, because a page is not silent before it wants
+ * renewal.
  */
 static void set_expiry(struct view *view, const struct timebase_lines *lines)
 {

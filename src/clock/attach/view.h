@@ -23,8 +23,9 @@ struct view {
 };
 
 /*
- * Lines copied no earlier than at now_ticks. That lies on them; or before them, if they began
- * during the look or the counter went back: they too are shown for no more than a lease from there.
+ * The view of lines that were copied no earlier than at now_ticks. That tick lies on them; or
+ * before them, if they began during the look or the counter went back. Such lines too are shown for
+ * no more than a lease from now_ticks.
  */
 struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 
@@ -32,8 +33,8 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 uint64_t view_end(const struct view *view);
 
 /*
- * The lines lie below what has been shown, which was `old` up to start_ticks and floor_ns there: a
- * bridge of the reader's own from there on (line/bridge.h).
+ * The view where the lines lie below what was shown (`old` up to start_ticks, and floor_ns there):
+ * a bridge of the reader's own from there on (line/bridge.h).
  */
 struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
                       uint64_t start_ticks, int64_t floor_ns);
@@ -42,7 +43,7 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
 uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks);
 
 /*
- * The status of the lines at now_ticks, by their own expiry, is theirs from now on. Returns enum
+ * Gives the lines the status that they have at now_ticks by their own expiry. Returns enum
  * timebase_attachment_state.
  */
 int view_silence(struct timebase_lines *lines, uint64_t now_ticks);

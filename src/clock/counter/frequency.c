@@ -10,8 +10,8 @@
  * At each end the narrowest of several brackets counts: an interrupt makes one wide, not wrong.
  * The wait between is a loop and no sleep, for a counter may stop while the processor sleeps.
  *
- * The bound assumes that both ends read the same counter, or synchronised ones. Whether the
- * counters of this machine are is another matter, and measured elsewhere.
+ * The bound assumes that both ends read the same counter, or synchronised ones. Whether this
+ * machine's counters are synchronised is measured elsewhere (src/sync).
  */
 #include <time.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which counter this process reads, found out without touching it: the kernel is asked (PR_GET_TSC)
- * whether that would raise a signal, and an x86 whether it has RDTSCP.
- * Strict seccomp switches the TSC off too, and leaves no system call to read a clock by: no time
- * there.
+ * whether that would raise a signal, and an x86 whether it has RDTSCP. Strict seccomp switches the
+ * TSC off too, and leaves no system call to read a clock by: such a process has no time.
  */
 #include <errno.h>
 #include <stdint.h>

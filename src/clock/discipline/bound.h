@@ -15,12 +15,12 @@
 uint32_t bound_rate(struct fixed period, uint32_t ppm);
 
 /*
- * Growth of both bounds: the slope not known better, the oscillator, and what the pace of the
- * reference at the sample, at which the line goes on, may be from that of true UTC.
+ * Growth of both bounds: the error of the slope, the oscillator's drift, and how far the
+ * reference's pace at the sample, at which the line goes on, may be from that of true UTC.
  */
 uint32_t bound_drift_rate(const struct discipline *discipline);
 
-/* What the reference's own slews add to that for who compares with it: the rest of A4. */
+/* What the reference's own slews add to that for comparisons with it: the rest of A4. */
 uint32_t bound_slew_rate(const struct discipline *discipline);
 
 /* Do both rates fit their fields? Else readers cannot be told how the bound grows. */

@@ -11,8 +11,8 @@
 #include "estimator.h"
 
 /*
- * Its length. Read on two CPUs that are further apart than it, it seems to end before it began:
- * then it has none, and the spread, which is in the width, covers it.
+ * Length of the bracket. If it was read on two CPUs whose counters are further apart than it is
+ * long, it seems to end before it began. Then its length is 0, and the width's spread covers it.
  */
 uint64_t bracket_ticks(const struct discipline_sample *sample);
 

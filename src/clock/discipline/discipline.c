@@ -19,8 +19,8 @@
 #define SUSPEND_MIN_NS 1000000
 
 /*
- * The newest sample as a point. The first one of all came before any tick had a length: its width
- * is put right as soon as there is a second.
+ * The newest sample as a point. The very first one came before the length of a tick was known: the
+ * second one corrects its width.
  */
 static struct estimator_point point_of(struct discipline *discipline,
                                        const struct discipline_sample *sample)
@@ -178,11 +178,10 @@ static uint32_t rate_of(uint64_t rate)
 }
 
 /*
- * A segment that is off by at most `off` as line, followed until_ticks. One published before keeps
- * the bounds that it was published with, if they are wider: they are still true for the older of
- * its ticks, and the claim about these is the one that was made then. All lines of a publication
- * have the newest claim and one slew_rate; what was more is in the old line's maxerror_ns and
- * drift_rate.
+ * A segment that is off by at most `off`, as a line that is followed up to until_ticks. A segment
+ * that was published before keeps the bounds that it had then, if they are wider: they are still
+ * true for the older of its ticks, and so is the claim of then. All lines of a publication have the
+ * newest claim and one slew_rate; what was more is in the old line's maxerror_ns and drift_rate.
  */
 static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
                                  struct fixed off, uint64_t until_ticks)
@@ -210,9 +209,9 @@ static struct timebase_line line(const struct discipline *discipline, struct seg
 }
 
 /*
- * A line that begins with the newest sample, in no reader's way: nobody follows an older one. It
- * takes the reference's reading for the tick before it, and so runs ahead by part of the
- * bracket: readers who got the time from the reference itself a moment earlier are behind it.
+ * A line that begins with the newest sample: nobody follows an older line. It takes the reference's
+ * reading for the tick before it, and so runs ahead by part of the bracket: readers who got the
+ * time from the reference itself a moment earlier are behind it.
  */
 static struct plan plan_afresh(const struct discipline *discipline, struct fixed floor)
 {
@@ -342,7 +341,7 @@ static uint64_t seconds_ticks(const struct discipline *discipline, int64_t ns)
     return (uint64_t)(ns / NS_PER_SEC) * fixed_ticks(discipline->estimator.period, NS_PER_SEC);
 }
 
-/* From when they wanted renewal. */
+/* Both expiries count from when the lines want renewal. */
 static struct timebase_validity validity(const struct discipline *discipline,
                                          const struct plan *plan, uint64_t refresh_ticks)
 {

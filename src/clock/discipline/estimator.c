@@ -3,7 +3,7 @@
 
 #include "assumptions.h"
 
-/* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves some 100 ppm, honestly told. */
+/* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves an error of some 100 ppm. */
 #define BASELINE_MIN_NS 500000
 /* Points further apart than this are all kept; the run then spans some 1.6 s. */
 #define SPACING_NS 100000000
@@ -161,8 +161,8 @@ static void learn_growth(struct estimator *estimator, struct fixed change, uint6
 }
 
 /*
- * Take the run's slope, unless it is both less certain than the present one and compatible
- * with it: two points a millisecond apart shall not replace a second's experience.
+ * Take the run's slope, unless it is both less certain than the present one and compatible with it:
+ * two points a millisecond apart must not replace what a second of points has shown.
  */
 static void adopt_slope(struct estimator *estimator, const struct estimator_point *newest)
 {
@@ -207,7 +207,7 @@ static void restart(struct estimator *estimator, const struct estimator_point *p
     estimator->period_error_frac = fixed_over(estimator->period, 2000).frac + 1;
 }
 
-/* A first slope must be good to a part in 500, or more baseline is waited for. */
+/* A first slope must be good to a part in 500; if it is not, wait for a longer baseline. */
 static bool has_good_slope(const struct estimator_point *a, const struct estimator_point *b)
 {
     uint64_t error_frac;

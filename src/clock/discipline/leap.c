@@ -5,11 +5,11 @@
 
 #define DAY_NS 86400000000000
 #define HOUR_NS 3600000000000
-/* So near to its moment an announcement that ends has been carried out, or is about to be. */
+/* An announcement that ends so near to its moment has been, or is being, carried out. */
 #define DUE_NS LEAP_NS
 /*
- * A second that nobody has stepped so long after it was due was not meant to be (some servers slew
- * it away): the reference's claim has had time to account for it.
+ * If nobody has stepped the second so long after it was due, nobody will (some servers slew it
+ * away). By then the reference's claim accounts for it.
  */
 #define PATIENCE_NS HOUR_NS
 

@@ -3,15 +3,15 @@
  * leap: a leap second that has been announced, until UTC's offset has made it.
  *
  * At its moment CLOCK_REALTIME goes back by a second, or skips one. Lines that were published
- * before do not know of it: from then until the next sample their UTC is a second off, so
- * those that are followed that far have the second in their bound. The moment is known by the
- * reference's own UTC:
+ * before do not know of it: from then until the next sample their UTC is a second off. So lines
+ * that are followed that far have the second in their bound. The reference's own UTC tells the
+ * moment:
  *
  *     insert   at the end of the day, 00:00:00 is called 23:59:59 once more: the offset falls
  *     delete   at 23:59:59, which is called 00:00:00: the offset rises
  *
- * True UTC has its leap as much earlier or later as the reference is wrong: so long before and
- * after, too, the second is in the bound.
+ * True UTC leaps earlier or later than the reference by as much as the reference is wrong. So the
+ * second is in the bound for that long before and after, too.
  *
  * Pure.
  */
@@ -42,7 +42,7 @@ struct leap_sample {
 
 void leap_observe(struct leap *leap, const struct leap_sample *sample);
 
-/* How wrong a line can be for it that readers follow until utc_ns, counted by the line itself. */
+/* The error by the leap of a line that readers follow until utc_ns, as the line counts it. */
 uint64_t leap_error_ns(const struct leap *leap, int64_t utc_ns);
 
 #endif

@@ -10,7 +10,8 @@
 /*
  * Down at once, up with care:
  * - a promise about UTC ends with the first sample that does not make it;
- * - whoever was FREERUNNING needs two good samples in a row, lest a reference at its limit flap;
+ * - a FREERUNNING clock needs two good samples in a row, so that a reference at its limit does not
+ *   make it flap;
  * - a rough slope makes INITIALIZING of a new clock only: a clock that was better has bounds that
  *   hold, and tell how rough it is;
  * - without samples an UNRELIABLE clock stays so: nothing has said that the counter is well again.

@@ -50,7 +50,7 @@ static bool is_estimate(const struct timebase_instant *now)
     return (now->flags & TIMEBASE_LINE_ESTIMATE) != 0;
 }
 
-/* Neither lines nor a reference: by such a clock no deadline ever passes. */
+/* The clock has neither lines nor a reference: on it no deadline ever passes. */
 static bool is_timeless(const struct timebase_instant *now)
 {
     uint32_t status = now->flags & TIMEBASE_LINE_STATUS_MASK;

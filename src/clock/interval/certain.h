@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait: how long to sleep before the next look at a clock whose bound may shrink meanwhile. Pure.
+ * certain: how long to sleep before the next look at a clock whose bound may shrink meanwhile.
+ * Pure.
  */
 #ifndef INTERVAL_WAIT_H
 #define INTERVAL_WAIT_H
@@ -19,8 +20,8 @@
 int64_t wait_left_ns(int64_t until_ns, int64_t now_ns);
 
 /*
- * Half of what is left, so that whoever is nearer than it seemed is not overslept; 0: poll.
- * left_ns by the clock, to the end and to the deadline.
+ * Half of what is left, so that the wait does not oversleep an end that is nearer than it seemed;
+ * 0: poll. left_ns by the clock, to the end and to the deadline.
  */
 int64_t wait_nap_ns(int64_t left_ns, int64_t deadline_left_ns);
 

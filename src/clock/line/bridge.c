@@ -3,12 +3,14 @@
 
 #include "lines.h"
 
-/* What is further ahead than this is a fault, and not to be slewed away for hours: half the pace.
+/*
+ * A larger gap than this comes from a fault. At 500 ppm it would last for hours, so such a bridge
+ * runs at half the pace.
  */
 #define SLEW_MAX_NS 1000000
 #define FAST_DIVISOR 2
 
-/* Until a line that is gap_ns ahead, and slower by 1 in divisor, is overtaken; a lease at most. */
+/* Ticks until the lines overtake one gap_ns ahead, slower by 1 in divisor; a lease at most. */
 static uint64_t overtaken_ticks(const struct timebase_lines *lines, uint64_t gap_ns,
                                 uint64_t divisor)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bridge: a reader's own line. A writer's lines are believed or not, and never bent; where they lie
- * below what a reader has shown already, it goes on by a line of its own, slower, until they have
- * overtaken it:
+ * bridge: a reader's own line. A reader believes a writer's lines or not, and never bends them.
+ * Where they lie below what it has shown already, it goes on by a line of its own, which is slower,
+ * until they have overtaken it:
  *
  *     shown ─────────┐ floor
  *                    └── bridge ──┐
@@ -25,10 +25,10 @@ struct bridge {
 };
 
 /*
- * From floor_ns of monotonic time at start_ticks. `old` was shown up to there. With the same offset
- * to UTC, UTC goes on with it, and does not go back either; where the writer has changed the
- * offset, UTC is the writer's from the start of the bridge on. The bound says by how much the
- * bridge is ahead.
+ * A bridge from floor_ns of monotonic time at start_ticks; `old` was shown up to there. If the
+ * lines have the same offset to UTC, UTC goes on along the bridge, and does not go back either. If
+ * the writer has changed the offset, UTC is the writer's from the start of the bridge on. The bound
+ * says by how much the bridge is ahead.
  */
 struct bridge line_bridge(const struct timebase_lines *lines, const struct timebase_line *old,
                           uint64_t start_ticks, int64_t floor_ns);

@@ -2,9 +2,9 @@
 /*
  * fixed: nanoseconds with 64 binary places, ns + frac / 2^64, as two's complement of 128 bits.
  *
- * Who writes lines keeps times and lengths of ticks in this form, and so does who works lines out
- * exactly. No floating point (the same code is to run in a kernel) and no 128-bit integers (32-bit
- * compilers have none).
+ * Code that writes lines, or works them out exactly, keeps times and lengths of ticks in this form.
+ * No floating point (the same code is to run in a kernel) and no 128-bit integers (32-bit compilers
+ * have none).
  */
 #ifndef LINE_FIXED_H
 #define LINE_FIXED_H

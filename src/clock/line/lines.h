@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines: published lines, worked out exactly. Who writes them and who follows them need the same.
- */
+/* lines: published lines, worked out exactly, for those who write them and who follow them. */
 #ifndef LINE_LINES_H
 #define LINE_LINES_H
 

@@ -13,8 +13,8 @@ TIMEBASE_API const timebase_clock *timebase_clock_default(void)
 }
 
 /*
- * The thread at work did not survive the fork, and left its records half-written perhaps; the
- * page is whole by its protocol. What is kept beside it is made anew from it.
+ * The thread that was at work is gone, and may have left the servo half-written. The page is whole
+ * by its protocol, so the servo is made anew from the page.
  */
 static void mend(struct clock_cell *cell)
 {

@@ -32,8 +32,8 @@ static bool has_lines(struct clock_cell *cell)
 }
 
 /*
- * The page to convert by; with lines unless the thread that maintains the clock does not get on
- * with it, perhaps because we are a signal handler in its midst.
+ * The page to convert by. It stays without lines if the thread that maintains the clock does not
+ * finish, for example because this is a signal handler that interrupted it.
  */
 struct timebase_page *own_lines(struct clock_cell *cell, struct timebase_page *unused)
 {
@@ -48,16 +48,16 @@ struct timebase_page *own_lines(struct clock_cell *cell, struct timebase_page *u
 }
 
 /*
- * A page for one call, by a servo of its own. The driver's context may be in use by the thread that
- * this one interrupted, so it is another one, too.
+ * Makes a page for one call by a servo of its own. The interrupted thread may be using the driver's
+ * context, so this has another one.
  */
 void own_draw(struct clock_cell *cell, struct timebase_page *page)
 {
     struct own_clock once = {0};
     struct reference_kernel kernel = {0};
     once.reference = own_of(cell)->reference;
-    once.reference_context = once.reference == &reference_kernel ? (void *)&kernel
-                                                                 : own_of(cell)->reference_context;
+    once.reference_context =
+        once.reference == &reference_kernel ? (void *)&kernel : own_of(cell)->reference_context;
     const struct servo_outside outside = own_outside(&once, page);
     publish_begin(page, timebase_counter_id());
     for (int round = 0; round < WAITS; round++) {

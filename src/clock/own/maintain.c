@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maintain: the servo of a clock of one's own. It runs in the thread that came first to the slow
- * path, or in a housekeeping thread.
+ * maintain: the servo of a clock of one's own. The reader that comes first to the slow path runs
+ * it, or a housekeeping thread.
  */
 #include "own.h"
 

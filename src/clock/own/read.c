@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read: the slow path of a clock of one's own. In order: the page
- * may do after all (somebody renewed it); else renew it, if nobody else is at it; else follow the
- * present lines a little longer; else, for a clock without lines or after a disruption, give the
- * reference's own time.
+ * read: the slow path of a clock of one's own. It tries in this order: to read the page, which
+ * another thread may have renewed; to renew it, if no other thread does; to follow the present
+ * lines a little longer; to give the reference's own time, for a clock without lines or after a
+ * disruption.
  *
- * Monotonic in every mixture of these: lines join without a gap; the first line begins
- * above any time the reference itself can have given (discipline.c); and a disrupted clock's new
- * line begins above all that its old lines can have given (servo_followed_ticks).
+ * Time does not go back from one of these answers to another: lines join without a gap; the first
+ * line begins above any time the reference itself can have given (discipline.c); a disrupted
+ * clock's new line begins above all that its old lines can have given (servo_followed_ticks).
  */
 #include "own.h"
 
@@ -15,7 +15,7 @@
 
 enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
 
-/* By the present lines; overdue ones are good for as long as they are followed. */
+/* Reads by the present lines. Overdue ones are good up to servo_followed_ticks(). */
 static enum outcome read_lines(struct clock_cell *cell, struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
@@ -32,7 +32,7 @@ static enum outcome read_lines(struct clock_cell *cell, struct timebase_instant 
     return timebase_page_convert(page, ticks, out) ? READ_DONE : READ_OVERDUE;
 }
 
-/* Become the one who renews the lines, if that is possible without waiting. */
+/* Renews the lines, if that is possible without waiting. */
 static void renew(struct clock_cell *cell)
 {
     struct clock_hold hold;
@@ -103,10 +103,10 @@ static void lift(struct timebase_instant *instant, int64_t floor_ns)
 }
 
 /*
- * Lines, but nobody has renewed them for long, and whoever is at it takes its time. Unless the
- * reference shows that something worse has happened, they still hold, with the bound they have
- * grown. After a disruption the renewer will start new lines at the reference; its time, but
- * never less than the old lines have given, fits before them.
+ * There are lines, but nobody has renewed them for long, and the thread that has the lock has not
+ * finished. The lines still hold, with the bound they have grown, unless the reference shows a
+ * disruption. After one, that thread will start new lines at the reference. So the answer is the
+ * reference's time, but never less than the old lines have given.
  */
 static bool read_overdue(struct clock_cell *cell, const struct look *look,
                          struct timebase_instant *out)
@@ -123,11 +123,11 @@ static bool read_overdue(struct clock_cell *cell, const struct look *look,
     return true;
 }
 
-/* Neither current lines nor the right to renew them. */
+/* The lines are not current, and another thread has the lock. */
 static void read_without_lines(struct clock_cell *cell, struct timebase_instant *out)
 {
     struct look look = look_at_reference(cell);
-    /* Lines that came while the reference was read are to be preferred: they may be ahead. */
+    /* Prefer lines that came while the reference was read: they may be ahead of it. */
     enum outcome outcome = read_lines(cell, out);
     if (outcome == READ_DONE)
         return;
@@ -149,6 +149,6 @@ void own_read(struct clock_cell *cell, struct timebase_instant *out)
         return;
     cell_await_unlock(cell);
     if (guard_is_taken(&cell->lock))
-        renew(cell); /* who has it may be gone */
+        renew(cell); /* its owner may be gone */
     read_without_lines(cell, out);
 }

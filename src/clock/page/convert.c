@@ -20,7 +20,7 @@ static const struct timebase_line *line_for(const struct timebase_lines *lines, 
     return &lines->before;
 }
 
-/* The line drawn backwards: rounded down there too, the bound growing with the distance. */
+/* Draws the line backwards: rounds down there too; the bound grows with the distance. */
 static void convert_back(const struct timebase_line *line, uint64_t back,
                          struct timebase_instant *out)
 {

@@ -9,19 +9,22 @@
 void publish_begin(struct timebase_page *page, int counter_id);
 
 /*
- * Make the lines the ones that readers follow; see the protocol in page.h. Nobody accepts them, or
- * the lines before, with a refresh_ticks that is larger than their own.
+ * Make the lines the ones that readers follow; see the protocol in page.h. No reader accepts these
+ * lines, or the previous ones, with a larger refresh_ticks than their own.
  */
 void publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                    uint64_t refresh_ticks);
 
 /*
- * What stands in the page while the number changes: no larger than either refresh_ticks. Nor is
- * what a machine of 32 bits makes of halves of it and of either of them.
+ * The refresh_ticks that stands in the page while the number changes. It is no larger than a or b;
+ * nor is any word that a 32-bit machine reads as one half of it and one half of a or b.
  */
 uint64_t publish_refresh_between(uint64_t a, uint64_t b);
 
-/* No lines any more: readers take the slow path. Not while they read: timebase_clock_restart. */
+/*
+ * Take the lines away: readers take the slow path. Nobody may read meanwhile, as for
+ * timebase_clock_restart().
+ */
 void publish_clear(struct timebase_page *page);
 
 /* A consistent copy of the lines for the writer itself; false if there are none yet. */

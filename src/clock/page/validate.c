@@ -30,7 +30,7 @@ static bool are_in_order(const struct timebase_lines *lines)
     return (int64_t)(slew - before) >= 0 && (int64_t)(after - slew) >= 0;
 }
 
-/* What is current is not silent: readers of now look at refresh_ticks alone. */
+/* Lines must not be silent while they are current: readers of now look at refresh_ticks alone. */
 static bool is_validity(const struct timebase_validity *validity, uint64_t refresh_ticks)
 {
     uint64_t silent_ticks = timebase_page_word(&validity->silent_ticks);

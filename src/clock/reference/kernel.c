@@ -77,8 +77,9 @@ int reference_utc_offset(int64_t *offset_ns)
 }
 
 /*
- * What has been seen of the constant before, and is seen now, both hold: until they have nothing in
- * common, for then it was stepped. What was told stays, lest each sample look like a step.
+ * What was seen of the constant before and what is seen now both hold. If they have nothing in
+ * common, it was stepped. The told offset stays while it fits, so that samples do not look like
+ * steps.
  */
 static void follow_utc(struct reference_kernel *kernel, const struct reference_utc *seen)
 {
@@ -106,7 +107,8 @@ static uint64_t utc_error_ns(const struct reference_kernel *kernel)
 
 /*
  * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes
- * longer than a step this is the read, and no harm is done. A median, lest an interruption decide.
+ * longer than a step, this is the time of a read, which does no harm. A median, so that no
+ * interruption decides.
  */
 static uint64_t measure_step(void)
 {
@@ -298,7 +300,7 @@ static int sample_clocks(struct reference_kernel *kernel, struct discipline_samp
     return TIMEBASE_OK;
 }
 
-/* An offset that is not known exactly is as coarse a clock: readers' UTC is off by no more. */
+/* An inexact offset counts as a coarser step of the clock: readers' UTC is off by no more. */
 static int sample_kernel(void *context, struct discipline_sample *sample)
 {
     struct reference_kernel *kernel = (struct reference_kernel *)context;
@@ -317,7 +319,7 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
 
 static int moment_kernel(void *context, struct reference_moment *moment)
 {
-    /* Not the context: the thread that owns it may be at work, or be the one interrupted. */
+    /* Not the context: its owner may be at work, or be the thread that this one interrupted. */
     struct reference_kernel kernel;
     struct reference_utc utc = {0, 0};
     (void)context;

@@ -8,7 +8,7 @@
 /* A clock of one's own: samples are cheap, and taken in the slow path of a reader. */
 #define OWN_FIRST_NS MS
 #define OWN_MAX_NS (100 * MS)
-/* Maintained by hand it may be polled faster, and its lines are overdue only after this. */
+/* With manual maintenance it may be polled faster, and its lines are overdue only after this. */
 #define MANUAL_MIN_NS (MS / 2)
 #define MANUAL_HORIZON_NS (1000 * MS)
 /* Publishing takes about a microsecond; a short interruption of the writer should fit in too. */

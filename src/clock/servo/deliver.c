@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines hand over in the future, so that readers have them before their first tick. If the writer
- * was held up between planning and publishing, it plans again with more lead. Whether the last plan
- * was in time is looked at afterwards and counted: readers between the hand-over and the
+ * was held up between planning and publishing, it plans again with more lead. It looks afterwards
+ * whether the last plan was in time, and counts it if not: readers between the hand-over and the
  * publication were on the old line, at most 1,000 ppm of the lateness away.
  */
 #include "clock/page/publish.h"
@@ -15,7 +15,7 @@
 
 struct delivery {
     struct discipline_output output;
-    bool is_ahead;       /* of its first tick: not so the first lines, after a disruption, or held */
+    bool is_ahead;       /* of its first tick; not when first, after a disruption, or held */
     uint64_t deadline;   /* readers must have the lines by then */
     uint64_t lease;      /* ticks for which readers use copies of the lines before */
     uint64_t planned_at; /* ticks */
@@ -26,10 +26,10 @@ uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside 
     const struct plan *plan = &servo->discipline.plan;
     uint64_t now = servo_ticks(outside);
     if (!servo->discipline.has_plan || (int64_t)(now - plan->before.start_ticks) < 0)
-        return 0; /* no lines, or the counter went back: what it says of the lines means nothing */
+        return 0; /* no lines, or the counter went back and says nothing of the lines */
     if ((int64_t)(plan->slew.start_ticks - now) > 0)
         return plan->slew.start_ticks - now; /* `before` would lie in the future */
-    /* Readers with the old copy would go from slew to after, and those with the new one would not. */
+    /* Readers of the old copy would go from slew to after, and those of the new one would not. */
     int64_t left = (int64_t)(plan->after.start_ticks - now);
     bool is_near = outside->cadence.lease_ns != 0 && left > 0 &&
         (uint64_t)left <= servo_ticks_of(servo, outside->cadence.lead_ns);
@@ -52,7 +52,7 @@ static uint64_t followed_until(const struct servo *servo, const struct timebase_
     return (int64_t)(soon - followed) < 0 ? soon : followed;
 }
 
-/* A quarter of the time there is shall be left when the plan is made. */
+/* When the plan is made, a quarter of the time for it must be left. */
 static bool is_in_time(const struct delivery *delivery, uint64_t now)
 {
     uint64_t last = delivery->deadline - delivery->lease;
@@ -72,8 +72,8 @@ static void plan_ahead(const struct servo *servo, const struct servo_outside *ou
         struct schedule schedule = cadence_schedule(&outside->cadence, servo->interval_ns,
                                                     servo_ticks(outside), is_urgent, attempt);
         delivery->planned_at = schedule.now_ticks;
-        delivery->output = discipline_plan(discipline, &schedule,
-                                           followed_until(servo, outside->page, &schedule));
+        delivery->output =
+            discipline_plan(discipline, &schedule, followed_until(servo, outside->page, &schedule));
         delivery->deadline =
             plan_deadline(&discipline->plan, &delivery->output.plan, schedule.now_ticks);
         if (is_in_time(delivery, servo_ticks(outside)))
@@ -81,7 +81,7 @@ static void plan_ahead(const struct servo *servo, const struct servo_outside *ou
     }
 }
 
-/* To the page; and to readers elsewhere, who else keep the lines before. */
+/* To the page, and to readers elsewhere. If the store fails, all keep the previous lines. */
 static bool publish(const struct servo_outside *outside, const struct delivery *delivery)
 {
     if (outside->store == NULL) {
@@ -96,7 +96,7 @@ static bool publish(const struct servo_outside *outside, const struct delivery *
     return false;
 }
 
-/* Readers who copied the lines before a moment ago use them for a lease from then. */
+/* A reader that copied the previous lines a moment ago uses them for a lease from then. */
 static void count_if_late(struct servo *servo, const struct servo_outside *outside,
                           const struct delivery *delivery, uint64_t published_ticks)
 {
@@ -109,7 +109,7 @@ static void count_if_late(struct servo *servo, const struct servo_outside *outsi
         outside->store_counts(outside->context, outside->page);
 }
 
-/* Lines that are held are those from before a disruption, which has yet to be published. */
+/* Held lines are from before a disruption that no publication has told yet: no mark for them. */
 static void record(struct servo *servo, const struct servo_outside *outside,
                    const struct delivery *delivery, uint64_t published_ticks)
 {
@@ -130,7 +130,7 @@ static void count_published(struct servo *servo, const struct timebase_page *pag
     servo->counts.publications++;
     servo->counts.slews +=
         delivery->is_ahead && fixed_abs(delivery->output.plan.error).ns > SERVO_SLEW_NS;
-    /* By the lines themselves: without a sample nobody else says when. */
+    /* The lines tell the time of the publication; there may be no sample. */
     if (timebase_page_convert(page, published_ticks, &instant))
         servo->published_ns = instant.mono_ns;
 }

@@ -38,7 +38,7 @@ static void note_offset(struct servo *servo, const struct timebase_page *page,
         servo->offset_ns = instant.mono_ns - sample->mono_ns;
 }
 
-/* Before the sample is observed: what the counter did until now is no guide. */
+/* Call it before the sample is observed: what the counter did until now is no guide. */
 static void apply_told_disruption(struct servo *servo, struct timebase_page *page)
 {
     if (!servo->is_told_disrupted)

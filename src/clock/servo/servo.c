@@ -12,7 +12,7 @@
 /* The reference or the store failed: look again after this. */
 #define FAILED_NS 100000000
 
-/* No sample: readers are told for how long the lines go on, and at last that they are held over. */
+/* There is no sample: publish the lines again, to be followed longer and with the new status. */
 static void hold(struct servo *servo, const struct servo_outside *outside)
 {
     servo->counts.reference_failures++;
@@ -63,8 +63,8 @@ uint64_t servo_wait_ns(const struct servo *servo, const struct servo_outside *ou
 }
 
 /*
- * Do the lines tell the reference's time as those of this boot do? Kept by nobody for a while, they
- * may be off by as much as is no jump.
+ * Are the lines of this boot? Then they tell the reference's time. Nobody has kept them for a
+ * while, so they may be off by less than a jump.
  */
 static bool fits(const struct timebase_page *page, const struct timebase_lines *lines,
                  const struct discipline_sample *sample)

@@ -6,7 +6,10 @@
 #include <timebase/error.h>
 #include <timebase/stopwatch.h>
 
-/* The first readings are cold: code, page, counter path. Three were asked for; these are cheap. */
+/*
+ * The first readings are cold: code, page, counter path. The Lisp thread asked for three; these are
+ * cheap.
+ */
 #define WARM_UP_LAPS 16
 /* Odd, so that the median is one of them; 8 KiB of stack. */
 #define LAPS 1001
