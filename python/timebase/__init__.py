@@ -30,7 +30,7 @@ _NAMES = {
         "default_clock",
     ),
     "api.counter": ("Counter", "probe", "ticks", "ticks_ordered"),
-    "api.errors": ("EnvironmentVariableError", "TimebaseError", "UnitTimedOut"),
+    "api.errors": ("EnvironmentVariableError", "EstimateError", "TimebaseError", "UnitTimedOut"),
     "api.page": ("Page",),
     "api.realtime": ("Realtime", "RealtimeBit", "Refusal"),
     "api.stopwatch": ("Elapsed", "Stopwatch"),

@@ -259,8 +259,8 @@ class Clock:
     def wait_bound(self, maxerror_ns: int, timeout_ns: int | None = None) -> Interval | None:
         """Waits until the bound of true UTC is a promise and at most `maxerror_ns`, and returns the
         interval. Returns None if `timeout_ns` has passed and the promised bound is wider. Raises
-        TimebaseError if there is no promise at all. With timeout_ns=None it waits without end;
-        Ctrl-C ends it."""
+        TimebaseError if there is no promise at all, and EstimateError at once if nobody vouches
+        for the bound. With timeout_ns=None it waits without end; Ctrl-C ends it."""
         out = ffi.new("struct timebase_interval *")
 
         def wait(deadline_ns):

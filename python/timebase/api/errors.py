@@ -14,6 +14,11 @@ class TimebaseError(Exception):
         self.code = code
 
 
+class EstimateError(TimebaseError):
+    """Nobody vouches for the bound of UTC (TIMEBASE_E_ESTIMATE): an estimate is no promise, and no
+    waiting makes it one."""
+
+
 class EnvironmentVariableError(TimebaseError):
     """An environment variable has a value that is not allowed."""
 

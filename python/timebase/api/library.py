@@ -12,7 +12,7 @@ import sysconfig
 from pathlib import Path
 
 from timebase.api._declarations import ffi
-from timebase.api.errors import EnvironmentVariableError, TimebaseError
+from timebase.api.errors import EnvironmentVariableError, EstimateError, TimebaseError
 
 NAME = "libtimebase_python.so"
 # Where meson-python puts a package's shared libraries: beside the package.
@@ -56,7 +56,8 @@ def check(result: int) -> int:
     """Returns `result` if it is not negative, else raises TimebaseError with its text."""
     if result >= 0:
         return result
-    raise TimebaseError(text_of(result), result)
+    kind = EstimateError if result == lib.TIMEBASE_E_ESTIMATE else TimebaseError
+    raise kind(text_of(result), result)
 
 
 lib = _open()
