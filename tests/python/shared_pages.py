@@ -36,14 +36,17 @@ def frequency_hz():
     return probe().frequency_hz
 
 
-def page_bytes(age_sec=0.0, seq=1000, late=0, steps=0, marker=0, counter_id=None, **more):
-    """Of a daemon that published so long ago; `more` are fields of all three lines."""
+def page_bytes(
+    age_sec=0.0, seq=1000, late=0, steps=0, marker=0, counter_id=None, validity=None, **more
+):
+    """Of a daemon that published so long ago; `more` are fields of all three lines. Without a
+    `validity` it never expires."""
     instant = default_clock().now()
     frequency = frequency_hz()
     mono_ns = instant.mono_ns - int(age_sec * 1e9)
     ticks = instant.ticks - int(age_sec * frequency)
     one = line(mono_ns, ticks, frequency, instant.utc_ns - instant.mono_ns, **more)
-    data = bytearray(Page.from_lines(one, one, one, seq=seq).to_bytes())
+    data = bytearray(Page.from_lines(one, one, one, seq=seq, validity=validity).to_bytes())
     struct.pack_into(
         "=I",
         data,

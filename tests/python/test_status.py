@@ -16,6 +16,7 @@ from timebase.status.examine import document, look
 from timebase.status.file import Refused
 from timebase.status.judge import (
     EXIT_CODES,
+    EXPIRY_REASONS,
     LEVELS,
     REFUSALS,
     STATUS_REASONS,
@@ -96,6 +97,19 @@ def test_an_old_page_is_found(seen):
     assert "page-stale" not in found(seen(age_sec=60))
 
 
+@pytest.mark.parametrize(
+    "void_ticks, id, level",
+    [(1 << 62, "page-silent", "warning"), (1, "page-expired", "unknown")],
+)
+def test_a_page_that_nobody_renews_expires_by_itself(seen, void_ticks, id, level):
+    """Whatever it was published as; and what it was published as is not said to be why."""
+    expiry = {"silent_ticks": 1, "void_ticks": void_ticks}
+    assert found(seen(age_sec=60, validity=expiry)) == {id: level}
+    unreliable = seen(age_sec=60, validity=expiry, flags=lib.TIMEBASE_STATUS_UNRELIABLE)
+    wanted = {"status-unreliable": "critical"} if level == "warning" else {id: level}
+    assert found(unreliable) == wanted
+
+
 def test_a_page_that_lies_about_its_bound_is_found_out(seen):
     one = seen(maxerror_ns=100)
     lying = replace(one.comparison, offset_ns=10_000, bracket_ns=100)
@@ -154,7 +168,8 @@ def test_a_reference_that_only_counts_says_so(seen):
 
 def test_every_reason_has_its_paragraph_in_the_operations_guide():
     known = {fault[0] for fault in FAULTS} | {id for _, id in REFUSALS.values()}
-    known |= {reason[1] for reason in STATUS_REASONS.values()}
+    for reasons in (STATUS_REASONS, EXPIRY_REASONS):
+        known |= {reason[1] for reason in reasons.values()}
     known |= {"page-stale", "bound-broken", "page-of-another-boot", "time-namespace"}
     text = OPERATIONS.read_text(encoding="utf-8")
     assert {id for id in known if f"`{id}`" not in text} == set()

@@ -162,11 +162,34 @@ STATUS_REASONS = {
 }
 
 
+RENEW = "As for page-stale: start timebased again, or find out what holds it up."
+# What a page comes to by itself if nobody renews it (spec/page.md).
+EXPIRY_REASONS = {
+    Status.FREERUNNING: (
+        "warning",
+        "page-silent",
+        (
+            "Nobody has renewed the page in time, so it is FREERUNNING by now. The bound against "
+            "CLOCK_REALTIME holds, and grows."
+        ),
+        RENEW,
+    ),
+    Status.UNKNOWN: (
+        "unknown",
+        "page-expired",
+        "Nobody has renewed the page for so long that it has expired: UNKNOWN, no bound holds.",
+        RENEW,
+    ),
+}
+
+
 def what_does_it_say(seen: Seen, _limits: Limits) -> Reasons:
-    if seen.comparison is not None:
-        reason = STATUS_REASONS.get(seen.comparison.instant.status)
-        if reason is not None:
-            yield Reason(*reason)
+    if seen.comparison is None:
+        return
+    instant = seen.comparison.instant
+    reasons = EXPIRY_REASONS if seen.page.has_expired(instant) else STATUS_REASONS
+    if instant.status in reasons:
+        yield Reason(*reasons[instant.status])
 
 
 def is_the_bound_small_enough(seen: Seen, limits: Limits) -> Reasons:

@@ -36,6 +36,12 @@ class SharedPage:
         """What this moment's tick means by the page."""
         return self.page.convert(ticks_ordered())
 
+    def has_expired(self, instant: Instant) -> bool:
+        """Whether silence has made the status what it is: nobody has renewed the page in time."""
+        after, silent_ticks = self.page.lines()["after"], self.page.validity()["silent_ticks"]
+        silence = (instant.ticks - after["start_ticks"]) % 2**64
+        return silent_ticks <= silence < 2**63 and instant.flags != after["flags"]
+
     def age_ns(self, instant: Instant) -> int:
         """How long the newest lines have been in force; 0 while they are still to come."""
         return max(0, instant.mono_ns - self.page.lines()["slew"]["mono_ns"])
