@@ -42,6 +42,14 @@ def test_now(timebase_command):
     assert "UTC" in outcome.out
 
 
+def test_now_says_both_errors():
+    from timebase.cli.now import _realtime_error
+
+    document = {"status": "FREERUNNING", "esterror_ns": 5, "maxerror_ns": 30_000}
+    assert _realtime_error(document) == "5.0 ns, certainly within 30.0 µs"
+    assert "no bound" in _realtime_error({**document, "status": "UNKNOWN"})
+
+
 def test_now_json(timebase_command):
     outcome = timebase_command("now", "--json")
     assert outcome.code == 0

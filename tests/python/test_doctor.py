@@ -47,6 +47,7 @@ GOOD = Facts(
     counter=GOOD_COUNTER,
     clock={
         "status": "SYNCHRONIZED",
+        "esterror_ns": 20,
         "maxerror_ns": 40,
         "counter_jumps": 0,
         "counter_backwards": 0,

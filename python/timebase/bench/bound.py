@@ -17,13 +17,20 @@ BOTH, REALTIME, UTC = ["realtime", "utc"], ["realtime"], ["utc"]
 
 
 def run(seconds: float = 3, progress: Callable[[float], None] = lambda share: None) -> dict:
-    """{"problem": None or why there is no anatomy, "bounds", "terms", "sawtooth"}."""
+    """{"problem": None or why there is no anatomy, "bounds", "esterror_ns", "terms",
+    "sawtooth"}."""
     sawtooth = _sawtooth(seconds, progress)
     try:
         bracket_ns = default_clock().statistics()["bracket_ns"]
         found = anatomy(_own_page(), bracket_ns)
     except TimebaseError as problem:
-        return {"problem": str(problem), "bounds": None, "terms": [], "sawtooth": sawtooth}
+        return {
+            "problem": str(problem),
+            "bounds": None,
+            "esterror_ns": None,
+            "terms": [],
+            "sawtooth": sawtooth,
+        }
     return {"problem": None, **found, "sawtooth": sawtooth}
 
 
@@ -56,6 +63,7 @@ def anatomy(page: Page, bracket_ns: int) -> dict:
     widest = page.convert((after["start_ticks"] + d) % 2**64)
     return {
         "bounds": {"realtime_ns": widest.maxerror_ns, "utc_ns": widest.utc_maxerror_ns},
+        "esterror_ns": widest.esterror_ns,
         "terms": [{"name": name, "ns": ns, "of": of} for name, ns, of in terms],
     }
 

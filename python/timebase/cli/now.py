@@ -14,6 +14,7 @@ from timebase.text.utc import iso_utc
 PAGE_OPTION = typer.Option(
     None, help="Attach to this page, and tell the time by it; the daemon's is /run/timebase/page."
 )
+NO_BOUND = ("UNKNOWN", "UNRELIABLE")
 NOBODY_KNOWS_NS = 16_000_000_000  # the kernel's maxerror when its clock is not synchronised
 
 
@@ -48,6 +49,7 @@ def _document(instant) -> dict:
         "tai_offset_sec": instant.tai_offset_sec,
         "mono_ns": instant.mono_ns,
         "ticks": instant.ticks,
+        "esterror_ns": instant.esterror_ns,
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
         "leap_sec": instant.leap_sec,
@@ -63,7 +65,7 @@ def _print_table(document: dict) -> None:
         "TAI - UTC": "not set in the kernel" if offset is None else f"{offset} s",
         "monotonic": f"{document['mono_ns']:,} ns",
         "counter": f"{document['ticks']:,} ticks",
-        "follows CLOCK_REALTIME": f"within {document['maxerror_ns']:,} ns",
+        "off CLOCK_REALTIME": _realtime_error(document),
         "true UTC": _utc_bound(document),
         "status": document["status"],
     }
@@ -72,8 +74,16 @@ def _print_table(document: dict) -> None:
         print(f"{name:<{width}}  {value}")
 
 
+def _realtime_error(document: dict) -> str:
+    from timebase.text.duration import show_error
+
+    if document["status"] in NO_BOUND:
+        return "no bound just now"
+    return show_error(document["esterror_ns"], document["maxerror_ns"])
+
+
 def _utc_bound(document: dict) -> str:
-    if document["status"] in ("UNKNOWN", "UNRELIABLE"):
+    if document["status"] in NO_BOUND:
         return "no bound just now"
     if document["utc_maxerror_ns"] >= NOBODY_KNOWS_NS:
         return "no bound: nobody keeps the kernel's clock right"

@@ -95,7 +95,7 @@ def _sections(document: dict):
 
 
 def _page_rows(page: dict):
-    from timebase.text.duration import show_duration
+    from timebase.text.duration import show_duration, show_error
 
     yield "UTC", page["utc"]
     yield "status", page["status"]
@@ -103,7 +103,7 @@ def _page_rows(page: dict):
     yield (
         "from CLOCK_REALTIME",
         (
-            f"within {show_duration(page['maxerror_ns'])} by its own word; seen "
+            f"{show_error(page['esterror_ns'], page['maxerror_ns'])} by its own word; seen "
             f"{show_duration(page['offset_ns'])} ± {show_duration(page['bracket_ns'])}"
         ),
     )

@@ -104,11 +104,11 @@ def _in_words(look: dict) -> str:
 
 
 def _values(look: dict):
-    from timebase.text.duration import show_duration
+    from timebase.text.duration import show_duration, show_error
 
     offset, bracket = look["offset_ns"], look["bracket_ns"]
     yield "off CLOCK_REALTIME", f"{show_duration(offset)} ± {show_duration(bracket)}"
-    yield "bound", show_duration(look["maxerror_ns"])
+    yield "by its own word", show_error(look["esterror_ns"], look["maxerror_ns"])
     yield "true UTC within", show_duration(look["utc_maxerror_ns"])
     if look["age_ns"] is not None:
         yield "age", show_duration(look["age_ns"])
@@ -129,10 +129,14 @@ def screen(watching, name: str):
     table.add_row(
         "status", latest.state + (f": {escape(latest.problem)}" if latest.problem else "")
     )
-    pictures = {"off CLOCK_REALTIME": "offset_ns", "bound": "maxerror_ns", "age": "age_ns"}
-    pictures["true UTC within"] = "utc_maxerror_ns"
+    pictures = {
+        "off CLOCK_REALTIME": "offset_ns",
+        "by its own word": "maxerror_ns",
+        "true UTC within": "utc_maxerror_ns",
+        "age": "age_ns",
+    }
     for title, value in _values(vars(latest)) if latest.problem is None else ():
         line = sparkline([getattr(one, pictures[title]) for one in watching.samples])
-        table.add_row(title, f"{value:<24} {line}")
+        table.add_row(title, f"{value:<36} {line}")
     log = [escape(change) for change in watching.changes] or ["[dim]nothing changed yet[/]"]
     return Group(table, "", *log)

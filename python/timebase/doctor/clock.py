@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from timebase.doctor.facts import Facts
 from timebase.doctor.finding import Finding, Findings
+from timebase.text.duration import show_error
 
 LARGE_MAXERROR_US = 100_000
 FREQUENCY_LIMIT_PPM = 500  # the kernel corrects no more
@@ -107,6 +108,7 @@ def is_the_clock_well(facts: Facts) -> Findings:
         yield Finding(
             "clock",
             "ok",
-            f"The clock follows CLOCK_REALTIME within {clock['maxerror_ns']:,} ns just now; "
+            "The clock is off CLOCK_REALTIME by "
+            f"{show_error(clock['esterror_ns'], clock['maxerror_ns'])}, just now; "
             f"its status is {clock['status']}{new}.",
         )

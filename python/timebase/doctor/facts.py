@@ -63,6 +63,7 @@ def _clock() -> dict:
     return {
         **clock.statistics(),
         "status": Status(now.status).name,
+        "esterror_ns": now.esterror_ns,
         "maxerror_ns": now.maxerror_ns,
         "utc_maxerror_ns": now.utc_maxerror_ns,
         "tai_offset_sec": now.tai_offset_sec,

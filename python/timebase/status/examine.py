@@ -98,6 +98,7 @@ def moment(instant: Instant) -> dict:
         "utc_ns": instant.utc_ns,
         "mono_ns": instant.mono_ns,
         "ticks": instant.ticks,
+        "esterror_ns": instant.esterror_ns,
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
         "is_promise": instant.status.name == "SYNCHRONIZED" and not instant.is_estimate,

@@ -32,6 +32,7 @@ class Sample:
     mono_ns: int | None = None
     offset_ns: int | None = None  # clock - CLOCK_REALTIME
     bracket_ns: int | None = None  # offset_ns is wrong by no more
+    esterror_ns: int | None = None
     maxerror_ns: int | None = None
     utc_maxerror_ns: int | None = None
     age_ns: int | None = None  # None: a private clock, which its reader renews
@@ -91,6 +92,7 @@ def _of_instant(instant) -> dict:
         "utc": iso_utc(instant.utc_ns),
         "utc_ns": instant.utc_ns,
         "mono_ns": instant.mono_ns,
+        "esterror_ns": instant.esterror_ns,
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
     }

@@ -56,5 +56,10 @@ def show_duration(ns: float) -> str:
     return f"{ns:.{_places(ns)}f} ns"
 
 
+def show_error(probably_ns: int, certainly_ns: int) -> str:
+    """Both errors of a clock in one phrase: "5.0 ns, certainly within 30.0 µs"."""
+    return f"{show_duration(probably_ns)}, certainly within {show_duration(certainly_ns)}"
+
+
 def _places(value: float) -> int:
     return 0 if abs(value) >= 99.95 else 1
