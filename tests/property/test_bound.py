@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
-    *sorted((ROOT / "src/clock/discipline").glob("*.c")),
-    ROOT / "src/clock/page/publish.c",
-    ROOT / "src/clock/page/convert.c",
+    *(
+        path
+        for pure in ("line", "page", "discipline", "servo")
+        for path in sorted((ROOT / "src/clock" / pure).glob("*.c"))
+    ),
     ROOT / "tests/simulation/world.c",
     ROOT / "tests/simulation/watch.c",
     ROOT / "tests/property/happenings.c",

@@ -46,7 +46,8 @@ def page_bytes(
     mono_ns = instant.mono_ns - int(age_sec * 1e9)
     ticks = instant.ticks - int(age_sec * frequency)
     one = line(mono_ns, ticks, frequency, instant.utc_ns - instant.mono_ns, **more)
-    data = bytearray(Page.from_lines(one, one, one, seq=seq, validity=validity).to_bytes())
+    lasting = {} if validity is None else {"refresh_ticks": 0, "validity": validity}
+    data = bytearray(Page.from_lines(one, one, one, seq=seq, **lasting).to_bytes())
     struct.pack_into(
         "=I",
         data,

@@ -29,7 +29,7 @@ def page_of(vector):
     return Page.from_bytes(bytes.fromhex(vector["page_hex"]), vector["endian"])
 
 
-@pytest.mark.parametrize("vector", VECTORS)
+@pytest.mark.parametrize("vector", [one for one in VECTORS if one.values[0]["valid"] == 0])
 def test_bytes_and_back_in_both_byte_orders(vector):
     other = "big" if sys.byteorder == "little" else "little"
     native = page_of(vector).to_bytes()
