@@ -15,7 +15,7 @@ TOKEN = re.compile(
     |"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])'
     |\$?[A-Za-z_]\w*|\d[\w.]*
     |<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.""",
-    re.S | re.X,
+    re.DOTALL | re.VERBOSE,
 )
 HOLE = re.compile(r"\$[A-Za-z]\Z")
 
@@ -75,7 +75,7 @@ def expression(pattern, held=()):
         for token in pattern
     ]
     start = MIDDLE_OF_CHAIN if HOLE.match(pattern[0]) else ""
-    return re.compile("^" + start + "".join(parts), re.M)
+    return re.compile("^" + start + "".join(parts), re.MULTILINE)
 
 
 def parse(text):

@@ -61,7 +61,7 @@ def load():
     """All of them, by name, in the order of the files."""
     mutants = {}
     for path in sorted(HERE.glob("*.mutants")):
-        for block in re.split(r"^== ", path.read_text(), flags=re.M)[1:]:
+        for block in re.split(r"^== ", path.read_text(), flags=re.MULTILINE)[1:]:
             one = mutant("\n".join(line for line in block.splitlines() if line.strip()))
             if one.name in mutants:
                 sys.exit(f"tests/mutants: two mutants are named {one.name}")
@@ -72,7 +72,7 @@ def load():
 def functions(text):
     """A file in pieces that end with a brace in the first column: where each begins, and it."""
     start = 0
-    for end in [found.end() for found in re.finditer(r"^\}.*$", text, re.M)] + [len(text)]:
+    for end in [found.end() for found in re.finditer(r"^\}.*$", text, re.MULTILINE)] + [len(text)]:
         yield start, pattern.Text(text[start:end])
         start = end
 

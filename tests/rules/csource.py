@@ -4,13 +4,13 @@
 import collections
 import re
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.M)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
 CALL = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")
 # A line that begins with a type and goes on with a name, parameters and a body.
 FUNCTION = re.compile(
     r"^(?P<head>[A-Za-z_][\w \t\n*]*?[\s*])(?P<name>[A-Za-z_]\w*)\("
     r"(?P<parameters>[^;{}]*)\)\s*\{",
-    re.M,
+    re.MULTILINE,
 )
 NO_TYPE = {"return", "else", "case", "goto", "typedef"}
 NO_CALL = {"if", "for", "while", "switch", "return", "sizeof", "offsetof", "__asm__"}
@@ -26,14 +26,14 @@ def blank(found):
 
 
 def without_comments(text):
-    return re.sub(r"/\*.*?\*/|//[^\n]*", blank, text, flags=re.S)
+    return re.sub(r"/\*.*?\*/|//[^\n]*", blank, text, flags=re.DOTALL)
 
 
 def code_only(text):
     """No comments, strings, preprocessor lines and attributes."""
     text = re.sub(r'"(?:\\.|[^"\\\n])*"', blank, without_comments(text))
-    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
-    return re.sub(r"__attribute__\s*\(\(.*?\)\)", blank, text, flags=re.S)
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.MULTILINE)
+    return re.sub(r"__attribute__\s*\(\(.*?\)\)", blank, text, flags=re.DOTALL)
 
 
 class Source:
