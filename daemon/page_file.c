@@ -49,7 +49,7 @@ static int open_folder(struct page_file *file, struct problem *problem)
     file->folder_fd = open(file->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (file->folder_fd < 0)
         return problem_of_file(problem, "cannot open the folder", file->folder, errno);
-    /* Whatever the umask: others shall read. A folder that was there stays as it is. */
+    /* Others may read, whatever the umask is. A folder that was there stays as it is. */
     if (file->is_folder_made && fchmod(file->folder_fd, FOLDER_MODE) != 0)
         return problem_of_file(problem, "cannot open up the folder", file->folder, errno);
     return 0;

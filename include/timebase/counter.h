@@ -176,7 +176,7 @@ TIMEBASE_API int timebase_counter_id(void);
 /*
  * Choose the counter for this process: TIMEBASE_COUNTER_OS (read by system call from then on), or
  * the processor's own id to probe for it again. Ticks before and after are not comparable: call
- * timebase_clock_restart() next. To be called before other threads read. Returns 0,
+ * timebase_clock_restart() next. Call it before other threads read. Returns 0,
  * TIMEBASE_E_UNSUPPORTED if this processor has no such counter, TIMEBASE_E_PERMISSION if it is
  * switched off.
  */

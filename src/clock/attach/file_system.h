@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Does the kernel? A file system in user space (FUSE) shows any owner and mode, and lets whoever
- * looks wait as long as it likes.
+ * Does the kernel? A file system in user space (FUSE) shows any owner and mode, and makes a reader
+ * wait as long as it likes.
  */
 bool file_system_is_kernels(int fd);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared_file: somebody else's page, read and never mapped. A file may be cut short, replaced,
- * or made hostile at any moment; a read then says so, where memory would raise SIGBUS, and what
- * has been copied cannot be changed between the check and the use.
+ * shared_file: another process' page, read and never mapped. A file may be cut short, replaced, or
+ * made hostile at any moment; a read then says so, where memory would raise SIGBUS, and what has
+ * been copied cannot be changed between the check and the use.
  *
  * The functions change errno, and their caller restores it. All are async-signal-safe.
  */
@@ -41,7 +41,7 @@ static inline bool shared_file_is_same(const struct shared_file *a, const struct
 /*
  * The number of the present publication. Returns 0, TIMEBASE_E_STALE if it is 0, TIMEBASE_E_FORMAT
  * if the file has been cut short, TIMEBASE_E_PERMISSION if it cannot be read, TIMEBASE_E_NOT_FOUND
- * if the descriptor has been closed behind our back.
+ * if the program has closed the descriptor.
  */
 int shared_file_seq(const struct shared_file *file, uint64_t *seq);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel thinks of the counter. It does not say so; it shows it by the clocksource that it
- * uses, for it takes the processor's counter unless it has found it wanting.
+ * What the kernel thinks of the counter. The kernel does not say so. It shows it by its
+ * clocksource: it uses the processor's counter unless it has found a fault in it.
  */
 #include <string.h>
 

@@ -323,7 +323,7 @@ static uint64_t refresh_ticks(const struct discipline *discipline, const struct 
 
 /*
  * The last tick for which anybody can want these lines, with a margin: readers go on for twice the
- * horizon, and longer if whoever renews the lines does not get on with it.
+ * horizon, and longer if the thread that renews the lines is held up.
  */
 static uint64_t followed_until(const struct discipline *discipline, const struct plan *plan,
                                const struct schedule *schedule)

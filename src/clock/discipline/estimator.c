@@ -112,8 +112,8 @@ static void keep(struct estimator *estimator, const struct estimator_point *poin
 }
 
 /*
- * What was told since the last kept point holds from there on. Without a run nothing is known:
- * whoever emptied it had a reason.
+ * What was told since the last kept point holds from there on. Without a run nothing is known: what
+ * emptied it made the past worthless.
  */
 static void note_growth(struct estimator *estimator, uint32_t growth_ppb)
 {

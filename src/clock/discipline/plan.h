@@ -38,7 +38,7 @@ struct schedule {
     uint64_t lead_ns;      /* from now to the start of the slew: time enough to publish */
     uint64_t slew_ns;      /* length of a slew with little to correct */
     uint64_t slew_max_ns;  /* and with much */
-    uint64_t horizon_ns;   /* from now to when readers shall ask for the next lines */
+    uint64_t horizon_ns;   /* from now to when readers are to ask for the next lines */
     int64_t utc_offset_ns; /* of the new lines; the one in force keeps its own */
 };
 
@@ -58,7 +58,7 @@ struct plan plan_begin(const struct estimator *estimator, uint64_t start_ticks, 
 struct plan plan_next(const struct plan *plan, const struct estimator *estimator,
                       const struct schedule *schedule);
 
-/* The tick before which `next` must be published, lest readers are led by `plan` past it. */
+/* The tick before which `next` must be published: later, readers follow `plan` past it. */
 uint64_t plan_deadline(const struct plan *plan, const struct plan *next, uint64_t now_ticks);
 
 /*

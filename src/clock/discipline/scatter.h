@@ -4,8 +4,8 @@
  *
  * Each sample corrects the estimate. Corrections that widths and the slope's error explain are
  * scatter of the samples; the excess of a larger one is a change of pace, by the reference or by
- * the oscillator, and grows with the time since the sample. The largest of either is remembered
- * for some minutes: whoever steers a clock does it every minute or so.
+ * the oscillator, and grows with the time since the sample. The largest of either is remembered for
+ * some minutes: a clock is steered every minute or so.
  *
  * Pure.
  */
