@@ -195,6 +195,7 @@ static void worlds_that_broke_a_promise_do_not(void **state)
         734,  /* asleep while the clock was ahead of a slewed reference: monotonic time went back */
         5099, /* a slew of 5,000 ppm, told, in a sample wider than the past was thought to be */
         4455, /* the end of such a slew */
+        184009, 721101, 834271, /* asleep while the slope was not yet known to 500 ppm */
     };
     (void)state;
     for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++)

@@ -193,7 +193,7 @@ static void learn_width(struct estimator *estimator, uint64_t width_ns)
         estimator->best_width_ns = width_ns;
 }
 
-/* Begin again with this point; a known period is kept, but trusted to 500 ppm only. */
+/* Begin again with this point; a known period is kept, but trusted by 500 ppm less. */
 static void restart(struct estimator *estimator, const struct estimator_point *point)
 {
     static const struct pace unknown;
@@ -204,7 +204,8 @@ static void restart(struct estimator *estimator, const struct estimator_point *p
     estimator->newest = *point;
     estimator->value = fixed_from_ns(point->ns);
     estimator->error_ns = point->width_ns + 1;
-    estimator->period_error_frac = fixed_over(estimator->period, 2000).frac + 1;
+    estimator->period_error_frac =
+        pace_add(estimator->period_error_frac, pace_part(estimator->period, 500000) + 1);
 }
 
 /* A first slope must be good to a part in 500; if it is not, wait for a longer baseline. */
