@@ -103,12 +103,33 @@ static void a_counter_that_went_back_takes_nothing_back(void **state)
     assert_true((int64_t)output.lines.after.mono_ns >= told_ns);
 }
 
+/* Whatever pace it shows meanwhile. */
+static void a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    assert_int_not_equal(discipline_status(&scene.discipline), TIMEBASE_STATUS_UNRELIABLE);
+    for (int i = 0; i < 20; i++) {
+        simulated_wait(&scene.line, 100 * MS);
+        struct discipline_sample sample = simulated_sample(&scene.line, 40, 20);
+        sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
+        discipline_observe(&scene.discipline, &sample);
+        assert_int_equal(discipline_status(&scene.discipline), TIMEBASE_STATUS_UNRELIABLE);
+    }
+    for (int i = 0; i < 10; i++) {
+        simulated_wait(&scene.line, 100 * MS);
+        observe(&scene);
+    }
+    assert_int_not_equal(discipline_status(&scene.discipline), TIMEBASE_STATUS_UNRELIABLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_leap_within_the_lines_nothing_told_is_taken_back),
         cmocka_unit_test(the_line_still_followed_after_a_leap_admits_its_error),
         cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),
+        cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

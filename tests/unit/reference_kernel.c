@@ -16,7 +16,6 @@
 
 #include "kernel_now.h"
 #include "clock/counter/probe.h"
-#include "clock/discipline/discipline.h"
 #include "clock/reference/reference.h"
 
 #define SAMPLES 300
@@ -240,29 +239,6 @@ static void a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it
     assert_int_equal(system(command), 0);
 }
 
-/* Whatever pace it shows meanwhile. */
-static void a_distrusted_counter_is_unreliable(void **state)
-{
-    struct reference_kernel kernel = {0};
-    struct discipline discipline = {0};
-    struct discipline_sample sample;
-    (void)state;
-    for (int i = 0; i < 100 || !discipline_is_ready(&discipline); i++) {
-        sample = sample_now(&kernel);
-        discipline_observe(&discipline, &sample);
-    }
-    sample = sample_now(&kernel);
-    sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
-    discipline_observe(&discipline, &sample);
-    assert_int_equal(discipline_status(&discipline), TIMEBASE_STATUS_UNRELIABLE);
-    for (int i = 0; i < 20; i++) {
-        sample = sample_now(&kernel);
-        sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
-        discipline_observe(&discipline, &sample);
-        assert_int_equal(discipline_status(&discipline), TIMEBASE_STATUS_UNRELIABLE);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,7 +253,6 @@ int main(void)
         cmocka_unit_test(a_moment_agrees_with_the_clocks_and_with_a_sample),
         cmocka_unit_test(the_step_of_the_clock_is_measured_once),
         cmocka_unit_test(a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it_is),
-        cmocka_unit_test(a_distrusted_counter_is_unreliable),
         cmocka_unit_test(errno_is_left_alone),
         cmocka_unit_test(the_driver_has_a_name_and_can_be_closed),
     };
