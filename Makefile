@@ -7,7 +7,7 @@ BIN = .venv/bin
 RESULTS = build/test-results
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
-	sanitize fuzz model mutants mutants-fixed clean setup setup-quick native native-quick \
+	sanitize guests fuzz model mutants mutants-fixed clean setup setup-quick native native-quick \
 	portable clang python python-quick worlds fuzz-quick base venv
 
 help: ## this list
@@ -27,7 +27,7 @@ test-quick: ## what to run before each commit, within three minutes
 	@scripts/test setup-quick native-quick python-quick
 
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
-	@scripts/test setup native portable clang python sanitize cross model fuzz mutants worlds
+	@scripts/test setup native portable clang python sanitize cross guests model fuzz mutants worlds
 
 setup: venv
 	@scripts/setup chrony cross model fuzz
@@ -71,6 +71,11 @@ sanitize: base ## the C tests under address, undefined-behaviour and thread sani
 cross: base ## the C tests on other processors, emulated
 	@scripts/setup cross
 	scripts/cross
+
+guests: base ## the C tests in a machine that has just booted: Debian's kernel in QEMU
+	@scripts/setup guests
+	scripts/build native
+	tests/guests/run
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run
