@@ -193,6 +193,7 @@ static void enter_sandbox(void)
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         IF_CALL(SYS_pread64, RETURN(REFUSE)),
+        IF_CALL(SYS_preadv, RETURN(REFUSE)), /* of processors with 32 bits */
         IF_CALL(SYS_openat, RETURN(REFUSE)),
         RETURN(SECCOMP_RET_ALLOW),
     };
