@@ -15,8 +15,9 @@ def is_the_machine_virtual(facts: Facts) -> Findings:
             "info",
             f"This is a virtual machine ({counter.hypervisor_name or 'unnamed hypervisor'}). After "
             "a migration or a restored snapshot the counter may jump or change its rate.",
-            "The clock notices within about 100 ms of use and counts it. For correct UTC on such a "
-            "day run an NTP daemon, with the host's PTP clock if there is one (/dev/ptp0).",
+            "Where the kernel's clock is made of the same counter, nothing inside notices it. Let "
+            "timebased follow what goes on elsewhere: chrony, the host's PTP clock (/dev/ptp0), or "
+            "/dev/vmclock0.",
         )
 
 
