@@ -546,6 +546,12 @@ def test_one_experiment_on_the_command_line(timebase_command, tmp_path):
     assert names == ["accuracy.json", "histogram.png", "histogram.svg"]
 
 
+def numbers_in(value):
+    if isinstance(value, dict):
+        return sum(numbers_in(inner) for inner in value.values())
+    return sum(map(numbers_in, value)) if isinstance(value, list) else 1
+
+
 @pytest.mark.slow
 def test_quick_accuracy(timebase_command, tmp_path):
     outcome = timebase_command("accuracy", "--quick", "--json", "--out", "here", "--seed", "5")
@@ -556,7 +562,8 @@ def test_quick_accuracy(timebase_command, tmp_path):
     assert document["quick"] and document["seed"] == 5
     folder = tmp_path / "here"
     assert json.loads((folder / "accuracy.json").read_text()) == document
-    assert (folder / "accuracy.json").stat().st_size < 1_000_000
+    # How many samples there are depends on the machine; each is written in a few characters.
+    assert (folder / "accuracy.json").stat().st_size < 20 * numbers_in(document)
     for name in FIGURES:
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert ElementTree.parse(folder / f"{name}.svg").getroot().tag.endswith("svg")
