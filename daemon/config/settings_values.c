@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "sources/claim.h"
 #include "log.h"
 #include "quantity.h"
+#include "reference_names.h"
 
 /*
- * If the interval is shorter, lead and slew (servo/cadence.c) have no room between two publications; if it
- * is longer, the discipline's schedule ends.
+ * If the interval is shorter, lead and slew (servo/cadence.c) have no room between two
+ * publications; if it is longer, the discipline's schedule ends.
  */
 static const struct quantity interval = {"a time", "100ms to 2s, such as 250ms", UNITS_OF_TIME,
                                          100000000, 2000000000};
@@ -64,23 +64,21 @@ static int set_drift(struct settings *settings, const char *value, size_t length
     return 0;
 }
 
-/* "chrony, kernel": the allowed names, for the message. */
+/* "kernel, chrony": the allowed names, for the message. */
 static void list_references(char *names, size_t size)
 {
-    size_t used = (size_t)(stpcpy(names, "kernel") - names);
-    for (unsigned i = 0; source_drivers[i] != NULL; i++) {
-        const char *name = source_drivers[i]->name;
-        if (strcmp(name, "kernel") == 0 || used + 2 + strlen(name) >= size)
-            continue;
-        used = (size_t)(stpcpy(stpcpy(names + used, ", "), name) - names);
-    }
+    size_t used = (size_t)(stpcpy(names, reference_names[0]) - names);
+    for (unsigned i = 1; reference_names[i] != NULL; i++)
+        if (used + 2 + strlen(reference_names[i]) < size)
+            used = (size_t)(stpcpy(stpcpy(names + used, ", "), reference_names[i]) - names);
 }
 
-/* The kernel's own claim needs no source: the sample has it. */
 static bool is_reference(const char *name, size_t length)
 {
-    return (length == 6 && memcmp(name, "kernel", 6) == 0) ||
-        source_driver_named(name, length) != NULL;
+    for (unsigned i = 0; reference_names[i] != NULL; i++)
+        if (strlen(reference_names[i]) == length && memcmp(reference_names[i], name, length) == 0)
+            return true;
+    return false;
 }
 
 static int set_reference(struct settings *settings, const char *value, size_t length,

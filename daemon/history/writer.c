@@ -110,6 +110,20 @@ static int open_in(struct history_writer *writer)
     return resume(writer, summary.oldest, output_records(writer) - BATCH_MAX);
 }
 
+/* A missing folder is made; its parent must exist. Everybody may read, whatever the umask. */
+static int open_or_make(const char *path)
+{
+    bool is_made = mkdir(path, 0755) == 0;
+    if (!is_made && errno != EEXIST)
+        return folder_error(errno);
+    int fd = folder_open(path);
+    if (fd >= 0 && is_made && fchmod(fd, 0755) != 0) {
+        close(fd);
+        return TIMEBASE_E_PERMISSION;
+    }
+    return fd;
+}
+
 int history_writer_open_boot(struct history_writer *writer, const char *folder, uint64_t size_max,
                              int counter_id, const uint8_t boot[RECORD_BOOT_SIZE])
 {
@@ -122,7 +136,7 @@ int history_writer_open_boot(struct history_writer *writer, const char *folder, 
     writer->counter_id = counter_id;
     writer->pending = HISTORY_BEGIN;
     memcpy(writer->boot, boot, RECORD_BOOT_SIZE);
-    int fd = folder_open_or_make(folder);
+    int fd = open_or_make(folder);
     if (fd < 0)
         return fd;
     writer->folder = fd;

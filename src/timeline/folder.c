@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,20 +35,6 @@ int folder_open(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd < 0 ? folder_error(errno) : fd;
-}
-
-/* Everybody may read, whatever the writer's umask. */
-int folder_open_or_make(const char *path)
-{
-    bool is_made = mkdir(path, 0755) == 0;
-    if (!is_made && errno != EEXIST)
-        return folder_error(errno);
-    int fd = folder_open(path);
-    if (fd >= 0 && is_made && fchmod(fd, 0755) != 0) {
-        close(fd);
-        return TIMEBASE_E_PERMISSION;
-    }
-    return fd;
 }
 
 void segment_name(uint32_t number, char name[SEGMENT_NAME_SIZE])

@@ -17,9 +17,6 @@ struct folder_summary {
 /* Descriptor of a folder, or TIMEBASE_E_NOT_FOUND, _PERMISSION, _FORMAT (no folder), _RESOURCE. */
 int folder_open(const char *path);
 
-/* Makes the folder first, 0755, if it is missing; its parent must exist. */
-int folder_open_or_make(const char *path);
-
 int folder_summarise(int folder, struct folder_summary *summary);
 
 /* Numbers in ascending order, to be freed. Returns 0 or TIMEBASE_E_RESOURCE. */

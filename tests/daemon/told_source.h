@@ -7,6 +7,7 @@
 
 #include <timebase/error.h>
 
+#include "daemon/config/reference_names.h"
 #include "daemon/sources/claim.h"
 
 enum { TOLD_SOURCES = 3 };
@@ -72,6 +73,7 @@ __attribute__((unused)) static const struct source_driver told_estimate = {
     .claim = claim_told,
     .close = close_told};
 const struct source_driver *const source_drivers[] = {&told_driver, NULL};
+const char *const reference_names[] = {"kernel", "told", NULL};
 
 const struct source_driver *source_driver_named(const char *name, size_t length)
 {

@@ -92,12 +92,3 @@ IMPURE = re.compile(
 
 # Who stores into a page; and into one of another layout, that of 2007.
 PAGE_WRITERS = {"src/clock/page/publish", "include/timebase/page", "measure/tb_nano_2007"}
-
-# ---- what does not hold yet. An exception that is no longer needed is a violation.
-
-ARROWS_YET = {
-    # Whether a source of that name exists is asked of the sources, who read the settings.
-    ("daemon/config/settings_values.c", "daemon/sources"),
-}
-# Files that call each other in circles; a file here is its .c and its .h.
-CIRCLES_YET = set()

@@ -17,6 +17,7 @@
 #include <timebase/page.h>
 
 #include "kernel_now.h"
+#include "daemon/config/reference_names.h"
 #include "daemon/sources/drivers.h"
 
 static union source_context context;
@@ -46,6 +47,15 @@ static void every_source_is_whole_and_found_by_its_name(void **state)
         assert_ptr_equal(source_driver_named(source->name, strlen(source->name)), source);
     }
     assert_int_equal(count, 5);
+}
+
+static void they_are_what_a_configuration_may_name(void **state)
+{
+    unsigned i = 0;
+    (void)state;
+    for (; reference_names[i] != NULL && source_drivers[i] != NULL; i++)
+        assert_string_equal(source_drivers[i]->name, reference_names[i]);
+    assert_true(reference_names[i] == NULL && source_drivers[i] == NULL);
 }
 
 static void a_name_ends_where_it_is_said_to(void **state)
@@ -190,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_source_is_whole_and_found_by_its_name),
+        cmocka_unit_test(they_are_what_a_configuration_may_name),
         cmocka_unit_test(a_name_ends_where_it_is_said_to),
         cmocka_unit_test(only_the_kernel_is_an_estimate_by_itself),
         cmocka_unit_test(the_kernel_claims_what_adjtimex_says),
