@@ -3,7 +3,7 @@
  * The daemon is killed at random instants, and started again, under two processes that read its
  * page all the time, as readers are told to: a copy of the file between two equal looks at its
  * number. No copy is torn or no page at all, no time goes back, and while nobody renews the page
- * its bound grows. How often it is killed: TIMEBASE_TEST_KILLS, 50.
+ * its bound grows. How often it is killed: TIMEBASE_TEST_KILLS, or 50.
  */
 #include "cmocka_first.h"
 
@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "folder.h"
+#include "repeats.h"
 #include "system/child.h"
 #include "unit/dice.h"
 
@@ -182,7 +183,7 @@ static void kill_daemon(pid_t child)
 static uint64_t kills_wanted(void)
 {
     const char *text = getenv("TIMEBASE_TEST_KILLS");
-    return text != NULL ? strtoull(text, NULL, 0) : 50;
+    return text != NULL ? strtoull(text, NULL, 0) : (uint64_t)repeats(50);
 }
 
 static void readers_notice_nothing_of_a_daemon_that_is_killed(void **state)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../repeats.h"
 #include "watch.h"
 
 #define SECOND 1e9
@@ -18,7 +19,7 @@ static struct watch watch;
 static void the_bound_holds_from_the_first_line_on(void **state)
 {
     (void)state;
-    for (uint64_t seed = 100; seed < 300; seed++) {
+    for (uint64_t seed = 100; seed < 100 + (uint64_t)repeats(200); seed++) {
         struct world world = world_make(seed);
         struct watch fresh = {0};
         watch = fresh;

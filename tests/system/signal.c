@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../repeats.h"
 #include "whole_clock.h"
 
 #define INTERRUPTIONS 3000
@@ -112,7 +113,7 @@ static void read_and_maintain(void)
     const timebase_clock *clock = timebase_clock_default();
     handle_signals_with(interrupt);
     wind_up(50000);
-    while (interruptions < INTERRUPTIONS) {
+    while (interruptions < repeats(INTERRUPTIONS)) {
         read_in_thread(clock);
         timebase_clock_maintain(clock);
         read_in_thread(clock);
@@ -153,7 +154,7 @@ static void read_and_restart(void)
     const timebase_clock *clock = timebase_clock_default();
     handle_signals_with(interrupt_a_restart);
     wind_up(50000);
-    while (interruptions < INTERRUPTIONS / 3) {
+    while (interruptions < repeats(INTERRUPTIONS / 3)) {
         int restarted = timebase_clock_restart(clock);
         EXPECT(restarted == 0);
         for (int i = 0; i < 20; i++)

@@ -4,6 +4,8 @@
 #ifndef TEST_SKIPPED_H
 #define TEST_SKIPPED_H
 
+#include "../repeats.h"
+
 enum { SKIPPED = 77 };
 
 static int skipped_tests;
@@ -14,17 +16,6 @@ static int skipped_tests;
         skipped_tests++;                                                                           \
         skip();                                                                                    \
     } while (0)
-
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-#endif
-#ifndef UNDER_THREAD_SANITIZER
-#define UNDER_THREAD_SANITIZER 0
-#endif
 
 static inline int exit_status(int failed, size_t tests)
 {

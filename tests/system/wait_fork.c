@@ -9,9 +9,10 @@
 #include <pthread.h>
 
 #include "../emulated.h"
+#include "../repeats.h"
 #include "whole_waiter.h"
 
-#define FORKS 20
+#define FORKS 40
 
 static void use_waiter(void)
 {
@@ -59,7 +60,7 @@ static void a_fork_in_the_event_returns_twice(void **state)
 {
     struct timebase_wait_result result;
     (void)state;
-    for (int i = 0; i < FORKS; i++) {
+    for (int i = 0; i < repeats(FORKS); i++) {
         uint64_t target = timebase_ticks() + (uint64_t)ticks_of(5000);
         int late = timebase_wait_call_ticks(the_waiter(), target, (unsigned)i & 3, fork_in_event,
                                             NULL, &result);
@@ -79,7 +80,7 @@ static int should_stop;
 
 static void *fork_again_and_again(void *failed)
 {
-    for (int i = 0; i < FORKS; i++)
+    for (int i = 0; i < repeats(FORKS); i++)
         *(int *)failed |= child_run(use_waiter);
     __atomic_store_n(&should_stop, 1, __ATOMIC_RELEASE);
     return NULL;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "timing/calendar/tick.h"
+#include "../repeats.h"
 #include "calendar_units.h"
 #include "dice.h"
 
@@ -138,9 +139,9 @@ static void preemptions_do_not_make_the_tick_longer(void **state)
 static void three_times_as_much_noise_does_not_hide_the_tick(void **state)
 {
     struct dice dice = dice_new();
-    int found = 0;
+    int found = 0, tries = repeats(200);
     (void)state;
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < tries; i++) {
         begin(SEC);
         add_ticks(&dice, 4 * MS, between(&dice, 0, 4 * MS - 1), 5000, 16000);
         add_noise(&dice, 750);
@@ -149,7 +150,7 @@ static void three_times_as_much_noise_does_not_hide_the_tick(void **state)
         if (comb.period_ns != 0)
             assert_true(comb.share > 0.2 && comb.share < 0.4);
     }
-    assert_int_equal(found, 200);
+    assert_int_equal(found, tries);
 }
 
 static void noise_alone_is_no_comb(void **state)
@@ -157,7 +158,7 @@ static void noise_alone_is_no_comb(void **state)
     static const int64_t rates[] = {50, 300, 1000, 3000, 20000};
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < repeats(4000); i++) {
         begin(between(&dice, 10 * MS, SEC));
         add_noise(&dice, rates[i % 5]);
         find();
@@ -172,7 +173,7 @@ static void bursts_are_no_comb(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < repeats(1000); i++) {
         begin(SEC);
         for (int burst = 0; burst < 12; burst++) {
             int64_t at = SEC + between(&dice, 0, SEC - MS);
@@ -209,7 +210,7 @@ static void a_fifth_of_the_ticks_missing_leaves_the_same_tick(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < repeats(100); i++) {
         begin(SEC);
         for (int64_t t = SEC; t < 2 * (int64_t)SEC; t += 4 * MS)
             if (dice_below(&dice, 10) < 8)

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "../repeats.h"
 #include "timing/calendar/overlap.h"
 #include "calendar_units.h"
 #include "dice.h"
@@ -29,9 +30,9 @@ static struct pattern random_pattern(struct dice *dice)
 static void small_patterns_agree_with_brute_force(void **state)
 {
     struct dice dice = dice_new();
-    int overlapping = 0;
+    int overlapping = 0, tries = repeats(CASES);
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < tries; i++) {
         struct pattern a = random_pattern(&dice), b = random_pattern(&dice);
         int64_t wanted = brute_force_overlap(&a, &b), found = -1;
         bool overlap = overlap_first(&a, &b, &found);
@@ -39,14 +40,14 @@ static void small_patterns_agree_with_brute_force(void **state)
         assert_int_equal(found, wanted);
         overlapping += overlap;
     }
-    assert_in_range(overlapping, CASES / 10, CASES * 9 / 10);
+    assert_in_range(overlapping, tries / 10, tries * 9 / 10);
 }
 
 static void it_does_not_matter_which_is_asked_first(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct pattern a = random_pattern(&dice), b = random_pattern(&dice);
         int64_t one = -1, other = -1;
         a.count = b.count = UINT64_C(1) << 40;
@@ -60,7 +61,7 @@ static void endless_units_keep_apart_exactly_if_their_phases_do(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         int64_t divisor = 1 + (int64_t)dice_below(&dice, 1000000);
         struct pattern a = pattern((int64_t)dice_below(&dice, SEC),
                                    divisor * (1 + (int64_t)dice_below(&dice, 1000)), 1, 0);
@@ -125,7 +126,7 @@ static void nothing_overflows_at_the_ends_of_the_range(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct timebase_unit units[2];
         int64_t at_ns = 0;
         for (int u = 0; u < 2; u++)

@@ -21,8 +21,8 @@
 
 /*
  * ThreadSanitizer holds signals back by itself, keeps its state in memory that a raw clone shares,
- * and lets nobody start threads after a raw fork. A thread
- * that ends by a raw exit goes on for it. What these tests show, the other builds show.
+ * and lets nobody start threads after a raw fork. A thread that ends by a raw exit goes on for it.
+ * What these tests show, the other builds show.
  */
 static void not_under_thread_sanitizer(void)
 {
@@ -285,6 +285,7 @@ static void a_child_in_the_same_memory_steals_nothing(void **state)
 static void nor_does_it_keep_anything_when_it_is_gone(void **state)
 {
     (void)state;
+    not_under_thread_sanitizer();
     skip_where_forks_wipe_nothing();
     long child = start_in_this_memory(take_in_child);
     while (!guard_is_taken(&guard))
@@ -299,7 +300,6 @@ static void the_first_of_a_namespace_recovers_what_it_did_not_inherit(void **sta
 {
     pthread_t thread;
     (void)state;
-    not_under_thread_sanitizer();
     not_under_thread_sanitizer();
     skip_where_forks_wipe_nothing();
     long first = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);

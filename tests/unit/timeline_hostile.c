@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "../repeats.h"
 #include "timelines.h"
 
 /* The fuzz target itself, on what dice make of good segments. */
@@ -71,7 +72,7 @@ static void records_with_right_checksums_and_wrong_content_do_no_harm(void **sta
     struct dice dice = dice_new();
     (void)state;
     size_t size = load(log.path, good, sizeof(good));
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         for (size_t j = 0; j < 10; j++)
             bad[j] = (uint8_t)dice_roll(&dice);
         memcpy(bad + 10, good, size);
@@ -91,7 +92,7 @@ static void a_changed_bit_never_makes_another_time(void **state)
     unsigned refused = 0, same = 0;
     (void)state;
     size_t size = load(log.path, bytes, sizeof(bytes));
-    for (int i = 0; i < FLIPS; i++) {
+    for (int i = 0; i < repeats(FLIPS); i++) {
         uint64_t at = RECORD_SIZE + dice_below(&dice, size - RECORD_SIZE);
         uint8_t was = bytes[at];
         bytes[at] ^= (uint8_t)(1 << dice_below(&dice, 8));
@@ -110,7 +111,7 @@ static void a_changed_bit_never_makes_another_time(void **state)
         timebase_timeline_close(reader);
         bytes[at] = was;
     }
-    assert_true(refused > 0 && same > FLIPS * log.readings.count / 2);
+    assert_true(refused > 0 && same > (size_t)repeats(FLIPS) * log.readings.count / 2);
     log_close(&log);
 }
 

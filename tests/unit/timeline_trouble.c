@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "../repeats.h"
 #include "timelines.h"
 
 #define KILLS 100
@@ -223,7 +224,7 @@ static void a_killed_writer_loses_nothing_it_had_acknowledged(void **state)
     struct scene scene = scene_new(0, 0x5555555555555555u);
     struct shared *shared = share();
     (void)state;
-    for (int i = 0; i < KILLS; i++) {
+    for (int i = 0; i < repeats(KILLS); i++) {
         uint64_t enough = shared->appended + 1 + dice_below(&scene.dice, 50);
         pid_t child = fork();
         assert_true(child >= 0);
@@ -280,7 +281,7 @@ static void a_reader_meanwhile_gets_the_same_or_a_reason(void **state)
     while (__atomic_load_n(&shared->appended, __ATOMIC_ACQUIRE) < 10)
         sched_yield();
     timebase_timeline *reader = reader_open(&folder);
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < repeats(20000); i++)
         converted +=
             read_one(reader, shared,
                      dice_below(&scene.dice, 2) ? 0 : dice_below(&scene.dice, 3000000000000));
