@@ -26,8 +26,7 @@ static unsigned observe(struct scene *scene)
 static struct discipline_output plan(struct scene *scene)
 {
     struct cadence cadence = cadence_own(false);
-    struct schedule schedule =
-        cadence_schedule(&cadence, 100 * MS, scene->line.now_ticks, true, 0);
+    struct schedule schedule = cadence_schedule(&cadence, 100 * MS, scene->line.now_ticks, true, 0);
     struct discipline_output output =
         discipline_plan(&scene->discipline, &schedule, scene->followed);
     discipline_commit(&scene->discipline, &output);
@@ -85,6 +84,27 @@ static void the_line_still_followed_after_a_leap_admits_its_error(void **state)
     assert_true(output.lines.before.maxerror_ns >= 49 * MS);
 }
 
+/*
+ * A reader on a CPU whose counter is behind the sample's by the spread is on the new line, too: the
+ * old one goes on to an hour ahead.
+ */
+static void after_a_long_leap_no_cpu_is_left_on_the_old_line(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    simulated_wait(&scene.line, 100 * MS);
+    leap(&scene, 3600000LL * MS);
+    struct discipline_sample sample = simulated_sample(&scene.line, 40, 20);
+    sample.spread_ticks = 700;
+    discipline_observe(&scene.discipline, &sample);
+    struct discipline_output output = plan(&scene);
+    uint64_t behind = sample.ticks_before - sample.spread_ticks;
+    assert_true((int64_t)(output.lines.after.start_ticks - behind) <= 0);
+    assert_true((int64_t)(output.lines.slew.start_ticks - behind) <= 0);
+    int64_t ahead_ns = segment_at(&output.plan.after, sample.ticks_before).ns - sample.mono_ns;
+    assert_true(ahead_ns >= 0 && ahead_ns < 100 * MS);
+}
+
 /* A clock that was ahead of its reference when the counter went back has told that. */
 static void a_counter_that_went_back_takes_nothing_back(void **state)
 {
@@ -128,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_leap_within_the_lines_nothing_told_is_taken_back),
         cmocka_unit_test(the_line_still_followed_after_a_leap_admits_its_error),
+        cmocka_unit_test(after_a_long_leap_no_cpu_is_left_on_the_old_line),
         cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),
         cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does),
     };

@@ -6,7 +6,7 @@
  * disruption.
  *
  * Time does not go back from one of these answers to another: lines join without a gap; the first
- * line begins above any time the reference itself can have given (discipline.c); a disrupted
+ * line begins above any time the reference itself can have given (next_plan.c); a disrupted
  * clock's new line begins above all that its old lines can have given (servo_followed_ticks).
  */
 #include "own.h"

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "next_plan.h"
+
+#include "bracket.h"
+
+/*
+ * A line that begins with the newest sample: nobody follows an older line. It takes the reference's
+ * reading for the tick before it, and so runs ahead by part of the bracket: readers who got the
+ * time from the reference itself a moment earlier are behind it.
+ */
+static struct plan plan_afresh(const struct discipline *discipline, struct fixed floor)
+{
+    const struct discipline_sample *sample = &discipline->sample;
+    struct fixed reference = fixed_from_ns(sample->mono_ns);
+    struct fixed value = fixed_less(reference, floor) ? floor : reference;
+    struct plan plan =
+        plan_begin(&discipline->estimator, sample->ticks_before, value, sample->utc_offset_ns);
+    uint64_t ahead = bracket_ticks(sample);
+    plan.error = fixed_subtract(fixed_subtract(reference, value),
+                                fixed_times(discipline->estimator.period, ahead));
+    plan.before_error = plan.error;
+    plan.left_error = plan.error;
+    return plan;
+}
+
+static uint64_t ticks_of(struct fixed period, int64_t ns)
+{
+    uint64_t whole = ns > 0 ? (uint64_t)ns : 0, second = 1000000000;
+    return fixed_ticks(period, second) * (whole / second) + fixed_ticks(period, whole % second);
+}
+
+/* The bound of a line after so many ticks, or where readers left it, if that was sooner. */
+static uint64_t grown(const struct discipline *discipline, const struct segment *segment,
+                      uint64_t ticks)
+{
+    uint64_t end = discipline->plan.after.start_ticks + 2 * discipline->refresh_ticks;
+    uint64_t followed = end - segment->start_ticks;
+    if (ticks > followed)
+        ticks = followed;
+    return segment->maxerror_ns + timebase_growth(ticks, (uint32_t)segment->drift_rate) +
+        timebase_growth(ticks, (uint32_t)segment->slew_rate);
+}
+
+/*
+ * As much as any reading before the disruption can have been ahead of the reference: by the bounds
+ * of the old lines, which have grown for as long as the reference has gone on since the sample
+ * before.
+ */
+static struct fixed reference_and_error(const struct discipline *discipline)
+{
+    const struct plan *plan = &discipline->plan;
+    int64_t elapsed_ns = discipline->sample.mono_ns - discipline->previous_ns;
+    uint64_t ticks = ticks_of(discipline->estimator.period, elapsed_ns);
+    uint64_t ahead_ns = grown(discipline, &plan->before, ticks);
+    if (ahead_ns < grown(discipline, &plan->slew, ticks))
+        ahead_ns = grown(discipline, &plan->slew, ticks);
+    if (ahead_ns < grown(discipline, &plan->after, ticks))
+        ahead_ns = grown(discipline, &plan->after, ticks);
+    return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
+}
+
+/*
+ * Can anybody have followed the old lines after the counter ran away? Not if it jumped, in one
+ * leap, over all that was left of them since the sample before.
+ */
+static bool jumped_over_lines(const struct discipline *discipline, uint64_t followed_ticks)
+{
+    const struct plan *plan = &discipline->plan;
+    uint64_t now = discipline->sample.ticks_before;
+    int64_t leap_ns = segment_at(plan_segment(plan, now), now).ns - discipline->sample.mono_ns;
+    int64_t left_ns =
+        segment_at(plan_segment(plan, followed_ticks), followed_ticks).ns - discipline->previous_ns;
+    return leap_ns >= left_ns;
+}
+
+/* So that no reader is before its start whose CPU's counter is behind that of the sample. */
+static void begin_sooner(struct segment *segment, uint64_t ticks)
+{
+    segment->start_ticks -= ticks;
+    segment->value = fixed_subtract(segment->value, fixed_times(segment->period, ticks));
+}
+
+/*
+ * The counter and the reference have parted. The new line begins with the sample if all readers
+ * have come to the end of the old lines, and else ahead of them like any other; never below
+ * what somebody has been told.
+ */
+static struct plan plan_after_jump(const struct discipline *discipline,
+                                   const struct schedule *schedule, uint64_t followed_ticks)
+{
+    const struct plan *present = &discipline->plan;
+    struct fixed floor = segment_at(plan_segment(present, followed_ticks), followed_ticks);
+    if ((int64_t)(discipline->sample.ticks_before - followed_ticks) < 0)
+        return plan_restart(present, &discipline->estimator, schedule, floor);
+    if (jumped_over_lines(discipline, followed_ticks))
+        floor = reference_and_error(discipline);
+    struct plan plan = plan_afresh(discipline, floor);
+    begin_sooner(&plan.slew, discipline->sample.spread_ticks);
+    begin_sooner(&plan.after, discipline->sample.spread_ticks);
+    plan.before = *plan_segment(present, followed_ticks);
+    return plan;
+}
+
+struct plan next_plan(const struct discipline *discipline, const struct schedule *schedule,
+                      uint64_t followed_ticks)
+{
+    if (!discipline->has_plan)
+        return plan_afresh(discipline, fixed_from_ns(INT64_MIN));
+    if (discipline->is_holding)
+        return discipline->plan;
+    if (discipline->events & DISCIPLINE_BACKWARDS)
+        return plan_afresh(discipline, reference_and_error(discipline));
+    if (discipline->events & DISCIPLINE_JUMPED)
+        return plan_after_jump(discipline, schedule, followed_ticks);
+    return plan_next(&discipline->plan, &discipline->estimator, schedule);
+}
