@@ -34,12 +34,8 @@ void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)
     if (disturbance_stalled(&daemon->disturbance, daemon->due_ns, mono_ns))
         sources_forget(&daemon->sources, mono_ns);
     look_at_rtc(daemon, mono_ns);
-    if (!disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
-        return;
-    servo_disrupt(&daemon->shared.servo);
-    /* The system clock may move in other steps now. */
-    daemon->kernel.is_fine = 0;
-    daemon->kernel.reference_step_ns = 0;
+    if (disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
+        servo_disrupt(&daemon->shared.servo);
 }
 
 static void tell_witness(struct daemon *daemon, enum witness_verdict verdict)

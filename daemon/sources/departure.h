@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * departure: how fast CLOCK_REALTIME leaves UTC, measured between two answers of a source that has a
- * clock of its own, or knows what it steers. Lines go on at the pace of the last samples; so this
+ * departure: how fast CLOCK_REALTIME leaves UTC, measured between two answers of a source that has
+ * a clock of its own, or knows what it steers. Lines go on at the pace of the last samples; so this
  * is how fast they leave UTC, and a part of their bound's dispersion. Pure.
  */
 #ifndef SOURCES_DEPARTURE_H
 #define SOURCES_DEPARTURE_H
 
 #include "claim.h"
-#include "slew.h"
+#include "clock/reference/slew.h"
 
 struct departure {
     bool has_answer;

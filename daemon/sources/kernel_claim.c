@@ -12,7 +12,7 @@
 #include "clock/discipline/assumptions.h"
 #include "drivers.h"
 #include "clock/reference/reference.h"
-#include "slew.h"
+#include "clock/reference/slew.h"
 
 struct kernel_context {
     const char *reason;

@@ -15,7 +15,8 @@
 /* A point that a perfect reference of 1.5 ns a tick would give. */
 static struct estimator_point point_at(uint64_t ticks, uint64_t width_ns)
 {
-    struct estimator_point point = {1000 + ticks, (int64_t)(5000 + ticks + ticks / 2), width_ns, 0};
+    int64_t ns = (int64_t)(5000 + ticks + ticks / 2);
+    struct estimator_point point = {1000 + ticks, ns, width_ns, 0, 0};
     return point;
 }
 

@@ -19,7 +19,7 @@
 static struct estimator_point point_of(const struct discipline_sample *sample, struct fixed period)
 {
     uint64_t bracket = sample->ticks_after - sample->ticks_before;
-    struct estimator_point point = {sample->ticks_before + bracket / 2, sample->mono_ns, 0, 0};
+    struct estimator_point point = {sample->ticks_before + bracket / 2, sample->mono_ns, 0, 0, 0};
     point.width_ns = (uint64_t)fixed_times(period, (bracket + 1) / 2).ns + 1;
     return point;
 }
@@ -147,7 +147,7 @@ static void a_jump_leaves_500_ppm_of_doubt_at_any_period(void **state)
 static void the_past_says_nothing_if_the_point_contradicts_it(void **state)
 {
     struct estimator estimator = {0};
-    struct estimator_point point = {0, 0, 20, 0};
+    struct estimator_point point = {0, 0, 20, 0, 0};
     (void)state;
     for (int i = 0; i < 20; i++) {
         point.ticks += 100000000;

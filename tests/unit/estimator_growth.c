@@ -14,6 +14,7 @@ struct scene {
     struct estimator estimator;
     uint64_t ticks;
     int64_t ns;
+    uint32_t limit_ppm; /* told with each point */
 };
 
 /* 1 ns a tick and so many ppm more, for so long; then a point so wide, and what is told with it. */
@@ -22,7 +23,8 @@ static void observe(struct scene *scene, int64_t pass_ns, int64_t ppm, uint64_t 
 {
     scene->ticks += (uint64_t)pass_ns;
     scene->ns += pass_ns + pass_ns / 1000000 * ppm;
-    struct estimator_point point = {scene->ticks, scene->ns, width_ns, growth_ppb};
+    struct estimator_point point = {scene->ticks, scene->ns, width_ns, growth_ppb,
+                                    scene->limit_ppm};
     estimator_observe(&scene->estimator, &point);
 }
 
@@ -33,7 +35,7 @@ static uint64_t growth_ppb(const struct scene *scene)
 
 static struct scene quiet_scene(unsigned points)
 {
-    struct scene scene = {.ticks = 1000, .ns = 5000};
+    struct scene scene = {.ticks = 1000, .ns = 5000, .limit_ppm = 500};
     for (unsigned i = 0; i < points; i++)
         observe(&scene, 100 * MS, 0, 20, 0);
     return scene;
@@ -57,7 +59,7 @@ static void what_is_told_counts_as_long_as_the_run_has_it(void **state)
 /* Wide points are not kept, so the run may go back to a slew that ended many samples ago. */
 static void a_slew_that_ended_is_in_the_slope_as_long_as_it_is_in_the_run(void **state)
 {
-    struct scene scene = {.ticks = 1000, .ns = 5000};
+    struct scene scene = {.ticks = 1000, .ns = 5000, .limit_ppm = 500};
     (void)state;
     observe(&scene, MS, -226, 20, 226000);
     observe(&scene, MS, -226, 20, 226000);
@@ -73,7 +75,7 @@ static void a_slew_that_ended_is_in_the_slope_as_long_as_it_is_in_the_run(void *
 /* A slope that stays because no better one is known says, too, what the newer ones know of UTC. */
 static void a_slope_that_stays_forgets_the_growth_that_newer_ones_do_not_have(void **state)
 {
-    struct scene scene = {.ticks = 1000, .ns = 5000};
+    struct scene scene = {.ticks = 1000, .ns = 5000, .limit_ppm = 500};
     (void)state;
     for (int i = 0; i < 16; i++)
         observe(&scene, 100 * MS, 0, 20, 500000);
@@ -109,9 +111,44 @@ static void after_a_jump_the_pace_of_utc_is_learnt_anew(void **state)
     assert_int_equal(growth_ppb(&scene), 0);
 }
 
+/* It may change back from any pace that the slope is of. */
+static void the_limit_told_counts_as_long_as_the_run_has_it(void **state)
+{
+    struct scene scene = quiet_scene(ESTIMATOR_POINTS);
+    (void)state;
+    assert_int_equal(scene.estimator.slew_limit_ppm, 500);
+    scene.limit_ppm = 9000;
+    observe(&scene, 100 * MS, 0, 20, 0);
+    scene.limit_ppm = 500;
+    for (unsigned i = 0; i < ESTIMATOR_POINTS - 1; i++) {
+        assert_int_equal(scene.estimator.slew_limit_ppm, 9000);
+        observe(&scene, 100 * MS, 0, 20, 0);
+    }
+    for (int i = 0; i < 2; i++)
+        observe(&scene, 100 * MS, 0, 20, 0);
+    assert_int_equal(scene.estimator.slew_limit_ppm, 500);
+}
+
+/* A point so wide that the past says more. */
+static void the_past_is_worth_as_much_less_as_the_pace_may_have_changed(void **state)
+{
+    (void)state;
+    for (int after = 0; after < 2; after++) {
+        struct scene scene = quiet_scene(ESTIMATOR_POINTS);
+        scene.limit_ppm = 10000;
+        if (after)
+            observe(&scene, 100 * MS, 0, 20, 0);
+        scene.limit_ppm = after ? 500 : 10000;
+        observe(&scene, 100 * MS, 0, 5 * MS, 0);
+        assert_in_range(scene.estimator.error_ns, MS, MS + 6000); /* 50 ppm is the oscillator's */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limit_told_counts_as_long_as_the_run_has_it),
+        cmocka_unit_test(the_past_is_worth_as_much_less_as_the_pace_may_have_changed),
         cmocka_unit_test(what_is_told_counts_as_long_as_the_run_has_it),
         cmocka_unit_test(a_slew_that_ended_is_in_the_slope_as_long_as_it_is_in_the_run),
         cmocka_unit_test(a_slope_that_stays_forgets_the_growth_that_newer_ones_do_not_have),

@@ -170,6 +170,12 @@ void counter_add_steps(struct counter_steps *steps, const uint64_t *reads, size_
 uint64_t counter_common_step(const struct counter_steps *steps);
 
 void counter_find_granularity(struct timebase_counter *counter);
+/*
+ * What the counter shows may be so many ticks old: the usual difference of two reads in a row, at
+ * least 1, found in less than 5,000 of them. Where a read takes longer than a step, this is the
+ * time of a read, which does no harm.
+ */
+uint64_t counter_measure_step(void);
 void counter_find_cost(struct timebase_counter *counter);
 
 /* Ticks of so many reads as picoseconds a read, at most UINT32_MAX. */

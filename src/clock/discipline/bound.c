@@ -37,6 +37,8 @@ uint32_t bound_slew_rate(const struct discipline *discipline)
     const struct estimator *estimator = &discipline->estimator;
     uint64_t told_ppm = discipline->sample.slew_limit_ppm;
     uint64_t limit_ppm = told_ppm != 0 ? told_ppm : ASSUME_SLEW_PPM;
+    if (limit_ppm < estimator->slew_limit_ppm)
+        limit_ppm = estimator->slew_limit_ppm;
     uint64_t slew = rate_ppb(estimator->period, limit_ppm * PPB_PER_PPM);
     uint64_t claim = estimator->growth_frac >> 32;
     return narrowed(claim < slew ? slew - claim : 1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "bracket.h"
 
+#include "assumptions.h"
+
 uint64_t bracket_ticks(const struct discipline_sample *sample)
 {
     int64_t ticks = (int64_t)(sample->ticks_after - sample->ticks_before);
@@ -15,7 +17,7 @@ static uint64_t at_least_1(uint64_t step)
 /*
  * In ticks: half the bracket; the counter's step, for what is shown may be a step old, at the
  * sample and again at the reading; and what CPUs differ by, for the reader may be on another
- * CPU than the sample. The first period is good to a part in 500 (estimator.c), so that much is
+ * CPU than the sample. The first period is good to a part in 500 (straight_run.c), so that much is
  * added. In ns: the reference's own step, which it may have been about to make.
  */
 static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
@@ -34,6 +36,7 @@ struct estimator_point bracket_point(const struct discipline_sample *sample, str
     point.ns = sample->mono_ns;
     point.width_ns = width_ns(sample, period);
     point.growth_ppb = sample->maxerror_ppb;
+    point.slew_limit_ppm = sample->slew_limit_ppm != 0 ? sample->slew_limit_ppm : ASSUME_SLEW_PPM;
     return point;
 }
 

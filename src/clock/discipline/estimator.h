@@ -28,6 +28,7 @@ struct estimator_point {
     /* Of a kept point: the reference's pace, from here to the next one, is that of true UTC to
      * within so many parts in 10^9. */
     uint32_t growth_ppb;
+    uint32_t slew_limit_ppm; /* its pace changes by no more until then */
 };
 
 struct estimator {
@@ -41,6 +42,7 @@ struct estimator {
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
     struct pace utc;            /* the best slope that was true UTC's */
     uint64_t growth_frac;       /* and is UTC's to within both; 2^-64 ns per tick, saturated */
+    uint32_t slew_limit_ppm;    /* the most that was told along the run of `period`, and since */
     uint64_t error_ns;          /* value is wrong by no more than this */
     struct scatter scatter;     /* what the samples say of the error */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */

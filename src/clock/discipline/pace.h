@@ -18,12 +18,14 @@
 struct pace {
     struct fixed period;
     uint64_t error_frac; /* as it was when it was learnt */
+    uint64_t told_frac;  /* the part of it that was told; the rest was measured */
 };
 
 struct pace_slope {
     struct fixed period;
     uint64_t error_frac; /* it is the reference's own mean pace to within this */
     uint64_t told_frac;  /* and that, by what was told, UTC's to within this */
+    uint64_t limit_frac; /* any two paces of it are no further apart, unless more was told */
 };
 
 /*

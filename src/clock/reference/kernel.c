@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's clocks as reference: CLOCK_MONOTONIC bracketed by the counter, CLOCK_REALTIME by its
- * exact distance from it, adjtimex for what the kernel knows of its own error.
+ * exact distance from it, adjtimex for what the kernel knows of its own error and how it is slewed.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,24 +11,28 @@
 #include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "reference.h"
+#include "slew.h"
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
 /* The narrowest of so many brackets is the sample. */
 #define BRACKETS 5
-/* So many steps of the counter are looked at, in at most so many reads. */
-#define STEPS 9
-#define STEP_READS 5000
 /* Readings of the kernel's clock that show its step. */
 #define REFERENCE_READS 24
 /* The coarsest kernel clock that is taken for a reference. */
 #define STEP_MAX_NS 1000
 /* Where ticks of the kernel are rare, few fall between two coarse reads. */
 #define COARSE_ATTEMPTS 10
-/* The kernel renews maxerror once a second, by 500 µs: asked as often, it may lag that much. */
-#define ASK_INTERVAL_NS 1000000000
+/*
+ * The kernel renews maxerror once a second, by 500 µs: it may lag that much. It is asked more
+ * often, in a microsecond, because its tick and pending phase say how fast it is slewed; not at
+ * each of the first samples, which are a millisecond apart.
+ */
+#define ASK_INTERVAL_NS 50000000
 #define KERNEL_STEP_NS 500000
 #define KERNEL_GROWTH_PPB 500000
+/* The kernel may have changed its clocksource since. */
+#define JUDGE_INTERVAL_NS 1000000000
 /* The clocksource changes when the kernel's watchdog has found a fault: two small files. */
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
 #define LOOK_INTERVAL_NS 4000000000
@@ -106,30 +110,6 @@ static uint64_t utc_error_ns(const struct reference_kernel *kernel)
 }
 
 /*
- * What the counter can tell apart: the usual difference of two reads in a row. Where a read takes
- * longer than a step, this is the time of a read, which does no harm. A median, so that no
- * interruption decides.
- */
-static uint64_t measure_step(void)
-{
-    uint64_t steps[STEPS];
-    int count = 0;
-    uint64_t last = timebase_ticks_ordered();
-    for (int i = 0; i < STEP_READS && count < STEPS; i++) {
-        uint64_t now = timebase_ticks_ordered();
-        uint64_t step = now - last;
-        last = now;
-        if ((int64_t)step <= 0)
-            continue;
-        int place = count++;
-        for (; place > 0 && steps[place - 1] > step; place--)
-            steps[place] = steps[place - 1];
-        steps[place] = step;
-    }
-    return count > 0 ? steps[count / 2] : 1;
-}
-
-/*
  * What the kernel's clock can tell apart. Its readings are a call apart, so their distances say
  * nothing; but distances of a clock with steps are multiples of the step, and differ by it at
  * least. A nanosecond is the rounding. Where calls take all the same time this is too much, by a
@@ -192,6 +172,15 @@ static uint32_t leap_flags(int state)
     return state == TIME_DEL ? TIMEBASE_LINE_LEAP_DELETE : 0;
 }
 
+/* How fast its pace may leave UTC's: as its maxerror grows, or faster where it is slewed so. */
+static uint32_t growth_ppb(const struct reference_kernel *kernel)
+{
+    uint64_t told_ppb = kernel->slew_most_ppb;
+    if (told_ppb <= KERNEL_GROWTH_PPB)
+        return KERNEL_GROWTH_PPB;
+    return told_ppb < UINT32_MAX ? (uint32_t)told_ppb : UINT32_MAX;
+}
+
 /*
  * maxerror is the kernel's claim (its unit is the microsecond, and it ages in steps of a second);
  * the phase that the kernel's own loop has still to correct is known to be wrong and comes on
@@ -204,8 +193,10 @@ void reference_ask_kernel(struct reference_kernel *kernel)
     kernel->flags = TIMEBASE_LINE_ESTIMATE;
     kernel->is_synchronized = 0;
     kernel->maxerror_ns = UNSYNCHRONIZED_NS;
+    kernel->slew_most_ppb = 0;
     if (state < 0)
         return;
+    kernel->slew_most_ppb = slew_of(&timex, 0).most_ppb;
     int64_t offset_ns = (int64_t)timex.offset * (timex.status & STA_NANO ? 1 : 1000);
     kernel->is_synchronized = !(timex.status & STA_UNSYNC) && state != TIME_ERROR;
     kernel->maxerror_ns = (int64_t)timex.maxerror * 1000 + KERNEL_STEP_NS + 1000 +
@@ -245,7 +236,7 @@ static int is_fine(struct reference_kernel *kernel)
 static void judge_again(struct reference_kernel *kernel, int64_t mono_ns)
 {
     int64_t age_ns = mono_ns - kernel->judged_ns;
-    if (kernel->judged_ns != 0 && age_ns >= 0 && age_ns < ASK_INTERVAL_NS)
+    if (kernel->judged_ns != 0 && age_ns >= 0 && age_ns < JUDGE_INTERVAL_NS)
         return;
     kernel->is_fine = 0;
     kernel->reference_step_ns = 0;
@@ -266,8 +257,7 @@ static void hear_verdict(struct reference_kernel *kernel, int64_t mono_ns)
     if (counter_read_line(CLOCKSOURCE "current_clocksource", current, sizeof(current)) != 0 ||
         counter_read_line(CLOCKSOURCE "available_clocksource", available, sizeof(available)) != 0)
         return;
-    kernel->is_distrusted =
-        counter_judge_clocksource(timebase_counter_id(), current, available) ==
+    kernel->is_distrusted = counter_judge_clocksource(timebase_counter_id(), current, available) ==
         COUNTER_OPINION_DISTRUSTS;
 }
 
@@ -275,7 +265,7 @@ static void measure(struct reference_kernel *kernel)
 {
     if (kernel->step_ticks == 0 || kernel->counter_id != timebase_counter_id()) {
         kernel->counter_id = timebase_counter_id();
-        kernel->step_ticks = measure_step();
+        kernel->step_ticks = counter_measure_step();
     }
     if (kernel->reference_step_ns == 0)
         kernel->reference_step_ns = measure_reference_step();
@@ -307,11 +297,12 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
     int saved_errno = errno;
     int error = sample_clocks(kernel, sample);
     sample->maxerror_ns = kernel->maxerror_ns;
-    sample->maxerror_ppb = KERNEL_GROWTH_PPB;
+    sample->maxerror_ppb = growth_ppb(kernel);
+    sample->slew_limit_ppm = (uint32_t)((kernel->slew_most_ppb + 999) / 1000);
     sample->flags = kernel->flags | (kernel->is_distrusted ? TIMEBASE_LINE_COUNTER_DISTRUSTED : 0);
     sample->is_synchronized = kernel->is_synchronized;
     sample->step_ticks = kernel->step_ticks;
-    sample->spread_ticks = kernel->spread_ticks;
+    sample->spread_ticks = 0; /* the daemon measures it */
     sample->reference_step_ns = kernel->reference_step_ns + utc_error_ns(kernel);
     errno = saved_errno;
     return error;

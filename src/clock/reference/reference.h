@@ -40,7 +40,6 @@ struct reference_utc {
 /* The kernel's clocks; context: struct reference_kernel, zeroed. */
 struct reference_kernel {
     uint64_t step_ticks;   /* what back-to-back reads of the counter differ by; 0 not measured */
-    uint64_t spread_ticks; /* between CPUs, if somebody has measured it; 0 */
     uint64_t reference_step_ns; /* of CLOCK_MONOTONIC; 0 not measured */
     int counter_id;             /* whose ticks these are */
     int is_fine; /* 1 yes, -1 no, 0 not asked: the kernel counts in ns, not in ticks of its own */
@@ -48,11 +47,12 @@ struct reference_kernel {
     struct reference_utc utc;
     int64_t told_utc_ns; /* of `utc` */
     int knows_utc;
-    int is_distrusted;     /* the kernel uses another clocksource than this counter, and offers it */
+    int is_distrusted;     /* the kernel offers this counter, and uses another clocksource */
     int64_t looked_ns;     /* when that was looked at, monotonic; 0 never */
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
+    uint64_t slew_most_ppb; /* its pace may change by no more until it is asked again; 0 not told */
     uint32_t flags;
     int is_synchronized;
 };
@@ -65,7 +65,7 @@ int reference_utc(struct reference_utc *utc);
 /* The same exactly. TIMEBASE_E_REFERENCE: cannot be read, or not exactly. */
 int reference_utc_offset(int64_t *offset_ns);
 
-/* What adjtimex says: maxerror_ns, flags, is_synchronized. */
+/* What adjtimex says: maxerror_ns, slew_most_ppb, flags, is_synchronized. */
 void reference_ask_kernel(struct reference_kernel *kernel);
 
 #endif

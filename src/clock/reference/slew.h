@@ -4,8 +4,8 @@
  * are exact; a pending phase is worked off once a second; what is left of an adjtime() is told one
  * second too late. So the rate is what is told, and the limit what it may be.
  */
-#ifndef SOURCES_SLEW_H
-#define SOURCES_SLEW_H
+#ifndef REFERENCE_SLEW_H
+#define REFERENCE_SLEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

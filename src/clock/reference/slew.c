@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "clock/discipline/assumptions.h"
-#include "saturate.h"
 
 #define SLEW_PPB (ASSUME_SLEW_PPM * 1000LL)
 /* adjtime() works off 500 us in each second. */
@@ -44,6 +43,12 @@ static int64_t phase_ppb(const struct timex *timex)
     return (offset_ns + (offset_ns > 0 ? parts - 1 : 1 - parts)) / parts;
 }
 
+/* Far from the edges: the kernel keeps both below 10^9. */
+static uint64_t size(int64_t ppb)
+{
+    return (uint64_t)(ppb < 0 ? -ppb : ppb);
+}
+
 struct slew slew_of(const struct timex *timex, int64_t adjtime_us)
 {
     int64_t tick = tick_ppb(timex), phase = phase_ppb(timex);
@@ -51,7 +56,7 @@ struct slew slew_of(const struct timex *timex, int64_t adjtime_us)
     return (struct slew){
         .is_known = true,
         .rate_ppb = frequency_ppb(timex) + tick + phase + adjtime,
-        .most_ppb = SLEW_PPB + saturate_abs(tick) + saturate_abs(phase),
+        .most_ppb = SLEW_PPB + size(tick) + size(phase),
     };
 }
 
