@@ -191,9 +191,10 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
  * following it, and growth since. Returns an enum timebase_status; the interval is a promise only
  * with TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the
  * kernel's clock is not synchronised its maxerror is 16 s, and so is the interval: FREERUNNING. If
- * it is synchronised, its maxerror is an estimate (docs/bound.md), and flagged so. An attached
- * clock has the claim of the daemon's sources instead, and the flag only if none of them has a
- * bound. Ordered; the interval contains the instant at which the counter was read.
+ * it is synchronised, its maxerror is an estimate (docs/bound.md), and flagged so; and a guest that
+ * was stopped or moved with its kernel's clock made of the same counter has none that knows. An
+ * attached clock has the claim of the daemon's sources instead, and the flag only if none of them
+ * has a bound. Ordered; the interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)
@@ -306,6 +307,7 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *                             feature that this library does not know
  *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
  *     TIMEBASE_E_TORN         never seen: 8 publications fell into 8 attempts
+ * `timebase status --page=PATH` names the one cause, and what to do.
  * Not for signal handlers; the clock that it makes may be read in them.
  */
 #define TIMEBASE_PAGE_FOLDER "/run/timebase"

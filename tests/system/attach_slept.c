@@ -64,6 +64,8 @@ static char path[64];
 static struct timebase_page page;
 static timebase_clock *shared;
 
+static uint32_t flags = TIMEBASE_STATUS_SYNCHRONIZED;
+
 /* Right lines, as of the kernel's clocks now. */
 static void publish_now(void)
 {
@@ -71,7 +73,7 @@ static void publish_now(void)
                                  .mono_ns = (uint64_t)mono_ns,
                                  .utc_ns = (uint64_t)utc_ns,
                                  .period_ns = 1,
-                                 .flags = TIMEBASE_STATUS_SYNCHRONIZED,
+                                 .flags = flags,
                                  .maxerror_ns = 1000,
                                  .drift_rate = 50 << 12,
                                  .slew_rate = 500 << 12,
@@ -150,10 +152,15 @@ static int end(void **state)
 #define SLEEP (10 * SECOND)
 
 /* s2idle: the counter goes on, monotonic time does not. */
+static void sleep_for(int64_t ns)
+{
+    counter += (uint64_t)ns;
+    utc_ns += ns;
+}
+
 static void sleep_with_a_counter_that_runs(void)
 {
-    counter += SLEEP;
-    utc_ns += SLEEP;
+    sleep_for(SLEEP);
 }
 
 /* UTC at once. Monotonic time may have been told up to the end of the lease that was slept over. */
@@ -190,6 +197,35 @@ static void who_reads_before_the_writer_has_seen_it_is_told(void **state)
 }
 
 /* And so is who finds somebody else at the renewal; and nobody is ahead afterwards. */
+/*
+ * Asked again within the lease: what is shown by then may lie above the kernel's clocks, and is not
+ * replaced before its end. The lines have parted from them all the same. The sleep begins anywhere
+ * in a lease, for that is how far above it may be; and it makes the lines overdue, but is too short
+ * for the path to be looked up again.
+ */
+static void who_asks_again_within_the_lease_is_told_again(void **state)
+{
+    struct timebase_attachment attachment;
+    (void)state;
+    for (int i = 0; i < 25; i++) {
+        publish_now();
+        pass(25 * MS);
+        look();
+        pass(i * MS);
+        sleep_for(PERIOD + 50 * MS);
+        look();
+        for (int again = 0; again < 3; again++) {
+            assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+            assert_int_equal(attachment.error, TIMEBASE_E_DISRUPTED);
+            pass(MS);
+        }
+        publish_now();
+        live_for(SECOND, true);
+        assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+        assert_int_equal(attachment.error, 0);
+    }
+}
+
 static void who_is_locked_out_meanwhile_is_told_too(void **state)
 {
     struct held_lock held;
@@ -246,6 +282,37 @@ static void joined_lines_take_no_offset_from_others(void **state)
     assert_true(attachment.joins > 0);
 }
 
+/*
+ * The kernel has thrown the counter away, which runs 1 % fast by now: readers go by the kernel's
+ * clocks from lease to lease, not by lines of up to 250 ms ago, and say that nothing is promised.
+ */
+static void while_the_kernel_distrusts_the_counter_readings_are_its_clocks(void **state)
+{
+    (void)state;
+    flags = TIMEBASE_STATUS_UNRELIABLE | TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    publish_now();
+    pass(25 * MS);
+    look();
+    for (int i = 0; i < 2000; i++) {
+        if (i % 250 == 0)
+            publish_now();
+        pass(MS);
+        counter += MS / 100;
+        struct timebase_instant now = look();
+        assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+        assert_true(now.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+        assert_true(llabs(now.utc_ns - utc_ns) <= MS / 2); /* 1 % of a lease, twice */
+    }
+    flags = TIMEBASE_STATUS_SYNCHRONIZED;
+    publish_now();
+    pass(25 * MS);
+    look();
+    publish_now();
+    pass(25 * MS);
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 /* Silence is told by each reader for itself, whoever has the lock. */
 static void a_lock_that_is_held_hides_no_silence(void **state)
 {
@@ -289,9 +356,11 @@ int main(void)
 #define ASLEEP(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
         ASLEEP(who_reads_before_the_writer_has_seen_it_is_told),
+        ASLEEP(who_asks_again_within_the_lease_is_told_again),
         ASLEEP(who_is_locked_out_meanwhile_is_told_too),
         ASLEEP(utc_is_held_against_the_clock_as_well),
         ASLEEP(joined_lines_take_no_offset_from_others),
+        ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
         ASLEEP(ticks_of_another_namespace_are_refused),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "moment.h"
 
+#include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "clock/line/lines.h"
 
@@ -55,7 +56,9 @@ struct timebase_lines moment_lines(const struct moment *moment, const struct tim
                                    int64_t mono_offset_ns)
 {
     struct timebase_line line = lines->after;
-    uint64_t looking_ns = lines_elapsed_ns(lines, moment->ticks_after - moment->ticks_before);
+    /* What a counter with steps shows may be one old, here and where the line is read. */
+    uint64_t looking_ticks = moment->ticks_after - moment->ticks_before + counter_measure_step();
+    uint64_t looking_ns = lines_elapsed_ns(lines, looking_ticks);
     line.start_ticks = moment->ticks_before;
     line_set_times(&line, difference_ns(moment->mono_ns, mono_offset_ns), moment->utc_ns);
     line_set_status(&line, TIMEBASE_STATUS_UNRELIABLE);

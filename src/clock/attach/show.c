@@ -165,17 +165,29 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
 
 /* ---- overdue lines */
 
-/* If overdue lines have parted from the kernel's clocks, puts a line of the reader's own there. */
+/* The kernel has thrown the counter away: what it shows by now, no line of a while ago can know. */
+static bool is_distrusted(const struct timebase_lines *lines)
+{
+    return lines->after.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;
+}
+
+/*
+ * If overdue lines have parted from the kernel's clocks, or the kernel distrusts the counter, puts
+ * a line of the reader's own on these clocks.
+ */
 static int hold_against_clocks(const struct mirror *mirror, struct timebase_lines *lines,
                                uint64_t *now_ticks)
 {
     struct moment moment;
     int64_t offset_ns = mirror->attachment.mono_offset_ns;
-    if (!moment_look(&moment) || !moment_has_parted(&moment, lines, offset_ns))
+    if (!moment_look(&moment))
+        return TIMEBASE_OK;
+    bool has_parted = moment_has_parted(&moment, lines, offset_ns);
+    if (!has_parted && !is_distrusted(lines))
         return TIMEBASE_OK;
     *lines = moment_lines(&moment, lines, offset_ns);
     *now_ticks = moment.ticks_before;
-    return TIMEBASE_E_DISRUPTED;
+    return has_parted ? TIMEBASE_E_DISRUPTED : TIMEBASE_OK;
 }
 
 int show_lines(struct mirror *mirror, const struct timebase_lines *writers, uint64_t refresh_ticks,
@@ -186,13 +198,14 @@ int show_lines(struct mirror *mirror, const struct timebase_lines *writers, uint
     struct view shown;
     int parted = TIMEBASE_OK;
     mirror->attachment.state = view_silence(&lines, now_ticks);
-    if (has_passed(due_ticks, now_ticks))
+    if (has_passed(due_ticks, now_ticks) || is_distrusted(&lines))
         parted = hold_against_clocks(mirror, &lines, &now_ticks);
     if (!get_shown(mirror, &shown)) {
         struct view view = view_at(&lines, now_ticks);
         publish(mirror, &lines, &view, due_ticks);
         return parted;
     }
+    /* What has parted has to be told even where what is shown stays until its end. */
     int error = replace(mirror, &lines, &shown, now_ticks, due_ticks);
-    return error == TIMEBASE_OK ? parted : error;
+    return parted != TIMEBASE_OK ? parted : error;
 }

@@ -36,8 +36,11 @@ enum servo_result servo_step(struct servo *servo, const struct servo_outside *ou
     servo->sampled_ns = sample.mono_ns;
     if (!discipline_is_ready(&servo->discipline))
         return SERVO_LEARNING;
-    servo->interval_ns = cadence_next_ns(&outside->cadence, servo->interval_ns, gap_ns,
-                                         servo->unpublished != 0);
+    /* What a counter does that the kernel distrusts is known from one sample to the next. */
+    bool is_unsettled = servo->unpublished != 0 ||
+        servo->discipline.sample.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    servo->interval_ns =
+        cadence_next_ns(&outside->cadence, servo->interval_ns, gap_ns, is_unsettled);
     return servo_publish(servo, outside);
 }
 
