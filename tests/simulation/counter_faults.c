@@ -65,6 +65,16 @@ static void a_counter_that_goes_back_an_hour_is_noticed(void **state)
     expect_recovery(&world, DISCIPLINE_BACKWARDS);
 }
 
+/* As where a guest has moved: a witness tells, and the counter of the other host is another one. */
+static void a_counter_that_goes_back_as_was_told_is_noticed_too(void **state)
+{
+    struct world world = running(13);
+    (void)state;
+    world_move(&world);
+    world_jump(&world, -(int64_t)7 * 2600000000);
+    expect_recovery(&world, DISCIPLINE_BACKWARDS);
+}
+
 /* A guest that moves to a host with another counter: a new rate, not only a new count. */
 static void change_frequency(double factor, double pause_ns)
 {
@@ -106,14 +116,39 @@ static void a_counter_that_wraps_is_no_fault(void **state)
     assert_true(watch_percentile(&watch, 1) <= 50);
 }
 
+/* Each millisecond, so that it is never further from the kernel's clock than it strays in that. */
+static void a_counter_that_the_kernel_distrusts_is_compared_as_often_as_can_be(void **state)
+{
+    struct world world = running(36);
+    (void)state;
+    double own_hz = world.counter_hz;
+    assert_true(world.servo.interval_ns == 100 * MILLISECOND);
+    world.claim_flags = TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    watch_run(&watch, &world, SECOND, MILLISECOND);
+    for (int i = 0; i < 20; i++) {
+        world.counter_hz = own_hz * (1 + 0.0004 * world_random(&world));
+        watch_run(&watch, &world, 100 * MILLISECOND, MILLISECOND);
+        assert_true(world.servo.interval_ns == MILLISECOND);
+        struct reading reading = watch_read(&watch, &world);
+        assert_false(watch_is_promised(&reading));
+        assert_true(fabs(reading.utc_error_ns) < 2000); /* 400 ppm of 100 ms are 40,000 */
+    }
+    world.claim_flags = 0;
+    watch_run(&watch, &world, 2 * SECOND, MILLISECOND);
+    assert_true(world.servo.interval_ns == 100 * MILLISECOND);
+    watch_expect_sound(&watch, world.seed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_that_jumps_ahead_is_noticed),
         cmocka_unit_test(a_counter_that_starts_again_from_zero_is_noticed),
         cmocka_unit_test(a_counter_that_goes_back_an_hour_is_noticed),
+        cmocka_unit_test(a_counter_that_goes_back_as_was_told_is_noticed_too),
         cmocka_unit_test(a_counter_that_changes_its_rate_is_learnt_anew),
         cmocka_unit_test(a_counter_that_wraps_is_no_fault),
+        cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_compared_as_often_as_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include "clock/reference/slew.h"
 #include "watch.h"
 
 #define SECOND 1e9
@@ -65,6 +69,34 @@ static void a_slew_of_adj_tick_is_within_both_bounds_once_it_is_seen(void **stat
     slew(83333, true);
 }
 
+/*
+ * The kernel tells its tick, and so that it may be changed back: then nobody is excused at the end
+ * of the slew, only at its beginning.
+ */
+static void the_end_of_a_slew_that_the_kernel_tells_is_within_both_bounds(void **state)
+{
+    struct world world = begin(42);
+    (void)state;
+    world.claim_error_ns = 1000;
+    for (int change = 0; change < 20; change++) {
+        bool is_on = change % 2 == 0;
+        struct timex timex = {.tick = 1000000 / sysconf(_SC_CLK_TCK), .status = STA_NANO};
+        timex.tick += is_on ? timex.tick / 12 : 0;
+        double ppm = (double)slew_of(&timex, 0).rate_ppb * 1e-3;
+        uint64_t most_ppb = slew_of(&timex, 0).most_ppb;
+        world.reference_rate = 1 + ppm * 1e-6;
+        world.claim_ppb = (uint32_t)most_ppb;
+        world.slew_limit_ppm = (uint32_t)(most_ppb / 1000);
+        watch.is_slewing = is_on;
+        watch_run(&watch, &world, 101 * MILLISECOND, MILLISECOND);
+        watch.is_slewing = false;
+        watch_run(&watch, &world, (1 + change) * 0.1773 * SECOND, MILLISECOND);
+    }
+    watch_expect_sound(&watch, 42);
+    watch_print(&watch, "told by the kernel");
+    assert_true(watch.tightest_share >= 0.5);
+}
+
 /* And from the beginning on it is nothing at all: a pace is a pace. */
 static void a_clock_that_is_10_percent_fast_is_known_as_well_as_any(void **state)
 {
@@ -82,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slew_of_adjtime_is_within_both_bounds),
         cmocka_unit_test(a_slew_of_adj_tick_is_within_both_bounds_once_it_is_seen),
+        cmocka_unit_test(the_end_of_a_slew_that_the_kernel_tells_is_within_both_bounds),
         cmocka_unit_test(a_clock_that_is_10_percent_fast_is_known_as_well_as_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ static void hold_against_truth(struct watch *watch, const struct reading *readin
     double true_bound = (double)reading->instant.utc_maxerror_ns;
     if (!watch_is_promised(reading) || watch->is_excused)
         return;
+    coverage_add(&watch->coverage, reading->utc_error_ns, (double)reading->instant.esterror_ns);
     watch->untrue += fabs(reading->true_error_ns) > true_bound;
     watch->tightest_true = larger(watch->tightest_true, fabs(reading->true_error_ns) / true_bound);
     if (watch->is_slewing)

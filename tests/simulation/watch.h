@@ -6,6 +6,7 @@
 #ifndef SIMULATION_WATCH_H
 #define SIMULATION_WATCH_H
 
+#include "coverage.h"
 #include "world.h"
 
 #define WATCH_READINGS_MAX 200000
@@ -21,8 +22,9 @@ struct watch {
     bool is_slewing;    /* likewise, but A4 alone: only who compares with the reference notices */
     double smallest_ns; /* of the signed errors */
     double largest_ns;
-    double tightest_share; /* largest |error| / bound seen: 1 is a bound just met */
-    double tightest_true;  /* the same of true UTC */
+    double tightest_share;    /* largest |error| / bound seen: 1 is a bound just met */
+    double tightest_true;     /* the same of true UTC */
+    struct coverage coverage; /* of |clock - reference| by esterror, where a bound is promised */
 };
 
 /* Read every step_ns for duration_ns. */

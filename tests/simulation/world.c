@@ -5,7 +5,6 @@
 
 #include <timebase/error.h>
 
-
 /* What the slow path itself takes, from the sample to the publication. */
 #define WORK_NS 800
 
@@ -30,6 +29,7 @@ struct world world_make(uint64_t seed)
     world.claim_error_ns = 1000000;
     world.bracket_ns = 40;
     world.seed = seed;
+    world.told.quiet = TOLD_QUIET; /* nothing has been wrong yet */
     world.page.magic = TIMEBASE_PAGE_MAGIC;
     world.page.size = TIMEBASE_PAGE_SIZE;
     world.page.version = TIMEBASE_PAGE_VERSION;
@@ -58,6 +58,19 @@ void world_suspend(struct world *world, double ns)
     world->ticks += ns * world->counter_hz * 1e-9;
     world->suspended_ns += (int64_t)ns;
     world->utc_offset_ns += (int64_t)ns;
+    world->told.is_faulty = true;
+}
+
+void world_jump(struct world *world, int64_t ticks)
+{
+    world->counter_origin += (uint64_t)ticks;
+    world->told.is_faulty = true;
+}
+
+void world_move(struct world *world)
+{
+    servo_disrupt(&world->servo);
+    world->told.is_faulty = true;
 }
 
 uint64_t world_ticks(const struct world *world)
@@ -115,6 +128,7 @@ static bool take_sample(struct world *world, struct discipline_sample *sample)
     sample->suspended_ns = world->suspended_ns;
     sample->maxerror_ns = (int64_t)(claim_ns + world->claim_error_ns) + 1;
     sample->maxerror_ppb = world->claim_ppb;
+    sample->slew_limit_ppm = world->slew_limit_ppm;
     sample->flags = world->claim_flags;
     sample->is_synchronized = !world->is_unsynchronized;
     return world_random(world) >= world->lost_share;
@@ -132,11 +146,24 @@ static uint64_t ticks(void *context)
     return world_ticks(context);
 }
 
+static void note_told(struct world *world, const struct discipline_sample *sample)
+{
+    struct told *told = &world->told;
+    bool is_bad = told->is_faulty || sample->flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    told->answered_ns = world->now_ns;
+    told->is_faulty = false;
+    told->faulty += is_bad;
+    told->quiet = is_bad ? 0 : told->quiet + 1;
+    told->synchronized = sample->is_synchronized ? told->synchronized + 1 : 0;
+}
+
 /* The work between the sample and the publication begins here, too. */
 static int sample(void *context, struct discipline_sample *out)
 {
     struct world *world = context;
     bool is_taken = take_sample(world, out);
+    if (is_taken)
+        note_told(world, out);
     world_advance(world, WORK_NS);
     return is_taken ? TIMEBASE_OK : TIMEBASE_E_REFERENCE;
 }
@@ -149,11 +176,17 @@ static bool maintain(struct world *world)
         .ticks = ticks,
         .sample = sample,
         .page = &world->page,
-        .cadence = cadence_own(false),
+        .cadence = cadence_own(world->is_manual),
     };
     enum servo_result result = servo_step(&world->servo, &outside);
     count_events(world, world->servo.events);
+    world->told.kept_ns = world->now_ns;
     return result != SERVO_NO_REFERENCE;
+}
+
+void world_maintain(struct world *world)
+{
+    maintain(world);
 }
 
 static bool has_current_line(const struct world *world)
@@ -179,7 +212,8 @@ static void renew(struct world *world)
 struct reading world_read(struct world *world)
 {
     struct reading reading = {0}; /* without lines: 0 and UNKNOWN, as the library has it */
-    renew(world);
+    if (!world->is_abandoned)
+        renew(world);
     migrate(world);
     timebase_page_convert(&world->page, world_ticks(world), &reading.instant);
     /* The reader wants the time of the reading, not that of the tick's beginning. */

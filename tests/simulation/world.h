@@ -14,6 +14,19 @@
 
 #include "clock/servo/servo.h"
 
+/* Quiet samples after which a fault is forgotten: docs/bound.md, Statuses. */
+#define TOLD_QUIET 3
+
+/* What the world has told the clock, and done to its counter: what any status can rest on. */
+struct told {
+    long double answered_ns; /* virtual time of the newest sample that did not fail */
+    long double kept_ns;     /* of the last time that somebody kept the lines */
+    bool is_faulty;          /* the counter has misbehaved since that sample */
+    unsigned quiet;          /* samples since the newest that showed a fault, or distrust */
+    unsigned faulty;         /* samples that showed one */
+    unsigned synchronized;   /* samples in a row of a reference that follows UTC */
+};
+
 struct world {
     /* what is true */
     long double now_ns; /* virtual time */
@@ -30,10 +43,11 @@ struct world {
     uint64_t cpu_ticks;         /* of the CPU in use */
     uint64_t reference_step_ns; /* 0: 1 */
     /* what the reference says about UTC: right to within claim_error_ns of what it sees */
-    double claim_error_ns; /* its half-width */
-    double claim_bias_ns;  /* its mistake; at most claim_error_ns in size for a true claim */
-    uint32_t claim_ppb;    /* growth it tells; at least what its pace differs from UTC's */
-    uint32_t claim_flags;  /* TIMEBASE_LINE_LEAP_... */
+    double claim_error_ns;   /* its half-width */
+    double claim_bias_ns;    /* its mistake; at most claim_error_ns in size for a true claim */
+    uint32_t claim_ppb;      /* growth it tells; at least what its pace differs from UTC's */
+    uint32_t slew_limit_ppm; /* its pace changes by no more, it tells; 0: it does not tell */
+    uint32_t claim_flags;    /* TIMEBASE_LINE_LEAP_... */
     bool is_unsynchronized;
     /* how a sample is taken */
     double bracket_ns;      /* duration of an undisturbed one */
@@ -42,6 +56,9 @@ struct world {
     double lost_share;      /* of samples that fail */
     double wander_ppm;      /* random walk of the oscillator per square root of a second */
     uint64_t seed;
+    bool is_manual;    /* world_maintain() is called in time; readers do not renew */
+    bool is_abandoned; /* nobody keeps the lines */
+    struct told told;
     /* the clock under test */
     struct servo servo;
     struct timebase_page page;
@@ -69,11 +86,20 @@ void world_advance(struct world *world, double ns);
 /* The machine sleeps: the counter goes on (or is reset), the reference stands still. */
 void world_suspend(struct world *world, double ns);
 
+/* The counter goes ahead, or back, by so many ticks. */
+void world_jump(struct world *world, int64_t ticks);
+
+/* A witness says that the machine was moved: it goes on elsewhere as if nothing had happened. */
+void world_move(struct world *world);
+
 /* The counter's value now. */
 uint64_t world_ticks(const struct world *world);
 
 /* Read the clock as the library's slow path does: sample and publish if the lines ask for it. */
 struct reading world_read(struct world *world);
+
+/* As a housekeeping thread does: sample and publish. */
+void world_maintain(struct world *world);
 
 /* A number in [0, 1) from the world's seed. */
 double world_random(struct world *world);
