@@ -88,7 +88,7 @@ static void live_unusually(void)
 {
     struct sched_param none = {0};
     EXPECT(sched_setscheduler(0, SCHED_BATCH, &none) == 0);
-    EXPECT(setpriority(PRIO_PROCESS, 0, 7) == 0);
+    EXPECT(settings_be_nicer() == 0);
     if (prctl(PR_SET_TIMERSLACK, 123456ul) != 0)
         child_skip("the timer slack cannot be set here");
     acquire_and_release_all();

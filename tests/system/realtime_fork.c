@@ -49,7 +49,7 @@ static void acquire_and_fork(void)
     if (prctl(PR_SET_TIMERSLACK, 123456ul) != 0)
         child_skip("the timer slack cannot be set here");
     EXPECT(sched_setscheduler(0, SCHED_BATCH, &none) == 0);
-    EXPECT(setpriority(PRIO_PROCESS, 0, 11) == 0);
+    EXPECT(settings_be_nicer() == 0);
     before = settings_now();
     timebase_realtime_acquire(&rt, &request);
     in_force = settings_now();

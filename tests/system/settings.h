@@ -56,6 +56,13 @@ static inline struct settings settings_now(void)
     return now;
 }
 
+/* Nicer than now, which anybody may be; whoever began with 19 stays there. 0, or -1. */
+static inline int settings_be_nicer(void)
+{
+    int nice = getpriority(PRIO_PROCESS, 0) + 3;
+    return setpriority(PRIO_PROCESS, 0, nice > 19 ? 19 : nice);
+}
+
 static inline int settings_equal(const struct settings *a, const struct settings *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
