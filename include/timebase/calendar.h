@@ -37,10 +37,14 @@
  * handler may set it, and its signal ends a sleep. A release that is less than 30 ms away when
  * *stop is set may still take place. A unit that is running is not interrupted by it.
  *
- * Time-outs. A unit with timeout_ns that runs longer is stopped by a signal and siglongjmp(), as
- * Maruti's time-out interrupt did. So it must hold no lock and leave nothing half-done: no
- * allocation, no stdio, no C++ objects with destructors, nothing of a language runtime (Python, Go,
- * Java), which all hold locks of their own. Not stopped are: what a unit has started elsewhere
+ * Time-outs. A unit that still runs timeout_ns after its target is stopped by a signal and
+ * siglongjmp(), as Maruti's time-out interrupt did: what comes after it in the calendar has its
+ * time, however late this one began. One that is known to be late before its last approach has
+ * timeout_ns from then on, and one that has not begun when its time is over gets it again.
+ *
+ * So it must hold no lock and leave nothing half-done: no allocation, no stdio, no C++ objects with
+ * destructors, nothing of a language runtime (Python, Go, Java), which all hold locks of their own.
+ * Not stopped are: what a unit has started elsewhere
  * (threads, processes); a unit that blocks all signals, until it no longer does; one in a system
  * call that cannot be interrupted, until that returns. The signal is a real-time signal that nobody
  * handles when the run begins; its handling and the signal mask are given back at the end. The
@@ -49,6 +53,8 @@
  * function that calls it: setjmp() comes between.
  *
  * One thread runs one calendar; several threads may each run one (with time-outs only one of them).
+ * A run may be ended by pthread_cancel() of its thread, which gives its signal back to the next run
+ * with time-outs. It must not be left by longjmp(): its timer would jump back into it.
  * timebase_calendar_admit() may be called anywhere, by any thread. Both need 64 KiB of stack. A
  * calendar has a life of 2^60 ns, 36 years: what would be released later is not.
  */
@@ -77,7 +83,7 @@ struct timebase_unit {
     int64_t period_ns;   /* between releases; 0: released once */
     int64_t duration_ns; /* worst-case execution time (WCET) of one run; > 0 */
     int64_t deadline_ns; /* done within this of its release; 0: the period, or none if once */
-    int64_t timeout_ns;  /* stopped after running so long; 0: never */
+    int64_t timeout_ns;  /* stopped so long after its target, see above; 0: never */
     uint64_t releases;   /* how many; 0: for as long as the calendar runs (1 without a period) */
     uint32_t flags;      /* enum timebase_wait_flag */
     uint32_t unused;     /* 0 */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* MADV_WIPEONFORK */
 #include "space.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,7 +46,9 @@ static uint32_t *the_word(void)
     uint32_t *word = __atomic_load_n(&wiped, __ATOMIC_ACQUIRE);
     if (word != NULL)
         return word;
+    int saved_errno = errno;
     uint32_t *made = make_word();
+    errno = saved_errno;
     if (__atomic_compare_exchange_n(&wiped, &word, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return made;
     if (made != &copied)

@@ -14,9 +14,9 @@
 
 /*
  * The number of this memory, 1 to SPACE_NUMBERS. A copy has another number than the memory that was
- * copied. Async-signal-safe. Linux shows a copy by a page that fork wipes (since 4.14). Where it
- * does not, a new process number counts as a copy; then processes that share their memory must not
- * share a clock.
+ * copied. Async-signal-safe; errno stays. Linux shows a copy by a page that fork wipes
+ * (since 4.14). Where it does not, a new process number counts as a copy; then processes that share
+ * their memory must not share a clock.
  */
 uint32_t space_number(void);
 

@@ -11,11 +11,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include "timing/calendar/timeout.h"
 #include "child.h"
+#include "../unit/held_lock.h"
 #include "../unit/dice.h"
 
 #include <timebase/clock.h>
@@ -316,6 +318,29 @@ static void leave_the_clock_in_order(void)
     EXPECT(after.samples > before.samples);
 }
 
+static void sleep_a_hundred_times(void *argument)
+{
+    const struct timespec a_while = {0, 5000000};
+    (void)argument;
+    for (int i = 0; i < 100; i++)
+        nanosleep(&a_while, NULL);
+}
+
+/* It is at work on the clock, the unit is not: the unit is stopped meanwhile. */
+static void stop_while_another_thread_has_the_clock(void)
+{
+    struct held_lock held;
+    now_ns();
+    EXPECT(timeout_open(&timeout) == 0);
+    timeout.action = sleep_a_hundred_times;
+    timeout_arm(&timeout, now_ns() + 300 * US, 300 * US);
+    held_lock_begin(&held, cell_of(timebase_clock_default()));
+    timeout_call(&timeout);
+    EXPECT(timeout_disarm(&timeout));
+    held_lock_end(&held);
+    timeout_close(&timeout);
+}
+
 /* ---- threads and processes */
 
 static void *open_in_another_thread(void *result)
@@ -345,6 +370,38 @@ static void be_busy_for_other_threads_but_not_for_children(void)
     EXPECT(pthread_create(&thread, NULL, open_in_another_thread, &result) == 0);
     pthread_join(thread, NULL);
     EXPECT(result == 0);
+}
+
+static void *open_and_be_cancelled(void *number)
+{
+    static struct timeout left;
+    *(pid_t *)number = (pid_t)syscall(SYS_gettid);
+    EXPECT(timeout_open(&left) == 0);
+    timeout_arm(&left, 1, 1); /* its signal finds nobody */
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+    return NULL;
+}
+
+/* As often as there are signals, and more: each is given back. */
+static void be_free_again_when_the_thread_was_cancelled(void)
+{
+    EXPECT(timeout_open(&timeout) == 0);
+    int first = timeout.signal_number; /* emulators do not have them all */
+    timeout_close(&timeout);
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+        pid_t number = 0;
+        void *end = NULL;
+        EXPECT(pthread_create(&thread, NULL, open_and_be_cancelled, &number) == 0);
+        EXPECT(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
+        /* It is joined a little before the kernel has forgotten it. */
+        while (syscall(SYS_tkill, number, 0) == 0)
+            sched_yield();
+    }
+    EXPECT(timeout_open(&timeout) == 0);
+    EXPECT(timeout.signal_number == first);
+    timeout_close(&timeout);
 }
 
 /* ---- many */
@@ -382,6 +439,9 @@ static void keep_errno(void)
     EXPECT(errno == 12345);
     EXPECT(call(spin, 100 * US));
     EXPECT(errno == 12345);
+    static struct timeout second;
+    EXPECT(timeout_open(&second) == TIMEBASE_E_BUSY);
+    EXPECT(errno == 12345);
     timeout_close(&timeout);
     EXPECT(errno == 12345);
 }
@@ -407,8 +467,12 @@ IN_A_CHILD(a_signal_that_is_pending_at_the_end_kills_nobody, close_with_a_signal
 IN_A_CHILD(a_handler_on_top_of_a_unit_is_left_to_end, let_a_handler_end)
 IN_A_CHILD(a_handler_that_never_ends_is_left, leave_a_handler_that_does_not_end)
 IN_A_CHILD(a_unit_stopped_in_the_midst_of_the_clock_leaves_it_in_order, leave_the_clock_in_order)
+IN_A_CHILD(a_unit_is_stopped_while_another_thread_has_the_clock,
+           stop_while_another_thread_has_the_clock)
 IN_A_CHILD(one_thread_of_a_process_has_time_outs_at_a_time,
            be_busy_for_other_threads_but_not_for_children)
+IN_A_CHILD(a_thread_that_was_cancelled_has_time_outs_no_more,
+           be_free_again_when_the_thread_was_cancelled)
 IN_A_CHILD(ends_and_time_outs_may_race, race)
 IN_A_CHILD(errno_is_kept, keep_errno)
 
@@ -426,7 +490,9 @@ int main(void)
         cmocka_unit_test(a_handler_on_top_of_a_unit_is_left_to_end),
         cmocka_unit_test(a_handler_that_never_ends_is_left),
         cmocka_unit_test(a_unit_stopped_in_the_midst_of_the_clock_leaves_it_in_order),
+        cmocka_unit_test(a_unit_is_stopped_while_another_thread_has_the_clock),
         cmocka_unit_test(one_thread_of_a_process_has_time_outs_at_a_time),
+        cmocka_unit_test(a_thread_that_was_cancelled_has_time_outs_no_more),
         cmocka_unit_test(ends_and_time_outs_may_race),
         cmocka_unit_test(errno_is_kept),
     };

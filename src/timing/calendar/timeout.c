@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <timebase/clock.h>
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
@@ -41,17 +40,9 @@ static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
     return false;
 }
 
-static bool is_clock_at_work(void)
-{
-    struct timebase_statistics statistics;
-    return timebase_clock_statistics(timebase_clock_default(), &statistics) == TIMEBASE_E_BUSY;
-}
-
-/* Renewing the lines of a clock takes microseconds: the handler waits for its end. */
+/* Whoever renews a clock's lines has all signals blocked, so the handler never interrupts that. */
 static bool is_harmful(struct timeout *timeout, const sigset_t *mask)
 {
-    if (is_clock_at_work())
-        return true;
     return is_in_the_midst(timeout, mask) && timeout->retries-- > 0;
 }
 

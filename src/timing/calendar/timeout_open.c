@@ -10,6 +10,8 @@
 
 #include <timebase/error.h>
 
+#include "clock/space.h"
+
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -17,20 +19,53 @@
 /* More signals than this cannot be queued by one timer; a bound for the loop. */
 #define PENDING_MAX 64
 
-/* The process whose thread has time-outs open; 0: none. After a fork it may be a parent's. */
-static int32_t owner_pid;
+/* Linux numbers threads below 2^22. */
+enum { THREAD_BITS = 22 };
+
+/* The memory and the thread that has time-outs open; 0: none. As a clock's lock (guard.h). */
+static uint32_t owner;
+
+/* What the owner is to give back; number 0: nothing. */
+static struct {
+    int number;
+    timer_t timer;
+    struct sigaction before;
+} held;
+
+static uint32_t this_owner(void)
+{
+    return space_number() << THREAD_BITS | (uint32_t)syscall(SYS_gettid);
+}
+
+/* In the memory that a fork copied, or a thread that was cancelled or killed in its run. */
+static bool is_gone(uint32_t other, uint32_t me)
+{
+    uint32_t thread = other & (((uint32_t)1 << THREAD_BITS) - 1);
+    return other == 0 || other >> THREAD_BITS != me >> THREAD_BITS ||
+        (syscall(SYS_tkill, thread, 0) != 0 && errno == ESRCH);
+}
 
 static bool take_ownership(void)
 {
-    int32_t own = (int32_t)getpid(), owner = __atomic_load_n(&owner_pid, __ATOMIC_RELAXED);
-    return owner != own &&
-        __atomic_compare_exchange_n(&owner_pid, &owner, own, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED);
+    uint32_t me = this_owner(), before = __atomic_load_n(&owner, __ATOMIC_RELAXED);
+    if (!is_gone(before, me) ||
+        !__atomic_compare_exchange_n(&owner, &before, me, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    if (held.number != 0) {
+        /* A copy has the handler, but no timer of that number, or one of its own. */
+        if (before >> THREAD_BITS == me >> THREAD_BITS)
+            timer_delete(held.timer);
+        sigaction(held.number, &held.before, NULL);
+        held.number = 0;
+    }
+    return true;
 }
 
 static void give_up_ownership(void)
 {
-    __atomic_store_n(&owner_pid, 0, __ATOMIC_RELEASE);
+    held.number = 0;
+    __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
 }
 
 static bool make_timer(struct timeout *timeout)
@@ -102,13 +137,19 @@ int timeout_open(struct timeout *timeout)
 {
     int saved_errno = errno;
     memset(timeout, 0, sizeof(*timeout));
-    if (!take_ownership())
+    bool is_owner = take_ownership();
+    errno = saved_errno;
+    if (!is_owner)
         return TIMEBASE_E_BUSY;
     bool is_chosen = choose_signal(timeout);
-    if (is_chosen)
+    if (is_chosen) {
+        held.timer = timeout->timer;
+        held.before = timeout->action_before;
+        held.number = timeout->signal_number;
         let_through(timeout);
-    else
+    } else {
         give_up_ownership();
+    }
     errno = saved_errno;
     return is_chosen ? TIMEBASE_OK : TIMEBASE_E_UNSUPPORTED;
 }

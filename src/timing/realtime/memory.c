@@ -13,26 +13,27 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "clock/space.h"
 #include "setting.h"
 
 /*
- * One word, changed by compare-and-swap: the process (Linux numbers them below 2^22), whether
- * something was locked before, and how many hold the lock. A forked child inherits the word but no
- * lock: it sees another process' number and begins anew.
+ * One word, changed by compare-and-swap: which memory this is, whether something was locked before,
+ * and how many hold the lock. A forked child inherits the word but no lock: it sees the number of
+ * another memory and begins anew. A child of vfork has the parent's memory, and its lock.
  */
 enum { COUNT_BITS = 9, COUNT_MAX = (1 << COUNT_BITS) - 1, WAS_LOCKED = 1 << COUNT_BITS };
-enum { PROCESS_SHIFT = COUNT_BITS + 1 };
+enum { SPACE_SHIFT = COUNT_BITS + 1 };
 
 static uint32_t holders;
 
-static uint32_t this_process(void)
+static uint32_t this_space(void)
 {
-    return (uint32_t)getpid() << PROCESS_SHIFT;
+    return space_number() << SPACE_SHIFT;
 }
 
 static uint32_t count_of(uint32_t word)
 {
-    return word >> PROCESS_SHIFT == this_process() >> PROCESS_SHIFT ? word & COUNT_MAX : 0;
+    return word >> SPACE_SHIFT == this_space() >> SPACE_SHIFT ? word & COUNT_MAX : 0;
 }
 
 /*
@@ -68,7 +69,7 @@ static int hold(bool was_locked)
     do {
         if (count_of(old) == COUNT_MAX)
             return EAGAIN;
-        next = count_of(old) > 0 ? old + 1 : (this_process() | (was_locked ? WAS_LOCKED : 0) | 1);
+        next = count_of(old) > 0 ? old + 1 : (this_space() | (was_locked ? WAS_LOCKED : 0) | 1);
     } while (!__atomic_compare_exchange_n(&holders, &old, next, false, __ATOMIC_ACQ_REL,
                                           __ATOMIC_RELAXED));
     return 0;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock/space.h"
 #include "setting.h"
 
 enum { PRIORITY_MIN = 1, PRIORITY_MAX = 99 }; /* of SCHED_FIFO, on Linux */
@@ -45,7 +46,8 @@ static void make_empty(struct timebase_realtime *rt)
     memset(rt, 0, sizeof(*rt));
     rt->cpu = -1;
     rt->latency_file = -1;
-    rt->process = (int32_t)getpid();
+    /* A process' number may be its child's too, each being the first of a pid namespace. */
+    rt->process = (int32_t)space_number();
     rt->thread = this_thread();
 }
 
@@ -79,6 +81,7 @@ TIMEBASE_API int timebase_realtime_acquire(struct timebase_realtime *rt,
     if (rt == NULL)
         return TIMEBASE_E_INVALID;
     make_empty(rt);
+    errno = saved_errno;
     if (request == NULL || !is_possible(request))
         return TIMEBASE_E_INVALID;
     for (int i = 0; i < TIMEBASE_REALTIME_COUNT; i++)
@@ -106,7 +109,8 @@ TIMEBASE_API int timebase_realtime_release(struct timebase_realtime *rt)
     int saved_errno = errno;
     if (rt == NULL)
         return TIMEBASE_E_INVALID;
-    bool is_child = rt->process != (int32_t)getpid();
+    bool is_child = rt->process != (int32_t)space_number();
+    errno = saved_errno;
     if (rt->granted != 0 && !is_child && rt->thread != this_thread())
         return TIMEBASE_E_INVALID;
     for (int i = TIMEBASE_REALTIME_COUNT - 1; i >= 0; i--)
