@@ -75,14 +75,20 @@ int main(void)
     struct timebase_calendar calendar = {
         .units = units, .unit_count = UNITS, .length_ns = 200 * MS, .stop = &stop};
 
+    const struct timebase_realtime_request wish = {TIMEBASE_REALTIME_ALL, 50, -1};
+    struct timebase_realtime rights;
+
     signal(SIGINT, interrupt);
-    timebase_waiter_init(&waiter, timebase_clock_default());
+    if (timebase_realtime_acquire(&rights, &wish) != 0)
+        puts("Not all rights were granted, so it will be less punctual: see timebase doctor.");
+    timebase_waiter_init(&waiter, timebase_clock_default()); /* on the CPU that it is now kept on */
 
     int count = timebase_calendar_admit(&calendar, &waiter, problems, 8);
     for (int i = 0; i < count && i < 8; i++)
         printf("%s: %s\n", problems[i].warning ? "warning" : "fault", problems[i].text);
 
     int error = timebase_calendar_run(&calendar, &waiter, results);
+    timebase_realtime_release(&rights);
     if (error != 0) {
         fprintf(stderr, "calendar: %s\n", error > 0 ? "not admitted" : timebase_strerror(error));
         return 1;

@@ -19,17 +19,19 @@
  * processors: a case study using Pentium Pro" (1997) found a table of delays, indexed by the
  * target, that reduces this to 2 cycles for one alignment of the code. Here
  *
- *   1. the plain loop ends early, some 100 ns before the target;
- *   2. one clean sample of the counter says how much time is left. If the counter moves in steps
+ *   1. from 8 us before the target the following is rehearsed, again and again: how long is a cycle
+ *      of the core just now?
+ *   2. the plain loop ends early, 0.1 to 0.4 us before the target;
+ *   3. one clean sample of the counter says how much time is left. If the counter moves in steps
  *      (10 ns on AMD's Zen), several readings at a known spacing are intersected, as with a
  *      vernier;
- *   3. a table indexed by the time left says how many dependent instructions fill it;
- *   4. a branch that is always predicted wrongly, and so always costs the same, enters that many
- *      from the end of a run of them; behind it the event begins.
+ *   4. so many cycles of dependent instructions fill it. The branch that enters them is hidden
+ *      behind a chain of others: nothing of its prediction reaches the event.
  *
- * The table is learnt by timebase_waiter_init() and then tracked: every wait shows how far the
- * core's clock has moved against the counter. timebase_waiter_describe() names the mechanism, since
- * not every processor and process allows the best one.
+ * Where the rehearsals say that the loop does better, as with another busy thread on the core, the
+ * wait is by the loop; mechanism and disturbance of the result tell. TIMEBASE_WAIT_STEADY goes by
+ * the tail as well. timebase_waiter_describe() names the mechanism, since not every processor and
+ * process allows the best one.
  *
  * The counter's tick is the limit on processors other than x86-64, whose clean sample is of one
  * reading: half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz and
@@ -71,20 +73,22 @@ enum timebase_wait_flag {
     TIMEBASE_WAIT_NEVER_EARLY = 2, /* aim so far behind the target that no undisturbed wait is
                                     * early: later by the spread that calibration saw */
     TIMEBASE_WAIT_SLEEP = 4,       /* sleep until a learnt margin before the target */
-    TIMEBASE_WAIT_PREPARE = 8,     /* fetch the last instructions and the event's function into
-                                    * the caches before; needs some 3 us before the target */
+    TIMEBASE_WAIT_PREPARE = 8,     /* the result says whether there was time for a rehearsal of the
+                                    * wait, some 3 us. All waits take it that have it */
     TIMEBASE_WAIT_REHEARSE = 16,   /* PREPARE, and call the event's function once beforehand with
                                     * timebase_wait_rehearsing() true */
     TIMEBASE_WAIT_SAVE_POWER = 32, /* poll in the processor's own light sleep where it has one
                                     * (umwait, WFET, priority hints), until the last microseconds */
+    TIMEBASE_WAIT_STEADY = 64, /* the shorter tail (p99) rather than the smaller error in most
+                                * waits, while the core is shared */
 };
 
 /* What carries a wait over its last nanoseconds. */
 enum timebase_wait_mechanism {
     TIMEBASE_MECHANISM_NONE = 0, /* the target had passed */
     TIMEBASE_MECHANISM_LOOP = 1, /* the polling loop, bias compensated */
-    TIMEBASE_MECHANISM_JUMP = 2, /* table, indirect jump into the run: the jump may be predicted */
-    TIMEBASE_MECHANISM_RETURN = 3, /* table, overwritten return address: never predicted */
+    TIMEBASE_MECHANISM_JUMP = 2,   /* sample, indirect jump into a run of instructions */
+    TIMEBASE_MECHANISM_RETURN = 3, /* the same by an overwritten return address: never predicted */
     TIMEBASE_MECHANISM_RUN = 4,    /* short delays: the run alone, no counter */
 };
 
@@ -97,9 +101,8 @@ enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
-    TIMEBASE_DISTURBED_SHARED = 64,    /* polling was slower than lately: another thread, perhaps of
-                                        * another virtual machine, shares the core. Or so it was in
-                                        * most of the last exact waits, and this one was polled */
+    TIMEBASE_DISTURBED_SHARED = 64,    /* polled, as rehearsals did better so: another thread,
+                                        * perhaps of another virtual machine, shares the core */
 };
 
 /* What happened. All of it is about this wait alone. */
@@ -127,19 +130,20 @@ struct timebase_waiter_description {
     uint32_t evidence;      /* enum timebase_wait_disturbance: what could be noticed here */
     int32_t calibrations;   /* how often */
     double calibration_ns;  /* how long the last one took */
-    double instruction_ns;  /* one instruction of the run: the finest step of a wait */
+    double instruction_ns;  /* one cycle of the core: the finest step of a wait */
     double quantum_ns;      /* step of the counter */
     double sample_ns;       /* what the clean sample leaves unknown, mean width */
     double exact_spread_ns; /* of the exact waits of the calibration */
     double plain_spread_ns; /* of the plain ones */
     double plain_bias_ns;   /* how late plain waits are, mean; they are started so much earlier */
-    double least_ns;        /* the shortest exact wait; shorter ones are plain or late */
+    double least_ns;        /* the shortest wait with all readings; shorter ones have fewer, or are
+                             * plain */
     double margin_ns;       /* what sleeping waits now allow for waking up */
     uint64_t waits, late, disturbed; /* since init */
 };
 
 /*
- * Learn the machine: core clock, loop period, table. At most 10 ms. The clock converts and must
+ * Learn the machine: core clock, counter, loop. At most 10 ms where nothing holds it up. The clock converts and must
  * outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a pointer is null.
  */
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *waiter, const timebase_clock *clock);
@@ -149,9 +153,10 @@ TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *waiter);
 
 /*
  * How sleeping waits choose their margin: the quantile of wake-up latencies that it should cover,
- * (0, 1), default 0.99, and the share of a period that may be spent polling, (0, 1], default 0.05.
+ * (0, 1), default 0.99, and the share of the CPU that such waits may take of a period,
+ * the kernel's part included, (0, 1], default 0.05.
  * Latencies are clipped: one outlier moves the margin one step. The share is a strict cap: at
- * periods below a millisecond it cuts the margin, and waits are late; raise it there, and do not
+ * periods of a millisecond or less it cuts the margin, and waits are late; raise it there, and do not
  * sleep at all for periods of some 15 us. Returns 0 or TIMEBASE_E_INVALID.
  */
 TIMEBASE_API int timebase_waiter_set_margin(struct timebase_waiter *waiter, double quantile,
@@ -161,8 +166,9 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
                                           struct timebase_waiter_description *out);
 
 /*
- * Wait until an instant. result may be null. Returns
- *   0                      in time; where the target was too near for the table, the polling loop
+ * Wait until an instant. result may be null; where it is not, what is done for it comes after the
+ * event and before the return, so that this is less sure. Returns
+ *   0                      in time; where the target was too near for a run, the polling loop
  *                          did the rest: result->mechanism says so
  *   1                      late: the target had passed when its time for polling came; the event
  *                          took place at once (calls are made all the same)
@@ -219,8 +225,8 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
 
 /*
  * Read the counter more finely than its step: several readings are intersected. For measuring
- * events on counters that step by 10 ns. Takes some 500 ns there; the instant meant is that of the
- * first reading, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
+ * events on counters that step by 10 ns. Takes some 600 ns there; the instant meant is that of the
+ * call, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
  * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. Like
  * a waiter, for one thread.
  */

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -34,10 +35,10 @@ static void the_event_is_called_once_with_its_argument(void **state)
     while ((named = next_approach(named)) != NULL) {
         for (int i = 0; i < 200; i++) {
             events = 0;
-            prepare_approach(&a, i * 20, note, &a.table + i);
+            prepare_approach(&a, named, i * 20, note, &a.readings[i % APPROACH_FINE]);
             named->approach(&a);
             assert_int_equal(events, 1);
-            assert_ptr_equal(seen_argument, &a.table + i);
+            assert_ptr_equal(seen_argument, &a.readings[i % APPROACH_FINE]);
         }
     }
 }
@@ -48,7 +49,7 @@ static void the_stamp_is_behind_the_end_of_the_polls(void **state)
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int i = 0; i < 200; i++) {
-            prepare_approach(&a, i * 20, note, NULL);
+            prepare_approach(&a, named, i * 20, note, NULL);
             a.leave_ticks = a.target_ticks + 1000; /* not by the length of the run */
             named->approach(&a);
             assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
@@ -63,7 +64,7 @@ static void the_stamp_is_not_before_the_tick_that_it_must_not_be_before(void **s
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int i = 0; i < 200; i++) {
-            prepare_approach(&a, 0, note, NULL);
+            prepare_approach(&a, named, 0, note, NULL);
             a.not_before_ticks = a.target_ticks + 1000 + (uint64_t)i * 20;
             named->approach(&a);
             assert_true((int64_t)(a.event_ticks - a.not_before_ticks) >= 0);
@@ -76,74 +77,105 @@ static void the_evidence_is_what_stood_there_at_the_stamp(void **state)
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
-        prepare_approach(&a, 0, note, NULL);
+        prepare_approach(&a, named, 0, note, NULL);
         a.marker = 99;
         named->approach(&a);
         assert_int_equal(a.marker, evidence_marker());
         assert_int_equal(a.rseq_cpu, CPU);
-        assert_int_equal(a.rseq_marker, evidence_rseq_marker(a.rseq));
+        assert_true(a.rseq_marker == MARK);
     }
 }
 
-/* ---- the table ---------------------------------------------------------------------------- */
-
-/* By the sample that the approach took itself. */
-static uint32_t run_by_the_table(void)
+/* What the library leaves behind in rseq_cs the kernel would look for after dlclose(). */
+static void the_mark_of_rseq_is_cleared(void **state)
 {
-    int64_t index = (-(int64_t)a.middle_256 - a.base_256) >> 6;
-    while (index >= APPROACH_TABLE_ENTRIES)
-        index -= a.longer_quarters;
-    return a.table[index > 0 ? index : 0];
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL) {
+        prepare_approach(&a, named, 0, note, NULL);
+        named->approach(&a);
+        assert_true(evidence_rseq_marker(a.rseq) == 0);
+    }
 }
 
-static void the_run_is_the_table_s_for_the_time_left(void **state)
+/* ---- the run ------------------------------------------------------------------------------ */
+
+/* By the sample that the approach took itself; float and rounding are the processor's. */
+static void assert_run_fits(void)
+{
+    double overdue = (double)a.first_ticks * (double)a.cycles_per_tick + (double)a.fixed_cycles;
+    double run = -overdue < 0 ? 0 : -overdue;
+    run = run > APPROACH_LONGEST_RUN ? APPROACH_LONGEST_RUN : run;
+    assert_true(fabs((double)a.run - run) <= 1);
+    assert_true(overdue > 1e9 || fabs(a.overdue_cycles - overdue) <= 1 + fabs(overdue) * 1e-6);
+}
+
+static void the_run_fills_the_time_left(void **state)
 {
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int i = 0; i < 400 && named->approach != approach_poll; i++) {
-            prepare_approach(&a, i * 2, note, NULL);
-            a.base_256 = 150 * 256;
+            prepare_approach(&a, named, i * 2, note, NULL);
             named->approach(&a);
-            assert_int_equal(a.run, run_by_the_table());
+            assert_run_fits();
         }
     }
 }
 
-/* However long ago: what is kept of the difference is 32 bits of 256ths. */
-static void a_target_in_the_past_takes_the_shortest_run(void **state)
+/* However long ago: what is kept of the difference are 32 bits of cycles. */
+static void a_target_in_the_past_takes_no_run(void **state)
 {
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int power = 12; power < 62 && named->approach != approach_poll; power++) {
-            prepare_approach(&a, -(INT64_C(0x5a827999fcef3242) >> (62 - power)), note, NULL);
+            int64_t ago = INT64_C(0x5a827999fcef3242) >> (62 - power);
+            prepare_approach(&a, named, -ago, note, NULL);
             events = 0;
             named->approach(&a);
             assert_int_equal(events, 1);
-            assert_int_equal(a.run, a.table[0]);
-            assert_true(a.middle_256 > 0);
+            assert_int_equal(a.run, 0);
+            assert_true(a.first_ticks > 0);
+            assert_true(ago > 1 << 28 || a.overdue_cycles > a.late_cycles);
         }
     }
 }
 
-/* The first entry's stretch is shorter than the table, the second's longer: it must not go below.
- */
-static void a_target_beyond_the_table_is_waited_for_in_stretches(void **state)
+static void a_target_too_far_ahead_takes_the_longest_run(void **state)
 {
-    static const int32_t stretches[] = {280, 700};
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
-        for (int i = 0; i < 300 && named->approach != approach_poll; i++) {
-            prepare_approach(&a, 150 + i * 2, note, NULL);
-            a.leave_ticks = a.target_ticks - 10000; /* the polls are over */
-            a.longer_quarters = stretches[i % 2];
-            named->approach(&a);
-            assert_int_equal(a.run, run_by_the_table());
-        }
+        if (named->approach == approach_poll)
+            continue;
+        prepare_approach(&a, named, 1 << 26, note, NULL);
+        a.leave_ticks = timebase_ticks(); /* the polls are over */
+        named->approach(&a);
+        assert_int_equal(a.run, APPROACH_LONGEST_RUN);
     }
 }
+
+#if defined(__x86_64__)
+/* A reading that does not fit the others: the first is put by the latest, and the width tells. */
+static void what_comes_between_readings_makes_the_early_ones_void(void **state)
+{
+    static const struct named_approach vernier = {"vernier", approach_return_vernier, 0};
+    (void)state;
+    if (!may_use(&all_approaches[0]))
+        skip();
+    for (int i = 0; i < 100; i++) {
+        prepare_approach(&a, &vernier, 400, note, NULL);
+        a.sample = (approach_readings *)(void *)approach_event_none; /* these are the readings */
+        for (int k = 0; k < APPROACH_VERNIER; k++)
+            a.readings[APPROACH_FINE - APPROACH_VERNIER + k] =
+                (uint32_t)a.target_ticks - 600 + 40 * (uint32_t)k + (k >= 8 ? 100 : 0);
+        approach_return_vernier(&a);
+        assert_true(fabs((double)a.width_ticks - (26 - 100)) < 0.01);
+        assert_true(fabs((double)a.first_ticks - (-600 + 100)) < 0.01);
+    }
+}
+#endif
 
 /* ---- the caller's registers and stack ----------------------------------------------------- */
 
@@ -205,7 +237,7 @@ static void registers_survive(void **state)
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int i = 0; i < 50; i++) {
-            prepare_approach(&a, 1000, write_text, values);
+            prepare_approach(&a, named, 1000, write_text, values);
             assert_int_equal(values_lost_by(named->approach), 0);
             assert_string_equal(text, "1.000 2.000 3.000 4.000 5.000");
         }
@@ -251,7 +283,7 @@ static void the_stack_is_aligned_in_the_event_and_as_before_after_it(void **stat
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
-        prepare_approach(&a, 0, note_stack, NULL);
+        prepare_approach(&a, named, 0, note_stack, NULL);
         uintptr_t before = stack_pointer();
         named->approach(&a);
         assert_int_equal(stack_pointer(), before);
@@ -296,9 +328,13 @@ int main(void)
         cmocka_unit_test(the_stamp_is_behind_the_end_of_the_polls),
         cmocka_unit_test(the_stamp_is_not_before_the_tick_that_it_must_not_be_before),
         cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
-        cmocka_unit_test(the_run_is_the_table_s_for_the_time_left),
-        cmocka_unit_test(a_target_in_the_past_takes_the_shortest_run),
-        cmocka_unit_test(a_target_beyond_the_table_is_waited_for_in_stretches),
+        cmocka_unit_test(the_mark_of_rseq_is_cleared),
+        cmocka_unit_test(the_run_fills_the_time_left),
+        cmocka_unit_test(a_target_in_the_past_takes_no_run),
+        cmocka_unit_test(a_target_too_far_ahead_takes_the_longest_run),
+#if defined(__x86_64__)
+        cmocka_unit_test(what_comes_between_readings_makes_the_early_ones_void),
+#endif
         cmocka_unit_test(registers_survive),
         cmocka_unit_test(the_stack_is_aligned_in_the_event_and_as_before_after_it),
         cmocka_unit_test(a_run_of_any_length_returns),

@@ -10,8 +10,8 @@
 
 #include "timing/wait/approach.h"
 
-approach_function approach_return_single, approach_return_vernier;
-approach_function approach_jump_single, approach_jump_vernier;
+approach_function approach_return_single, approach_return_vernier, approach_return_brief;
+approach_function approach_jump_single, approach_jump_vernier, approach_jump_brief;
 
 struct named_approach {
     const char *name;
@@ -28,7 +28,9 @@ static const struct named_approach all_approaches[] = {
 #endif
 #if defined(__x86_64__)
     {"return, vernier", approach_return_vernier, TIMEBASE_MECHANISM_RETURN},
+    {"return, brief", approach_return_brief, TIMEBASE_MECHANISM_RETURN},
     {"jump, vernier", approach_jump_vernier, TIMEBASE_MECHANISM_JUMP},
+    {"jump, brief", approach_jump_brief, TIMEBASE_MECHANISM_JUMP},
 #endif
     {"poll", approach_poll, TIMEBASE_MECHANISM_LOOP},
 };
@@ -53,30 +55,37 @@ static inline const struct named_approach *next_approach(const struct named_appr
 
 /* As if this were the thread's struct rseq: a CPU and a mark. */
 enum { CPU = 77, MARK_LOW = 0x1111, MARK_HIGH = 0x2222 };
+#define MARK (evidence_rseq_marker((const uint32_t[]){0, CPU, MARK_LOW, MARK_HIGH}))
 
-/* Entry i of the table is a run of 8 to 247 instructions. */
-static inline const uint8_t *rising_table(void)
+static inline int is_brief(const struct named_approach *named)
 {
-    static uint8_t table[APPROACH_TABLE_ENTRIES];
-    for (int i = 0; i < APPROACH_TABLE_ENTRIES && table[APPROACH_TABLE_ENTRIES - 1] == 0; i++)
-        table[i] = (uint8_t)(8 + i * 240 / APPROACH_TABLE_ENTRIES);
-    return table;
+    return strstr(named->name, "brief") != NULL;
 }
 
-/* The polls end 300 ticks before the target. The clock is read last. */
-static inline void prepare_approach(struct approach *a, int64_t ahead_ticks, void (*event)(void *),
-                                    void *argument)
+/*
+ * The polls end 300 ticks before the target, a run is of half-tick cycles, and takes 200 of them
+ * less. The readings are those of the approach; the clock is read last.
+ */
+static inline void prepare_approach(struct approach *a, const struct named_approach *named,
+                                    int64_t ahead_ticks, void (*event)(void *), void *argument)
 {
-    static const uint32_t rseq[8] = {0, CPU, MARK_LOW, MARK_HIGH};
+    static uint32_t rseq[8];
+    struct approach_ways ways = approach_ways();
+    rseq[1] = CPU;
+    rseq[2] = MARK_LOW;
+    rseq[3] = MARK_HIGH;
     memset(a, 0, sizeof(*a));
-    a->step_256 = 26 * 256 - 1;
-    a->table = rising_table();
+    a->step_ticks = 26;
+    a->slack_ticks = 2;
+    a->cycles_per_tick = 2;
+    a->fixed_cycles = 200;
+    a->late_cycles = 60;
+    a->sample = is_brief(named) ? ways.few[0] : ways.sample[0];
     a->event = event;
     a->argument = argument;
     a->rseq = rseq;
-    a->longer_quarters = 280;
-    for (int k = 0; k < APPROACH_FINE; k++)
-        a->offsets_256[k] = k * 40 * 256;
+    for (int k = 0; k < APPROACH_VERNIER; k++)
+        a->offsets[k] = (float)(k * 40);
     a->target_ticks = timebase_ticks() + (uint64_t)ahead_ticks;
     a->leave_ticks = a->target_ticks - 300;
     a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../repeats.h"
 #include "dice.h"
 #include "timing/wait/margin.h"
 
@@ -138,6 +139,23 @@ static void a_wait_that_is_dear_to_poll_sleeps_with_what_room_there_is(void **st
     assert_int_equal(margin_choose(&margin, 20000, LEAD_NS), 20000 - LEAD_NS - MARGIN_NAP_MIN_NS);
 }
 
+static void what_the_kernel_takes_is_part_of_the_cap(void **state)
+{
+    struct margin margin = fresh();
+    (void)state;
+    margin_begin(&margin, 0);
+    margin_begin(&margin, MILLISECOND);
+    margin_observe(&margin, 10000, margin_ns(&margin, LEAD_NS));
+    int64_t before_ns = margin_ns(&margin, LEAD_NS);
+    margin_charge(&margin, 13000);
+    assert_int_equal(margin_ns(&margin, LEAD_NS), before_ns - 13000);
+    for (int i = 0; i < 1000; i++)
+        margin_charge(&margin, 9000);
+    assert_in_range(margin_ns(&margin, LEAD_NS), before_ns - 9010, before_ns - 8990);
+    margin_charge(&margin, INT64_C(1) << 60); /* an interrupt's is not the sleep's */
+    assert_true(margin_ns(&margin, LEAD_NS) > before_ns - 10000);
+}
+
 static void a_target_that_goes_back_teaches_no_period(void **state)
 {
     struct margin margin = fresh();
@@ -165,7 +183,7 @@ static void it_stays_within_its_range_whatever_happens(void **state)
     struct dice dice = dice_new();
     struct margin margin = fresh();
     (void)state;
-    for (int i = 0; i < 1000000; i++) {
+    for (int i = 0; i < repeats(1000000); i++) {
         int64_t left_ns = (int64_t)dice_wide(&dice);
         if (dice_below(&dice, 1000) == 0)
             margin_set(&margin, (double)dice_below(&dice, 1001) / 1000,
@@ -192,6 +210,7 @@ int main(void)
         cmocka_unit_test(one_skip_in_a_hundred_is_a_probe),
         cmocka_unit_test(a_probe_counts_for_those_skipped),
         cmocka_unit_test(a_wait_that_is_dear_to_poll_sleeps_with_what_room_there_is),
+        cmocka_unit_test(what_the_kernel_takes_is_part_of_the_cap),
         cmocka_unit_test(a_target_that_goes_back_teaches_no_period),
         cmocka_unit_test(it_stays_within_its_range_whatever_happens),
     };

@@ -76,7 +76,7 @@ static void a_late_wake_up_is_told_and_counted(void **state)
 {
     struct world *world = new_world();
     (void)state;
-    world->latency_ns = 45000;
+    world->latency_ns = MARGIN_START_NS + 15000;
     struct sleep_wait wait = wait_for(world, SECOND + 5 * MILLISECOND);
     assert_true(wait.wake_ns > wait.margin_ns);
     assert_int_equal(world->sleeper.margin.late, 1);

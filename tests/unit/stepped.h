@@ -25,25 +25,13 @@ static inline double dice_between(struct dice *dice, double low, double range)
     return low + range * (double)(dice_roll(dice) >> 11) / 9007199254740992.0;
 }
 
-/* Reading k comes this long after the first: each pad is an instruction longer than the last. */
-static inline double stepped_distance(double spacing, double pad, int k)
-{
-    return k * spacing + pad * (k * (k - 1) / 2);
-}
-
-static inline void stepped_distances(double distances[APPROACH_FINE], double spacing, double pad)
-{
-    for (int k = 0; k < APPROACH_FINE; k++)
-        distances[k] = stepped_distance(spacing, pad, k);
-}
-
 /* The lower 32 bits, as a series keeps them. */
 static inline void stepped_series(const struct stepped *counter, double first,
-                                  const double distances[APPROACH_FINE],
+                                  double spacing,
                                   uint32_t readings[APPROACH_FINE])
 {
     for (int k = 0; k < APPROACH_FINE; k++)
-        readings[k] = (uint32_t)stepped_read(counter, first + distances[k]);
+        readings[k] = (uint32_t)stepped_read(counter, first + k * spacing);
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "../repeats.h"
 #include "stepped.h"
 #include "timing/wait/vernier.h"
 
@@ -23,11 +24,11 @@ struct scene {
     uint32_t readings[APPROACH_FINE];
 };
 
-static struct vernier new_vernier(uint64_t step, double spacing, double pad)
+static struct vernier new_vernier(uint64_t step, double spacing)
 {
     struct vernier vernier = {.step_ticks = (double)step, .readings = APPROACH_FINE};
     vernier.half_step_ticks = (double)(step - 1) / 2;
-    stepped_distances(vernier.offsets, spacing, pad);
+    vernier.spacing_ticks = spacing;
     return vernier;
 }
 
@@ -44,10 +45,10 @@ static struct scene some_scene(struct dice *dice)
     struct scene scene;
     uint64_t step = 1 + dice_below(dice, 120);
     scene.counter = (struct stepped){step, dice_below(dice, step)};
-    scene.vernier = new_vernier(step, dice_between(dice, 3, 90), dice_between(dice, 0, 3));
+    scene.vernier = new_vernier(step, dice_between(dice, 3, 90));
     scene.first = some_instant(dice);
     scene.base = (uint64_t)scene.first - 100000 + dice_below(dice, 200000);
-    stepped_series(&scene.counter, scene.first, scene.vernier.offsets, scene.readings);
+    stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
     return scene;
 }
 
@@ -55,7 +56,9 @@ static struct timebase_fine_reading intersect(const struct scene *scene, int wan
 {
     struct timebase_fine_reading found;
     assert_int_equal(
-        vernier_intersect(&scene->vernier, scene->readings, (uint32_t)scene->base, &found), wanted);
+        vernier_intersect(&scene->vernier, scene->readings, scene->vernier.readings,
+                          (uint32_t)scene->base, &found),
+        wanted);
     return found;
 }
 
@@ -72,7 +75,7 @@ static void the_intersection_contains_the_first_instant(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         struct timebase_fine_reading found = intersect(&scene, 0);
         assert_true(found.bound_ticks >= 0);
@@ -81,27 +84,31 @@ static void the_intersection_contains_the_first_instant(void **state)
     }
 }
 
-/* Two dozen readings whose phases are spread: a tenth of a step is generous. */
+/* At a spacing that suits the step: what vernier_gap() says is what is left open at most. */
 static void many_readings_are_finer_than_a_tenth_of_a_step(void **state)
 {
     struct dice dice = dice_new();
     double sum = 0;
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
+        double spacing = dice_between(&dice, 20, 20);
+        if (vernier_gap(26, spacing, APPROACH_FINE) > 2.6)
+            continue;
         scene.counter = (struct stepped){26, 3};
-        scene.vernier = new_vernier(26, dice_between(&dice, 20, 20), dice_between(&dice, 0.5, 1));
-        stepped_series(&scene.counter, scene.first, scene.vernier.offsets, scene.readings);
+        scene.vernier = new_vernier(26, spacing);
+        stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
         struct timebase_fine_reading found = intersect(&scene, 0);
         assert_contains_truth(&scene, found);
+        assert_true(found.bound_ticks <= 2.6 / 2 + ROUNDING);
         sum += found.bound_ticks;
     }
-    assert_true(sum / CASES < 2.6 / 2);
+    assert_true(sum > 0);
 }
 
 static void a_single_reading_is_the_middle_of_its_step(void **state)
 {
-    struct scene scene = {.vernier = new_vernier(26, 30, 1), .readings = {1026}, .base = 1000};
+    struct scene scene = {.vernier = new_vernier(26, 30), .readings = {1026}, .base = 1000};
     (void)state;
     scene.vernier.readings = 1;
     struct timebase_fine_reading found = intersect(&scene, 0);
@@ -111,7 +118,7 @@ static void a_single_reading_is_the_middle_of_its_step(void **state)
 
 static void on_a_fine_counter_it_is_the_reading_itself(void **state)
 {
-    struct scene scene = {.vernier = new_vernier(1, 30, 1), .readings = {7}, .base = 0xfffffff0};
+    struct scene scene = {.vernier = new_vernier(1, 30), .readings = {7}, .base = 0xfffffff0};
     (void)state;
     scene.vernier.readings = 1;
     struct timebase_fine_reading found = intersect(&scene, 0);
@@ -123,8 +130,7 @@ static void on_a_fine_counter_it_is_the_reading_itself(void **state)
 static struct timebase_fine_reading prefix(struct scene scene, int count)
 {
     struct timebase_fine_reading found;
-    scene.vernier.readings = count;
-    vernier_intersect(&scene.vernier, scene.readings, (uint32_t)scene.base, &found);
+    vernier_intersect(&scene.vernier, scene.readings, count, (uint32_t)scene.base, &found);
     return found;
 }
 
@@ -133,7 +139,7 @@ static void readings_after_an_interruption_are_not_used(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
         double delay = scene.vernier.step_ticks * (2 + (double)dice_below(&dice, 1000));
@@ -151,7 +157,7 @@ static void a_reading_that_comes_too_early_ends_the_series_as_well(void **state)
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
         scene.readings[from] -= (uint32_t)(2 * scene.vernier.step_ticks);
@@ -164,7 +170,7 @@ static void a_reading_that_comes_too_early_ends_the_series_as_well(void **state)
 /* Alone, the first reading is good to its whole step, and no more is claimed. */
 static void a_series_interrupted_at_once_is_one_reading_and_says_so(void **state)
 {
-    struct scene scene = {.vernier = new_vernier(26, 30, 1), .base = 0};
+    struct scene scene = {.vernier = new_vernier(26, 30), .base = 0};
     (void)state;
     for (int k = 0; k < APPROACH_FINE; k++)
         scene.readings[k] = k == 0 ? 520 : 52000 + 26 * (uint32_t)k;
@@ -177,14 +183,40 @@ static void whatever_the_readings_the_bound_is_between_nothing_and_half_a_step(v
 {
     struct dice dice = dice_new();
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         struct timebase_fine_reading found;
         for (int k = 0; k < APPROACH_FINE; k++)
             scene.readings[k] = (uint32_t)dice_wide(&dice);
-        vernier_intersect(&scene.vernier, scene.readings, (uint32_t)scene.base, &found);
+        vernier_intersect(&scene.vernier, scene.readings, scene.vernier.readings,
+                          (uint32_t)scene.base, &found);
         assert_true(found.bound_ticks >= 0);
         assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
+    }
+}
+
+static void the_gap_is_what_the_phases_leave_open(void **state)
+{
+    (void)state;
+    assert_true(fabs(vernier_gap(26, 26, 16) - 26) < 1e-9); /* one phase */
+    assert_true(fabs(vernier_gap(26, 39, 16) - 13) < 1e-9); /* two */
+    assert_true(fabs(vernier_gap(26, 27.625, 16) - 1.625) < 1e-9); /* as many as readings */
+    assert_true(fabs(vernier_gap(26, 30, 1) - 26) < 1e-9);
+}
+
+/* A third of the batches held up: the spacing is that of the others, to a hundredth. */
+static void the_spacing_is_that_of_the_series_that_nothing_lengthened(void **state)
+{
+    enum { SERIES = 64 * VERNIER_BATCH };
+    static double lengths[SERIES];
+    struct dice dice = dice_new();
+    (void)state;
+    for (int round = 0; round < 100; round++) {
+        double spacing = dice_between(&dice, 20, 60);
+        for (int i = 0; i < SERIES; i++)
+            lengths[i] = spacing * (APPROACH_FINE - 1) + dice_between(&dice, -13, 26) +
+                (i / VERNIER_BATCH % 3 == 0 ? dice_between(&dice, 20, 5000) : 0);
+        assert_true(fabs(vernier_spacing(lengths, SERIES, APPROACH_FINE) - spacing) < 0.15);
     }
 }
 
@@ -192,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_intersection_contains_the_first_instant),
+        cmocka_unit_test(the_gap_is_what_the_phases_leave_open),
+        cmocka_unit_test(the_spacing_is_that_of_the_series_that_nothing_lengthened),
         cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
         cmocka_unit_test(on_a_fine_counter_it_is_the_reading_itself),

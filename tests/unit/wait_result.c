@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/track.h"
+#include "timing/wait/waiter.h"
 #include "timing/wait/waiter.h"
 #include "waiting.h"
 

@@ -4,8 +4,8 @@
  *
  *     poll the counter until `leave`
  *     take one clean sample: how long is it to the target?
- *     table[time left] = how many dependent instructions fill it
- *     enter the run of them that far from its end
+ *     run = time left * cycles_per_tick - fixed_cycles
+ *     enter a run of dependent instructions that lasts so many cycles of the core
  *     read the counter (the stamp), note the evidence, call event(argument)
  *
  * Each processor has its own, approach_<processor>, as a compiler would change the instructions. A
@@ -18,51 +18,63 @@
 #include <stdint.h>
 
 enum {
-    APPROACH_TABLE_ENTRIES = 512, /* a quarter of a tick each */
-    APPROACH_LONGEST_RUN = 248,   /* instructions; fits the table's bytes */
-    APPROACH_LONGER = 100,        /* instructions, where the table ends before the target */
-    APPROACH_VERNIER = 16,        /* readings of a clean sample of a stepped counter */
-    APPROACH_FINE = 24,           /* readings of a fine reading */
+    APPROACH_LONGEST_RUN = 242, /* cycles */
+    APPROACH_VERNIER = 16,      /* readings of a clean sample of a stepped counter */
+    APPROACH_BRIEF = 8,         /* and where the target is near */
+    APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are the sample's */
+    APPROACH_PADS = 3,          /* spacings of the readings to choose from */
 };
 
+/* For approaches, it changes rax, rdx, rdi and flags only. */
+typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
+
+/*
+ * The code of a wait in a hurry lies together: after a pause each page of it costs a translation
+ * that a virtual machine looks up twice, and each line comes from memory.
+ */
+#define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
+
 struct approach {
-    uint64_t target_ticks; /* where the stamp should fall */
+    uint64_t target_ticks; /* where the event should fall, but for what fixed_cycles allows for */
     uint64_t leave_ticks;  /* poll until here */
-    int32_t base_256;      /* entry 0 of the table is for: the middle of the first reading's
-                            * possible instants + this = the target; 256ths of a tick */
-    int32_t step_256; /* of the counter, less one: lower ends of one sample are no farther apart */
-    const uint8_t *table;
+    uint64_t not_before_ticks; /* the event waits until the counter reads this */
+    float cycles_per_tick;
+    float fixed_cycles; /* first reading of the sample to the event, without the run */
+    float step_ticks;   /* of the counter: how far the sample's lower ends may be apart */
+    float slack_ticks; /* the sample's middle is at most half of this above its highest lower end */
+    approach_readings *sample; /* takes the sample's readings, the last ones of a fine reading */
     void (*event)(void *);
     void *argument;
+    const uint32_t *rseq;            /* this thread's struct rseq, or one that never changes */
+    void *frame;                     /* for approach_leave() */
+    float offsets[APPROACH_VERNIER]; /* ticks from the sample's first reading to each */
     /* What happened. */
     uint64_t event_ticks; /* the stamp */
-    int32_t middle_256;   /* middle of the first reading's lower ends, relative to the target */
-    int32_t width_256;    /* lowest - highest lower end; the sample is known to this + one step */
-    uint32_t run;         /* instructions; without them: 0 if it was past leave_ticks already */
+    float first_ticks;    /* the sample's first reading, relative to the target */
+    float width_ticks;    /* its lowest upper end - highest lower end; < 0: they do not fit */
+    uint32_t run;         /* cycles; without an own sample: 0 if it was past leave_ticks already */
     uint32_t gap_ticks;   /* longest time between two polls */
     uint32_t marker;      /* evidence_begin()'s mark as found at the stamp */
-    int32_t allowed_256;  /* < 0: some early readings of the sample do not fit the later ones */
-    const uint32_t *rseq; /* this thread's struct rseq, or one that never changes */
-    uint32_t rseq_cpu;    /* its cpu_id at the stamp */
-    uint32_t unused;
-    uint64_t rseq_marker;      /* its rseq_cs at the stamp */
-    uint64_t not_before_ticks; /* input: the event waits until the counter reads this */
-    int32_t longer_quarters;   /* input: of APPROACH_LONGER instructions; quarters of a tick */
-    uint32_t polls;            /* readings of the loop, and how long it ran; 0: not counted */
-    uint64_t polled_ticks;
+    uint32_t rseq_cpu;    /* the thread's cpu_id at the stamp */
+    uint64_t rseq_marker; /* its rseq_cs at the stamp */
+    int32_t overdue_cycles; /* > 0: so much more than a run of none would have had to be left */
+    int32_t late_cycles;    /* input: more than this is late */
     uint32_t readings[APPROACH_FINE];
-    int32_t offsets_256[APPROACH_FINE]; /* of the readings after the first */
 } __attribute__((aligned(128)));
 
 typedef void approach_function(struct approach *approach);
 
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
-    approach_function *single;  /* for fine counters: one reading */
-    approach_function *vernier; /* for stepped ones: APPROACH_VERNIER readings */
-    void (*read_fine)(uint32_t readings[APPROACH_FINE]);
-    void (*run)(uint64_t instructions); /* so many dependent instructions */
-    int mechanism;                      /* enum timebase_wait_mechanism */
+    approach_function *single;                /* for fine counters: one reading */
+    approach_function *vernier;               /* for stepped ones: APPROACH_VERNIER readings */
+    approach_function *brief;                 /* ... APPROACH_BRIEF readings */
+    approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
+    approach_readings *sample[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
+    approach_readings *few[APPROACH_PADS];    /* ... APPROACH_BRIEF of them */
+    void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
+    int mechanism;                            /* enum timebase_wait_mechanism */
+    int leaves;                               /* approach_leave() works */
 };
 
 /* The best that this process may use. Call it once: it asks the processor. */
@@ -71,7 +83,22 @@ struct approach_ways approach_ways(void);
 /* For every processor: poll until leave_ticks, stamp, event. */
 void approach_poll(struct approach *approach);
 
-/* The event of waits that return. */
+/* The event of waits that return, where there is no better one. */
 void approach_event_none(void *argument);
+
+/*
+ * within(a, b, c, d, frame), from where an event may return at once: approach_leave() of an
+ * approach with this frame makes approach_from() return, past all functions between, whether it was
+ * late.
+ */
+typedef int approach_within(void *a, uint64_t b, uint64_t c, void *d, void *frame);
+int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within);
+void approach_leave(void *approach);
+
+/* The code that follows such a call; null of a null frame. */
+const char *approach_returns_to(const void *frame);
+
+/* Poll until leave_ticks and leave: no stamp, and no evidence but what stands there already. */
+void approach_poll_and_leave(struct approach *approach);
 
 #endif

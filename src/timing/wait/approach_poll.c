@@ -11,6 +11,7 @@ void approach_poll(struct approach *approach)
 {
     uint64_t now = timebase_ticks(), gap = 0;
     approach->run = (int64_t)(now - approach->leave_ticks) < 0;
+    approach->overdue_cycles = approach->run ? approach->late_cycles : INT32_MAX;
     while ((int64_t)(now - approach->leave_ticks) < 0) {
         uint64_t before = now;
         now = timebase_ticks();
@@ -22,6 +23,7 @@ void approach_poll(struct approach *approach)
     approach->marker = evidence_marker();
     approach->rseq_cpu = approach->rseq[1];
     approach->rseq_marker = evidence_rseq_marker(approach->rseq);
+    evidence_forget(approach);
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
     approach->event(approach->argument);
 }

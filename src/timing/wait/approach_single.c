@@ -16,11 +16,15 @@
  * after the stamp. A processor whose counter reading is serialising (stck) does not begin it
  * before; others may begin it a few instructions ahead, always the same number.
  *
+ * What leads to the run is not hidden here, as on x86-64: C has no say in it. It is what it is each
+ * time, as far as the return is predicted wrongly each time.
+ *
  * Slow counters. The whole run is LONGEST_RUN cycles, some 80 ns. Where a tick is longer (24 MHz:
  * 42 ns, RISC-V's 1 or 10 MHz) the uncertainty of a sample of one reading is more than the run can
- * fill. Calibration then finds latencies that do not grow, or entries outside of the table, and
- * chooses the polling loop, whose error is a tick.
+ * fill. Calibration then chooses the polling loop, whose error is a tick.
  */
+#include <stddef.h>
+
 #include <timebase/counter.h>
 #include <timebase/wait.h>
 
@@ -39,7 +43,7 @@
 
 #ifdef APPROACH_LINK
 
-enum { BLOCK = 32, FARTHEST_TICKS = 1 << 22 /* 256ths of it fit 31 bits */ };
+enum { BLOCK = 32, FARTHEST_CYCLES = 1 << 30 };
 
 typedef uintptr_t enter_function(uintptr_t run, uintptr_t chain);
 typedef void call_function(void *argument, void (*event)(void *));
@@ -55,65 +59,36 @@ PART uintptr_t links(uintptr_t chain)
 
 PART void poll(struct approach *approach)
 {
-    uint64_t start = timebase_arch_ticks(), now = start, gap = 0;
-    uint32_t polls = 0;
+    uint64_t now = timebase_arch_ticks(), gap = 0;
     do {
         uint64_t before = now;
         now = timebase_arch_ticks();
-        polls++;
         gap = now - before > gap ? now - before : gap;
     } while ((int64_t)(now - approach->leave_ticks) < 0);
-    approach->polls = polls;
-    approach->polled_ticks = now - start;
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
-}
-
-/* Relative to the target, in 256ths of a tick, limited to FARTHEST_TICKS. */
-PART int32_t relative_256(uint64_t ticks, uint64_t target_ticks)
-{
-    int64_t relative = (int64_t)(ticks - target_ticks);
-    relative = relative < -FARTHEST_TICKS ? -FARTHEST_TICKS : relative;
-    relative = relative > FARTHEST_TICKS ? FARTHEST_TICKS : relative;
-    return (int32_t)(relative * 256);
 }
 
 PART void sample(struct approach *approach)
 {
     uint64_t first = timebase_arch_ticks_ordered();
-    approach->middle_256 = relative_256(first, approach->target_ticks);
-    approach->width_256 = 0;
-    approach->allowed_256 = approach->step_256;
+    approach->first_ticks = (float)(int64_t)(first - approach->target_ticks);
 }
 
-/* Seldom needed: more time is left than the table covers. The index depends on the additions. */
-static __attribute__((noinline)) int64_t wait_longer(int64_t index, int32_t longer_quarters)
+PART uintptr_t find_run(struct approach *approach)
 {
-    uintptr_t chain = 0;
-    for (; index >= APPROACH_TABLE_ENTRIES && longer_quarters > 0; index -= longer_quarters) {
-        for (int i = 0; i < APPROACH_LONGER / 4; i++)
-            __asm__ __volatile__(APPROACH_LINK APPROACH_LINK APPROACH_LINK APPROACH_LINK
-                                 : "+r"(chain)
-                                 :
-                                 : "cc");
-        approach_settle(chain);
-    }
-    return index < APPROACH_TABLE_ENTRIES ? index : APPROACH_TABLE_ENTRIES - 1;
-}
-
-_Static_assert(APPROACH_LONGER % 4 == 0, "wait_longer: links a turn");
-
-PART uintptr_t look_up(struct approach *approach)
-{
-    int64_t index = (-(int64_t)approach->middle_256 - approach->base_256) >> 6;
-    if (__builtin_expect(index >= APPROACH_TABLE_ENTRIES, 0))
-        index = wait_longer(index, approach->longer_quarters);
-    return approach->run = approach->table[index < 0 ? 0 : index];
+    float overdue = approach->first_ticks * approach->cycles_per_tick + approach->fixed_cycles;
+    overdue = overdue < FARTHEST_CYCLES ? overdue : FARTHEST_CYCLES;
+    overdue = overdue > -FARTHEST_CYCLES ? overdue : -FARTHEST_CYCLES;
+    approach->overdue_cycles = (int32_t)overdue;
+    int32_t left = -approach->overdue_cycles;
+    left = left < APPROACH_LONGEST_RUN ? left : APPROACH_LONGEST_RUN;
+    return approach->run = left > 0 ? (uint32_t)left : 0;
 }
 
 /* `chain` is 0, and known when the last of the additions has been done. */
 PART void stamp(struct approach *approach, uintptr_t chain)
 {
-    const char *after = (const char *)&approach->longer_quarters + chain;
+    const char *after = (const char *)&approach->late_cycles + chain;
     (void)*(const volatile int32_t *)(const void *)after;
     do {
         approach->event_ticks = timebase_arch_ticks_ordered();
@@ -125,24 +100,25 @@ PART void take_evidence(struct approach *approach)
     approach->marker = evidence_marker();
     approach->rseq_cpu = approach->rseq[1];
     approach->rseq_marker = evidence_rseq_marker(approach->rseq);
+    evidence_forget(approach);
 }
 
 PART void approach_by(enter_function *enter, call_function *call, struct approach *approach)
 {
     poll(approach);
     sample(approach);
-    stamp(approach, enter(look_up(approach), 0));
+    stamp(approach, enter(find_run(approach), 0));
     take_evidence(approach);
     call(approach->argument, approach->event);
 }
 
-PART void run_by(enter_function *enter, uint64_t instructions)
+PART void run_by(enter_function *enter, uint64_t cycles)
 {
     uintptr_t chain = 0;
     approach_settle(chain);
-    for (; instructions >= BLOCK; instructions -= BLOCK)
+    for (; cycles >= BLOCK; cycles -= BLOCK)
         chain = links(chain);
-    approach_settle(enter((uintptr_t)instructions, chain));
+    approach_settle(enter((uintptr_t)cycles, chain));
 }
 
 #if APPROACH_HAS_RETURN
@@ -154,9 +130,9 @@ void approach_return_single(struct approach *approach)
     approach_by(approach_enter_return, approach_call_return, approach);
 }
 
-static void run_by_return(uint64_t instructions)
+static void run_by_return(uint64_t cycles)
 {
-    run_by(approach_enter_return, instructions);
+    run_by(approach_enter_return, cycles);
 }
 #endif
 
@@ -173,9 +149,9 @@ void approach_jump_single(struct approach *approach)
     approach_by(approach_enter_jump, call, approach);
 }
 
-static void run_by_jump(uint64_t instructions)
+static void run_by_jump(uint64_t cycles)
 {
-    run_by(approach_enter_jump, instructions);
+    run_by(approach_enter_jump, cycles);
 }
 #endif
 
@@ -184,6 +160,27 @@ static void run_by_jump(uint64_t instructions)
 #ifdef __x86_64__
 typedef int approach_single_is_elsewhere;
 #else
+int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within)
+{
+    return within(a, b, c, d, NULL);
+}
+
+const char *approach_returns_to(const void *frame)
+{
+    (void)frame;
+    return NULL;
+}
+
+void approach_leave(void *approach)
+{
+    (void)approach;
+}
+
+void approach_poll_and_leave(struct approach *approach)
+{
+    approach_poll(approach);
+}
+
 void approach_event_none(void *argument)
 {
     (void)argument;
@@ -194,12 +191,14 @@ struct approach_ways approach_ways(void)
 {
 #if defined(APPROACH_LINK) && APPROACH_HAS_RETURN
     if (!approach_stack_is_guarded())
-        return (struct approach_ways){approach_return_single, 0, 0, run_by_return,
-                                      TIMEBASE_MECHANISM_RETURN};
+        return (struct approach_ways){.single = approach_return_single,
+                                      .run = run_by_return,
+                                      .mechanism = TIMEBASE_MECHANISM_RETURN};
 #endif
 #if defined(APPROACH_LINK) && APPROACH_HAS_JUMP
-    return (struct approach_ways){approach_jump_single, 0, 0, run_by_jump, TIMEBASE_MECHANISM_JUMP};
+    return (struct approach_ways){
+        .single = approach_jump_single, .run = run_by_jump, .mechanism = TIMEBASE_MECHANISM_JUMP};
 #endif
-    return (struct approach_ways){0, 0, 0, 0, TIMEBASE_MECHANISM_LOOP};
+    return (struct approach_ways){.mechanism = TIMEBASE_MECHANISM_LOOP};
 }
 #endif

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "calibration.h"
 
-#include <sched.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "calibration_call.h"
-#include "calibration_event.h"
-#include "calibration_readings.h"
+#include "calibration_calls.h"
+#include "clock/counter/probe.h"
+#include "hurry.h"
 #include "outcome.h"
+#include "quantile.h"
+#include "rehearsal.h"
+
+enum {
+    SERIES = 256,        /* of readings, for each spacing */
+    LENGTH_TRIALS = 512, /* of the shortest and of the longest run */
+    TRIALS = 256,        /* exact, and plain */
+    FINE_STEP_TICKS =
+        5,             /* a vernier is worth it where the step is longer than one reading's error */
+    SLOW_TICK_NS = 30, /* a run is some 70 ns: too short to fill such ticks */
+    ATTEMPTS = 3,
+    LOOSE_ENTRY_NS = 60, /* before the right one is known */
+};
+
+/* ---- warm up ------------------------------------------------------------------------------ */
 
 static uint64_t time_of_work(void)
 {
@@ -31,10 +45,199 @@ static void warm_up(const struct waiter *waiter)
     }
 }
 
+/* ---- readings ----------------------------------------------------------------------------- */
+
+static void find_step(struct waiter *waiter)
+{
+    struct timebase_counter counter;
+    memset(&counter, 0, sizeof(counter));
+    counter_find_granularity(&counter);
+    waiter->vernier.step_ticks = (double)counter.granularity_ticks;
+    waiter->vernier.half_step_ticks = (double)(counter.granularity_ticks - 1) / 2;
+    waiter->vernier.readings = 1;
+    waiter->learnt.phase_ticks = timebase_ticks_ordered() % counter.granularity_ticks;
+}
+
+/* Series begin at all phases of a step. */
+static double spacing_of(approach_readings *read)
+{
+    double lengths[SERIES];
+    uint32_t readings[APPROACH_FINE];
+    for (int i = 0; i < SERIES; i++) {
+        for (int left = i * 13 % 32; left > 0; left--)
+            __asm__ __volatile__("");
+        read(readings);
+        lengths[i] = (double)(readings[APPROACH_FINE - 1] - readings[0]);
+    }
+    return vernier_spacing(lengths, SERIES, APPROACH_FINE);
+}
+
+static void find_spacing(struct waiter *waiter)
+{
+    struct vernier *vernier = &waiter->vernier;
+    double narrowest = 0;
+    for (int pad = 0; pad < APPROACH_PADS; pad++) {
+        double spacing = spacing_of(waiter->ways.fine[pad]);
+        double gap = vernier_gap(vernier->step_ticks, spacing, APPROACH_VERNIER);
+        if (pad > 0 && gap > narrowest * 0.8) /* fewer instructions unless it pays */
+            continue;
+        narrowest = gap;
+        waiter->learnt.pad = pad;
+        vernier->spacing_ticks = spacing;
+    }
+    vernier->readings = APPROACH_FINE;
+    vernier->slack_ticks[0] = narrowest;
+    vernier->slack_ticks[1] =
+        vernier_gap(vernier->step_ticks, vernier->spacing_ticks, APPROACH_BRIEF);
+}
+
+static void find_readings(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    find_step(waiter);
+    waiter->best = waiter->ways.single;
+    waiter->brief = NULL;
+    if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.vernier != NULL) {
+        waiter->best = waiter->ways.vernier;
+        waiter->brief = waiter->ways.brief;
+        find_spacing(waiter);
+    }
+    a->step_ticks = (float)waiter->vernier.step_ticks;
+    a->sample = waiter->ways.sample[waiter->learnt.pad];
+    a->slack_ticks = (float)waiter->vernier.slack_ticks[0];
+    waiter->is_brief = 0;
+}
+
+/* ---- cycles ------------------------------------------------------------------------------- */
+
+/* Ticks from the first reading to the event, with a run of so many cycles. */
+static double one_length(struct waiter *waiter, int cycles, int *is_sound)
+{
+    struct approach *a = &waiter->approach;
+    a->leave_ticks = timebase_ticks() + 1 + waiter->rehearsals++ * 13 % 64;
+    a->target_ticks = a->leave_ticks;
+    a->cycles_per_tick = 0;
+    a->fixed_cycles = (float)-cycles;
+    struct rehearsal done = rehearsal_run(waiter, WAY_EXACT);
+    *is_sound = done.is_sound;
+    return done.error_ticks - a->first_ticks;
+}
+
+/* In turn, so that the clock is the same for both. The means of the better part. */
+static int find_lengths(struct waiter *waiter, double *shortest, double *longest)
+{
+    double ticks[2][LENGTH_TRIALS];
+    int counts[2] = {0, 0}, is_sound;
+    for (int i = 0; i < 2 * LENGTH_TRIALS; i++) {
+        ticks[i % 2][counts[i % 2]] =
+            one_length(waiter, i % 2 ? APPROACH_LONGEST_RUN : 0, &is_sound);
+        counts[i % 2] += is_sound;
+    }
+    if (counts[0] == 0 || counts[1] == 0)
+        return 1;
+    *shortest = quantile_low_mean(ticks[0], counts[0]);
+    *longest = quantile_low_mean(ticks[1], counts[1]);
+    return !(*longest > *shortest && *shortest > 0);
+}
+
+static int find_cycles(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double shortest, longest;
+    learnt->spacing_cycles = 0;
+    for (int k = 0; k < APPROACH_VERNIER; k++)
+        waiter->approach.offsets[k] = (float)(k * waiter->vernier.spacing_ticks);
+    if (find_lengths(waiter, &shortest, &longest) != 0)
+        return 1;
+    double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
+    tempo_init(&waiter->tempo, cycle);
+    learnt->fixed_cycles = shortest / cycle;
+    learnt->spacing_cycles = waiter->vernier.spacing_ticks / cycle;
+    learnt->entry_ticks = LOOSE_ENTRY_NS / learnt->period_ns;
+    waiter_publish_tempo(waiter);
+    return 0;
+}
+
+/* ---- exact and plain ---------------------------------------------------------------------- */
+
+struct trials {
+    double bias, spread, earliest, stamp;
+};
+
+static void size_errors(double *errors, int count, double middle)
+{
+    for (int i = 0; i < count; i++)
+        errors[i] = errors[i] < middle ? middle - errors[i] : errors[i] - middle;
+    quantile_sort(errors, count);
+}
+
+static struct trials try_way(struct waiter *waiter, enum waiter_way way)
+{
+    double errors[TRIALS], stamps[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        struct rehearsal done = rehearsal_near(waiter, (struct rehearsal_plan){way, 0});
+        errors[i] = done.error_ticks;
+        stamps[i] = done.stamp_ticks;
+        if (way != WAY_PLAIN)
+            waiter_follow_entry(waiter);
+    }
+    quantile_sort(errors, TRIALS);
+    struct trials found = {
+        .bias = quantile_at(errors, TRIALS, 0.5),
+        .spread = quantile_at(errors, TRIALS, 0.95) - quantile_at(errors, TRIALS, 0.05),
+        .earliest = quantile_at(errors, TRIALS, 0.02),
+        .stamp = quantile_trimmed_mean(stamps, TRIALS),
+    };
+    size_errors(errors, TRIALS, found.bias);
+    choice_init(&waiter->choice, way == WAY_PLAIN ? CHOICE_LOOP : CHOICE_EXACT, errors, TRIALS);
+    return found;
+}
+
+static void find_exact(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct trials found = try_way(waiter, WAY_EXACT);
+    learnt->fixed_cycles += found.bias / waiter->tempo.cycle_ticks;
+    learnt->exact_spread_ticks = found.spread;
+    learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
+    learnt->stamp_ticks[1] = found.stamp;
+}
+
+static void find_plain(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    learnt->plain_bias_ticks = 0;
+    struct trials found = try_way(waiter, WAY_PLAIN);
+    learnt->plain_bias_ticks = found.bias;
+    learnt->plain_spread_ticks = found.spread;
+    learnt->stamp_ticks[0] = found.stamp;
+    learnt->early_ticks = found.bias - found.earliest;
+}
+
+/*
+ * A thread that was held up takes the machine for slow. So what does no better than the loop is
+ * measured again.
+ */
+static void find_ways(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    if (waiter->best == NULL || learnt->period_ns >= SLOW_TICK_NS)
+        return;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        learnt->exact = find_cycles(waiter) == 0;
+        if (learnt->exact)
+            find_exact(waiter);
+        if (learnt->exact && learnt->exact_spread_ticks < learnt->plain_spread_ticks)
+            return;
+    }
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
 /* The approaches read the processor's counter, whatever the clock takes its ticks from. */
 static struct approach_ways ways_here(void)
 {
-    struct approach_ways none = {NULL, NULL, NULL, NULL, TIMEBASE_MECHANISM_LOOP};
+    struct approach_ways none = {.mechanism = TIMEBASE_MECHANISM_LOOP};
     return timebase_counter_id() == TIMEBASE_COUNTER_OS ? none : approach_ways();
 }
 
@@ -49,27 +252,25 @@ static double find_period_ns(const timebase_clock *clock)
 void calibrate(struct waiter *waiter)
 {
     uint64_t start = timebase_ticks();
+    struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
     uint64_t waits = waiter->waits, late = waiter->late, disturbed = waiter->disturbed;
-    memset(&waiter->learnt, 0, sizeof(waiter->learnt));
+    memset(learnt, 0, sizeof(*learnt));
+    tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;
-    waiter->learnt.period_ns = find_period_ns(waiter->clock);
+    learnt->period_ns = find_period_ns(waiter->clock);
     waiter->ways = ways_here();
     warm_up(waiter);
-    waiter->cpu = sched_getcpu();
-    calibrate_readings(waiter);
-    calibrate_run(waiter);
-    if (waiter->learnt.exact)
-        calibrate_exact(waiter);
-    calibrate_plain(waiter);
-    /* Emulated or disturbed: the table may be worse than none. */
-    if (waiter->learnt.exact_spread_ticks > 2 * waiter->learnt.plain_spread_ticks)
-        waiter->learnt.exact = 0;
+    waiter->cpu = evidence_cpu(&waiter->evidence);
+    find_readings(waiter);
+    find_plain(waiter);
+    find_ways(waiter);
     calibrate_calls(waiter);
+    hurry_init(waiter);
     waiter->waits = waits;
     waiter->late = late;
     waiter->disturbed = disturbed;
     waiter->is_calibrating = 0;
     waiter->calibrations++;
-    waiter->calibration_ns = (double)(timebase_ticks() - start) * waiter->learnt.period_ns;
+    waiter->calibration_ns = (double)(timebase_ticks() - start) * learnt->period_ns;
 }

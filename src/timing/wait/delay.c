@@ -61,7 +61,7 @@ static int run_measured_delay(struct waiter *waiter, double ticks,
     waiter->ways.run(count);
     done.event_ticks = timebase_ticks();
     done.disturbance = evidence_now(&waiter->evidence, &waiter->approach);
-    evidence_clear(&waiter->evidence, &waiter->approach);
+    evidence_forget(&waiter->approach);
     done.target_ticks = start + (uint64_t)(ticks + 0.5);
     done.error_ticks = (int64_t)(done.event_ticks - done.target_ticks);
     done.error_ns = (double)done.error_ticks * waiter->learnt.period_ns;
@@ -87,7 +87,7 @@ static enum delay_kind next_kind(struct waiter *waiter, uint64_t delay_ns)
 int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
     return waiter->ways.run != NULL && waiter->learnt.run_ticks > 0 && delay_ns < SHORT_DELAY_NS &&
-        !(flags & ~(unsigned)TIMEBASE_WAIT_PREPARE);
+        !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
 }
 
 int delay_by_instructions(struct waiter *waiter, uint64_t delay_ns,

@@ -12,7 +12,9 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, u
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
-    return waiter_read_fine(waiter, base_ticks, out);
+    int uneven = waiter_read_fine(waiter, base_ticks, out);
+    out->ticks -= waiter->learnt.reading_ticks;
+    return uneven;
 }
 
 TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
@@ -32,15 +34,17 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     out->evidence = waiter->evidence.noticed;
     out->calibrations = waiter->calibrations;
     out->calibration_ns = waiter->calibration_ns;
-    out->instruction_ns = learnt->instruction_ticks * period_ns;
+    out->instruction_ns = waiter->tempo.cycle_ticks * period_ns;
     out->quantum_ns = waiter->vernier.step_ticks * period_ns;
-    out->sample_ns = learnt->sample_width_ticks * period_ns;
+    out->sample_ns =
+        (waiter->vernier.readings > 1 ? waiter->approach.slack_ticks : waiter->vernier.step_ticks) *
+        period_ns;
     out->exact_spread_ns = learnt->exact_spread_ticks * period_ns;
     out->plain_spread_ns = learnt->plain_spread_ticks * period_ns;
     out->plain_bias_ns = learnt->plain_bias_ticks * period_ns;
-    out->least_ns = learnt->coarse_ticks * period_ns;
-    out->margin_ns =
-        (double)margin_ns(&waiter->sleeper.margin, (int64_t)(learnt->coarse_ticks * period_ns));
+    out->least_ns = waiter_coarse_ticks(waiter, 0) * period_ns;
+    out->margin_ns = (double)margin_ns(&waiter->sleeper.margin,
+                                       (int64_t)(waiter_coarse_ticks(waiter, 0) * period_ns));
     out->waits = waiter->waits;
     out->late = waiter->late;
     out->disturbed = waiter->disturbed;

@@ -11,6 +11,8 @@
 #define PERIODS_MAX 2
 /* Probes that never find room then cost little, but they go on. */
 #define RARITY_MAX 64
+/* A margin that has never been too short falls by a step of the logarithm in so many samples. */
+#define FIRST_FALLS 8
 
 static double least(double a, double b)
 {
@@ -30,8 +32,11 @@ static double exponential(double x)
 
 void margin_init(struct margin *margin)
 {
-    const struct margin fresh = {
-        .wake_ns = MARGIN_START_NS, .mean_ns = -1, .target_ns = INT64_MIN, .rarity = 1};
+    const struct margin fresh = {.wake_ns = MARGIN_START_NS,
+                                 .mean_ns = -1,
+                                 .sleep_ns = -1,
+                                 .target_ns = INT64_MIN,
+                                 .rarity = 1};
     *margin = fresh;
     margin_set(margin, 0.99, 0.05);
 }
@@ -56,7 +61,8 @@ static bool is_capped(const struct margin *margin)
 /* What may be polled of a period. */
 static double budget_ns(const struct margin *margin)
 {
-    return margin->cpu_share * margin->period_ns;
+    double kernel_ns = margin->sleep_ns > 0 ? margin->sleep_ns : 0;
+    return margin->cpu_share * margin->period_ns - kernel_ns;
 }
 
 int64_t margin_ns(const struct margin *margin, int64_t lead_ns)
@@ -121,9 +127,17 @@ static double fall_of_all(const struct margin *margin)
     return count > 1 ? exponential(-GAIN * (1 - margin->quantile) * count) : margin->fall;
 }
 
+/* The start is generous: until the first late wake-up it is left faster. */
+static double fall_after(const struct margin *margin)
+{
+    double fall = fall_of_all(margin), first = exponential(-GAIN / FIRST_FALLS);
+    return margin->late == 0 ? least(fall, first) : fall;
+}
+
 static void learn_quantile(struct margin *margin, double latency)
 {
-    double factor = latency > margin->wake_ns ? margin->rise : fall_of_all(margin);
+    double fall = fall_after(margin);
+    double factor = latency > margin->wake_ns ? margin->rise : fall;
     margin->wake_ns = within(MARGIN_MIN_NS, margin->wake_ns * factor, MARGIN_MAX_NS);
 }
 
@@ -143,6 +157,17 @@ static void plan_probe(struct margin *margin, bool is_late)
     else if (margin->skipped > 0 && margin->rarity < RARITY_MAX)
         margin->rarity *= 2;
     margin->skipped = 0;
+}
+
+/* The first one is as good as any; later ones that took far longer had others' interrupts in them.
+ */
+void margin_charge(struct margin *margin, int64_t sleep_ns)
+{
+    double known = margin->sleep_ns, now = (double)sleep_ns;
+    if (known < 0)
+        margin->sleep_ns = now;
+    else
+        margin->sleep_ns += (least(now, 2 * known + MARGIN_MIN_NS) - known) * MEAN_GAIN;
 }
 
 void margin_observe(struct margin *margin, int64_t latency_ns, int64_t with_margin_ns)

@@ -25,10 +25,12 @@
  * G = 1/4 and q = 0.99 one late wake-up raises the margin by 28 %, and a margin three times too
  * long takes 440 wake-ups to shrink.
  *
- * Cap. Polling may take the share s of the period, the mean time between the targets of sleeping
- * waits. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut to
- * s * period - lead above that mean. The cap does not change the quantile that was learnt. If the
- * lead alone takes more than the share, the margin is MIN, and nearly all wake-ups are late.
+ * Cap. A wait may take the share s of the period, the mean time between the targets of sleeping
+ * waits. What the kernel takes of it to put the thread to sleep and to wake it up is told by the
+ * caller. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut
+ * to s * period - sleep - lead above that mean. The cap does not change the quantile that was
+ * learnt. If the lead alone takes more than the share, the margin is MIN, and nearly all wake-ups
+ * are late.
  *
  * Skips and probes. A wait that is too short for the margin would be polled from its beginning. It
  * would give no sample, and a margin that is too long would never shrink. If polling all of the
@@ -45,8 +47,11 @@
 /* ns. The quantile, and the margin of each wait, are always within these. */
 #define MARGIN_MIN_NS 1000
 #define MARGIN_MAX_NS 20000000
-/* Before anything is known: SCHED_FIFO on an idle machine wakes up within 5 to 50 us. */
-#define MARGIN_START_NS 30000
+/*
+ * Before anything is known: generous. SCHED_FIFO wakes up within 5 to 50 us on an idle machine, and
+ * within 100 on a virtual one. The cap cuts it after the first sample, and each sample shrinks it.
+ */
+#define MARGIN_START_NS 200000
 /* A sleep shorter than this is not begun, ns. */
 #define MARGIN_NAP_MIN_NS 2000
 
@@ -55,6 +60,7 @@ struct margin {
     double cpu_share; /* s, (0, 1]; 1: no cap */
     double rise, fall;
     double wake_ns;    /* the quantile of latencies, as far as learnt */
+    double sleep_ns;   /* CPU that a sleep and its wake-up take; < 0: not known */
     double mean_ns;    /* of min(latency, margin); < 0: no sample yet */
     double period_ns;  /* of targets; 0: not known */
     int64_t target_ns; /* the last one; INT64_MIN: none */
@@ -81,6 +87,9 @@ void margin_begin(struct margin *margin, int64_t target_ns);
  * sleep that it allows is at least MARGIN_NAP_MIN_NS long.
  */
 int64_t margin_choose(struct margin *margin, int64_t left_ns, int64_t lead_ns);
+
+/* What a sleep took of the CPU, as measured now and then. */
+void margin_charge(struct margin *margin, int64_t sleep_ns);
 
 /* The sleep ended latency_ns after the moment asked for, with this margin. */
 void margin_observe(struct margin *margin, int64_t latency_ns, int64_t with_margin_ns);

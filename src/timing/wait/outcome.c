@@ -4,12 +4,13 @@
 #include <sched.h>
 #include <stddef.h>
 
-#include "track.h"
-
 enum {
     GAP_NS = 300, /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
+    TOLERATED_TICKS = 2, /* readings that do not fit each other by so little are even */
 };
+
+#define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)
 
 /* The core was slower, but the readings of the approach are right. */
 #define HARMLESS (uint32_t)(TIMEBASE_DISTURBED_UNEVEN | TIMEBASE_DISTURBED_SHARED)
@@ -25,7 +26,7 @@ static int was_throttled(const struct waiter *waiter, uint32_t found)
     return policy == SCHED_FIFO || policy == SCHED_RR;
 }
 
-static uint32_t judge(struct wait *wait)
+APPROACH_WAY static uint32_t judge(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     const struct approach *a = &waiter->approach;
@@ -33,28 +34,23 @@ static uint32_t judge(struct wait *wait)
     uint32_t found = evidence_judge(&waiter->evidence, a, limit);
     if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
         found |= TIMEBASE_DISTURBED_MIGRATED;
-    if (wait->exact && a->allowed_256 < 0)
+    if (wait->exact && waiter->vernier.readings > 1 && a->width_ticks < -TOLERATED_TICKS)
         found |= TIMEBASE_DISTURBED_UNEVEN;
-    if (wait->is_unsteady || (wait->exact && waiter_shares_core(waiter)))
+    if (wait->is_unsteady)
         found |= TIMEBASE_DISTURBED_SHARED;
     if (was_throttled(waiter, found))
         found |= TIMEBASE_DISTURBED_THROTTLED;
     return found;
 }
 
-int outcome_is_late(const struct wait *wait)
+APPROACH_WAY int outcome_is_late(const struct wait *wait)
 {
     const struct approach *a = &wait->waiter->approach;
-    int64_t tolerance_256 = (int64_t)a->step_256 + 4 * 256;
-    /*
-     * For a thread that was held up long the middle is at its limit, and the sum exceeds 32 bits.
-     */
-    int64_t left_256 = -(int64_t)a->middle_256 - a->base_256;
-    return wait->exact ? left_256 < -tolerance_256 : a->run == 0;
+    return a->overdue_cycles > a->late_cycles;
 }
 
-static void fill(const struct wait *wait, uint32_t disturbance, int late,
-                 struct timebase_wait_result *result)
+APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int late,
+                              struct timebase_wait_result *result)
 {
     const struct waiter *waiter = wait->waiter;
     double period_ns = waiter->learnt.period_ns;
@@ -73,30 +69,76 @@ static void fill(const struct wait *wait, uint32_t disturbance, int late,
                                     : TIMEBASE_MECHANISM_LOOP;
     result->late = late;
     result->disturbance = disturbance;
-    result->prepared = (uint32_t)wait->prepared;
+    result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
-void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result)
+/*
+ * What an exact wait shows by itself, with no reading of its event but the stamp. On a stepped
+ * counter that is little: by how much stamp and sample contradict what was believed, and the
+ * readings each other.
+ */
+static void learn(struct waiter *waiter, int late)
+{
+    const struct approach *a = &waiter->approach;
+    double half = waiter->vernier.half_step_ticks, cycles = waiter_cycles(waiter);
+    double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    event += waiter->learnt.stamp_ticks[1];
+    double wrong = event - a->first_ticks - cycles * waiter->tempo.cycle_ticks;
+    double size = (wrong < 0 ? -wrong : wrong) - half;
+    double misfit = waiter->vernier.readings > 1 ? -(double)a->width_ticks : 0;
+    size = size > misfit ? size : misfit;
+    choice_learn(&waiter->choice, CHOICE_EXACT, size > 0 ? size : 0);
+    if (late)
+        return;
+    tempo_learn(&waiter->tempo, event - a->first_ticks, cycles, half);
+    waiter_publish_tempo(waiter);
+}
+
+/* What costs next to nothing, with what was found. */
+APPROACH_WAY static uint32_t count(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
     int late = outcome_is_late(wait);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
-    /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
-    waiter->can_track =
-        wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
-    if (wait->exact)
-        steady_learn(&waiter->steady, late || (found & HARMLESS) != 0);
     waiter->evidence.noticed |= found;
     waiter->wait_is_open = 0;
     waiter->waits++;
     waiter->late += (uint64_t)late;
     waiter->disturbed += found != 0;
+    return found;
+}
+
+APPROACH_WAY void outcome_count_open(struct waiter *waiter)
+{
+    if (waiter->wait_is_open)
+        count(waiter);
+}
+
+APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result)
+{
+    struct wait *wait = &waiter->last;
+    uint32_t found = count(waiter);
+    int late = outcome_is_late(wait);
     if (result != NULL)
         fill(wait, found, late, result);
+    /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
+    if (wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0)
+        learn(waiter, late);
+    if (wait->exact)
+        waiter_follow_entry(waiter);
+    if (wait->is_unsteady && !wait->prepared)
+        choice_fade(&waiter->choice);
 }
 
 void outcome_settle_open(struct waiter *waiter)
 {
     if (waiter->wait_is_open)
         outcome_settle(waiter, NULL);
+}
+
+void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result)
+{
+    uint32_t noticed = waiter->evidence.noticed;
+    fill(&waiter->last, judge(&waiter->last), 0, result);
+    waiter->evidence.noticed = noticed;
 }

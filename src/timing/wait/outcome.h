@@ -17,4 +17,13 @@ void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result);
 /* The same without a result, if it has not been done. */
 void outcome_settle_open(struct waiter *waiter);
 
+/*
+ * Between the event of a wait that returns with a result and its return the result is made. Once in
+ * vain before the event, so that the code is at hand; what it writes is written again.
+ */
+void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result);
+
+/* The same in a hurry: it is counted, and nothing is learnt from it. */
+void outcome_count_open(struct waiter *waiter);
+
 #endif

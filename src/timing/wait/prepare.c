@@ -2,9 +2,16 @@
 #include <stddef.h>
 
 #include "prepare.h"
-#include "track.h"
+#include "rehearsal.h"
 
-enum { DRY_RUNS = 4, DRY_RUN_NS = 1200, CODE_LINES = 4, CACHE_LINE = 64 };
+/* The first ones fetch code from wherever it is, and say nothing about those behind them. */
+enum { COLD_ONES = 2 };
+
+enum { MOST_REHEARSALS = 200, LOOPS = 8, CODE_LINES = 4, CACHE_LINE = 64 };
+
+/* How much longer than usual one may take: the first fetches its code from far away. */
+#define COLD 4.0
+#define WARM 2.0
 
 static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
 
@@ -13,22 +20,20 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
     return rehearsing;
 }
 
-static int64_t left_ns(const struct waiter *waiter, uint64_t target_ticks)
-{
-    return (int64_t)((double)(int64_t)(target_ticks - timebase_ticks()) * waiter->learnt.period_ns);
-}
-
-/* Into the data cache at least; the dry runs fetch the code of the approach. */
+/*
+ * The event's code, or that which the wait returns to, into the second level and the data cache: it
+ * is not far then.
+ */
 static void fetch(const struct waiter *waiter, void (*function)(void *))
 {
     const char *code = (const char *)(uintptr_t)function;
-    for (int line = 0; function != NULL && line < CODE_LINES; line++)
+    if (code == NULL)
+        code = approach_returns_to(waiter->last.frame);
+    for (int line = 0; code != NULL && line < CODE_LINES; line++)
         __builtin_prefetch(code + line * CACHE_LINE, 0, 3);
-    for (unsigned i = 0; i < sizeof(waiter->table); i += CACHE_LINE)
-        __builtin_prefetch(&waiter->table[i], 0, 3);
 }
 
-static void rehearse(void (*function)(void *), void *argument)
+static void rehearse_function(void (*function)(void *), void *argument)
 {
     if (function == NULL)
         return;
@@ -37,31 +42,44 @@ static void rehearse(void (*function)(void *), void *argument)
     rehearsing = 0;
 }
 
-/* An approach without an event. It shows the speed of the core clock, too. */
-static void run_dry(struct waiter *waiter)
+/* One in eight by the loop, so that both are known; every other one as the wait will end. */
+static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
 {
-    struct approach *a = &waiter->approach;
-    uint64_t target = timebase_ticks() + (uint64_t)waiter->learnt.coarse_ticks + 64;
-    waiter_aim(waiter, target, 0, 1);
-    a->not_before_ticks = target - (UINT64_C(1) << 62);
-    a->event = approach_event_none;
-    waiter->best(a);
-    waiter->can_track = a->marker == 1;
-    waiter_track(waiter);
+    unsigned turn = waiter->rehearsals;
+    int exact = waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN) && turn % LOOPS != 0;
+    uint64_t start = timebase_ticks();
+    double *known = &waiter->learnt.rehearsal_ticks;
+    struct rehearsal_plan plan = {exact ? WAY_EXACT : WAY_PLAIN,
+                                  returns && turn / (exact ? 1 : LOOPS) % 2};
+    if (is_warm)
+        rehearsal_learn(waiter, plan);
+    else
+        rehearsal_near(waiter, plan);
+    double took = (double)(timebase_ticks() - start);
+    if (is_warm && took < 2 * *known)
+        *known += (took - *known) / 16;
 }
 
 int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
             void *argument)
 {
-    int64_t needed = (int64_t)(waiter->learnt.coarse_ticks * waiter->learnt.period_ns) + DRY_RUN_NS;
-    int runs = 0;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double needed = waiter_coarse_ticks(waiter, 0) + learnt->plain_bias_ticks + learnt->lead_ticks;
+    int turn = 0;
     fetch(waiter, function);
-    int is_in_time = left_ns(waiter, target_ticks) > needed;
-    if (flags & TIMEBASE_WAIT_REHEARSE && is_in_time)
-        rehearse(function, argument);
-    if (!waiter->learnt.exact)
-        return is_in_time;
-    for (; runs < DRY_RUNS && left_ns(waiter, target_ticks) > needed; runs++)
-        run_dry(waiter);
-    return runs > 0;
+    waiter->first_ones_ticks = 0;
+    if (flags & TIMEBASE_WAIT_REHEARSE &&
+        (double)(int64_t)(target_ticks - timebase_ticks()) > needed)
+        rehearse_function(function, argument);
+    uint64_t start = timebase_ticks();
+    for (; turn < MOST_REHEARSALS; turn++) {
+        double left = (double)(int64_t)(target_ticks - timebase_ticks());
+        if (left < needed + learnt->rehearsal_ticks * (turn == 0 ? COLD : WARM))
+            break;
+        rehearse_wait(waiter, flags, function == NULL, turn >= COLD_ONES);
+        fetch(waiter, function);
+        if (turn + 1 == COLD_ONES)
+            waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
+    }
+    return turn > 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: cold code costs a hundred times the wait's own error. So the code of the approach, its
- * table and the event's function are used once before, which brings them into the caches.
+ * prepare: the last microseconds before an approach. Cold code costs a hundred times the wait's own
+ * error, and the core clock changes; so the approach is rehearsed, again and again, as long as
+ * there is time. The event's function is fetched, and called if asked for.
  */
 #ifndef WAIT_PREPARE_H
 #define WAIT_PREPARE_H
@@ -10,10 +11,10 @@
 
 #include "waiter.h"
 
-/* What it takes at most with everything cold, without a rehearsal of the function. */
-#define PREPARE_NS 5000
+/* Rehearsals begin so long before the approach. */
+#define PREPARE_NS 8000
 
-/* Some approaches to targets of their own while there is time. Returns 1 if there was. */
+/* Returns 1 if there was time for a rehearsal. */
 int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
             void *argument);
 

@@ -40,3 +40,13 @@ double quantile_trimmed_mean(double *values, int count)
         sum += values[i];
     return sum / (count - 2 * cut);
 }
+
+double quantile_low_mean(double *values, int count)
+{
+    int first = count / 8, last = count * 5 / 8;
+    double sum = 0;
+    quantile_sort(values, count);
+    for (int i = first; i <= last && i < count; i++)
+        sum += values[i];
+    return sum / (last - first + 1);
+}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 #include <timebase/clock.h>
@@ -35,16 +36,28 @@ static enum sleep_outcome sleep_slice(struct sleeper *sleeper, int64_t begin_ns,
     return sleep_until(sleeper, begin_ns + slice_ns) ? SLEEP_AGAIN : SLEEP_POLL;
 }
 
+/* 0: unknown. To ask takes two system calls: often at first, then now and then. */
+static int64_t cpu_ns(const struct sleeper *sleeper)
+{
+    enum { OFTEN = 8, SELDOM = 16 };
+    uint64_t samples = sleeper->margin.samples;
+    bool is_due = samples < OFTEN || samples % SELDOM == 0;
+    return is_due && sleeper->ops->cpu_ns != NULL ? sleeper->ops->cpu_ns(sleeper->context) : 0;
+}
+
 static enum sleep_outcome sleep_to_margin(struct sleep_wait *wait, struct sleeper *sleeper,
                                           int64_t until_ns, int64_t margin_ns)
 {
+    int64_t before_ns = cpu_ns(sleeper);
     if (!sleep_until(sleeper, until_ns))
         return SLEEP_POLL;
-    int64_t latency_ns = now_ns(sleeper) - until_ns;
+    int64_t latency_ns = now_ns(sleeper) - until_ns, after_ns = cpu_ns(sleeper);
     if (latency_ns < -MARGIN_NAP_MIN_NS) /* woken early: no sample */
         return SLEEP_AGAIN;
     wait->margin_ns = margin_ns;
     wait->wake_ns = latency_ns;
+    if (before_ns > 0 && after_ns > before_ns)
+        margin_charge(&sleeper->margin, after_ns - before_ns);
     margin_observe(&sleeper->margin, latency_ns, margin_ns);
     return SLEEP_AGAIN;
 }
@@ -100,7 +113,18 @@ static int sleep_on_monotonic(void *context, int64_t until_ns)
     return error;
 }
 
+static int64_t cpu_of_thread(void *context)
+{
+    struct timespec used;
+    int saved_errno = errno;
+    int error = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    (void)context;
+    errno = saved_errno;
+    return error == 0 ? (int64_t)used.tv_sec * NS_PER_SEC + used.tv_nsec : 0;
+}
+
 const struct sleep_ops sleep_in_kernel = {
+    .cpu_ns = cpu_of_thread,
     .now_ns = now_of_clock,
     .sleep_until = sleep_on_monotonic,
 };

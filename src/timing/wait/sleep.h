@@ -33,6 +33,7 @@
 
 /* What sleeping needs of the world; a simulation has its own. */
 struct sleep_ops {
+    int64_t (*cpu_ns)(void *context); /* that this thread has used; null, or 0 now: unknown */
     /* The clock of the targets. */
     int64_t (*now_ns)(void *context);
     /* Sleep until this moment of it or later; less than 2 s ahead. 0, or an errno: no sleeping. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "stages.h"
 
-#include <sched.h>
 #include <stddef.h>
 
+#include "hurry.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "relax.h"
-#include "track.h"
 
 enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */
 
@@ -17,22 +15,31 @@ static int64_t lead_ticks(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     int measured = wait->result != NULL;
-    double exact = learnt->coarse_ticks, plain = learnt->plain_bias_ticks;
+    double exact = waiter_coarse_ticks(wait->waiter, 0), plain = learnt->plain_bias_ticks;
     if (wait->function == NULL) {
         exact += learnt->exit_ticks[1][measured];
         plain += learnt->exit_ticks[0][measured];
     }
     int64_t lead = (int64_t)(exact > plain ? exact : plain) + 2;
-    lead += (int64_t)learnt->lead_ticks;
-    if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
-        lead += waiter_ticks_of_ns(wait->waiter, PREPARE_NS);
-    return lead;
+    return lead + (int64_t)learnt->lead_ticks + waiter_ticks_of_ns(wait->waiter, PREPARE_NS);
+}
+
+/*
+ * Most wake-ups leave enough of the margin for all of the rehearsals. Those that leave least of it
+ * are to have time for the first few: to sleep so much less for their sake would make each wait
+ * poll for it.
+ */
+static int64_t sleep_lead_ns(const struct wait *wait)
+{
+    enum { FEW_NS = 3000 };
+    return (int64_t)((double)lead_ticks(wait) * wait->waiter->learnt.period_ns) - PREPARE_NS +
+        FEW_NS;
 }
 
 static void sleep_for(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    int64_t lead_ns = (int64_t)((double)lead_ticks(wait) * waiter->learnt.period_ns);
+    int64_t lead_ns = sleep_lead_ns(wait);
     int64_t target_ns;
     do {
         wait_convert(wait);
@@ -75,37 +82,48 @@ static double aim_of(const struct wait *wait)
     return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
 }
 
+/* What there is the time for, with what comes before the first poll. */
+static enum waiter_way find_way(const struct wait *wait)
+{
+    enum { BEFORE_NS = 40 };
+    const struct waiter *waiter = wait->waiter;
+    double left = (double)wait_left_ticks(wait) + wait->aim;
+    left -= BEFORE_NS / waiter->learnt.period_ns;
+    if (left > waiter_coarse_ticks(waiter, 0))
+        return WAY_EXACT;
+    return waiter->brief != NULL && left > waiter_coarse_ticks(waiter, 1) ? WAY_BRIEF : WAY_PLAIN;
+}
+
 static void set_up(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
     wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
-    wait->is_unsteady = wait->exact && !waiter->is_calibrating && !steady_enough(&waiter->steady);
+    wait->is_unsteady = wait->exact && !waiter->is_calibrating &&
+        !choice_is_exact(&waiter->choice, (wait->flags & TIMEBASE_WAIT_STEADY) != 0);
     wait->exact &= !wait->is_unsteady;
     wait->aim = aim_of(wait);
-    if (wait->exact && (double)wait_left_ticks(wait) + wait->aim < waiter->learnt.coarse_ticks) {
+    wait->way = wait->exact ? find_way(wait) : WAY_PLAIN;
+    if (wait->exact && wait->way == WAY_PLAIN) {
         wait->exact = 0;
         wait->aim = aim_of(wait);
     }
-    waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
+    waiter_aim(waiter, wait->ticks, wait->aim, wait->way);
     a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
         ? wait->ticks
         : timebase_ticks() - (UINT64_C(1) << 62);
-    a->event = wait->function != NULL ? wait->function : approach_event_none;
-    a->argument = wait->argument;
+    wait_set_event(wait);
 }
 
 static void approach(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    struct approach *a = &waiter->approach;
     set_up(wait);
-    evidence_begin(&waiter->evidence, a);
-    if (wait->exact)
-        waiter->best(a);
+    if (wait->way != WAY_PLAIN || !waiter_is_bare(waiter))
+        evidence_begin(&waiter->evidence, &waiter->approach);
     else
-        approach_poll(a);
-    evidence_clear(&waiter->evidence, a);
+        evidence_forget(&waiter->approach);
+    waiter_approach(waiter, wait->way);
 }
 
 /* What is open of the wait before this one is judged and learnt from first. */
@@ -113,28 +131,37 @@ static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
     outcome_settle_open(waiter);
-    waiter_track(waiter);
     waiter->last = *asked;
-    waiter->last.cpu = sched_getcpu();
+    waiter->last.cpu = evidence_cpu(&waiter->evidence);
+    waiter->found = 0;
     waiter->uses++;
     return &waiter->last;
 }
 
-int stages_run(const struct wait *asked)
+static int run(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
+    uint64_t start = asked->entered_ticks;
+    int is_cold = hurry_after_pause(waiter, start);
     struct wait *wait = begin(asked);
     uint64_t number = waiter->uses;
     if (wait->flags & TIMEBASE_WAIT_SLEEP)
         sleep_for(wait);
     evidence_begin(&waiter->evidence, &waiter->approach);
+    uint64_t began = timebase_ticks();
     poll_for(wait);
-    if (wait->flags & (TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE))
-        wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
+    wait->disturbance = evidence_now(&waiter->evidence, &waiter->approach);
+    set_up(wait); /* once in vain, so that its code is at hand when there is no time to fetch it */
+    if (wait->result != NULL && wait->function == NULL &&
+        wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, PREPARE_NS / 2))
+        outcome_fetch(waiter, wait->result);
+    wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
+    if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
+        hurry_learn(waiter, (int64_t)(began - start));
     /* A function that waits by its own waiter has overwritten what was known of this wait. */
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
-    wait->disturbance = evidence_now(&waiter->evidence, &waiter->approach);
+    wait->disturbance |= waiter->found;
     waiter->wait_is_open = 1;
     approach(wait);
     if (waiter->uses != number)
@@ -142,4 +169,10 @@ int stages_run(const struct wait *asked)
     if (wait->result != NULL)
         outcome_settle(waiter, wait->result);
     return outcome_is_late(wait);
+}
+
+APPROACH_WAY int stages_run(struct wait *asked)
+{
+    asked->entered_ticks = timebase_ticks();
+    return hurry_is_due(asked) ? hurry_run(asked) : run(asked);
 }

@@ -17,6 +17,6 @@
  * All stages of the wait asked for, which names its waiter and has its target in ticks. Returns 0,
  * 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself.
  */
-int stages_run(const struct wait *asked);
+int stages_run(struct wait *asked);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * target: which targets a wait refuses for lying too far away.
  *
- * The counter wraps at 2^64, and need not begin at 0. So a tick is ahead or has passed by the signed
- * difference from now: a target from before the counter's 0 has passed like any other.
+ * The counter wraps at 2^64, and need not begin at 0. So a tick is ahead or has passed by the
+ * signed difference from now: a target from before the counter's 0 has passed like any other.
  */
 #ifndef WAIT_TARGET_H
 #define WAIT_TARGET_H

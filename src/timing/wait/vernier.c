@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "vernier.h"
 
-enum { PAD_STEP = 1 };      /* instructions: approach_x86_64.S, read_vernier */
-#define MOST_AT_ONCE 0.0005 /* interruptions lengthen a series by any amount */
+#include "quantile.h"
 
-int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, uint32_t base,
+int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out)
 {
     double low = (double)(int32_t)(readings[0] - base), high = low + vernier->step_ticks;
     int used = 1;
-    for (; used < vernier->readings; used++) {
-        double end = (double)(int32_t)(readings[used] - base) - vernier->offsets[used];
+    for (; used < n; used++) {
+        double end = (double)(int32_t)(readings[used] - base) - used * vernier->spacing_ticks;
         double tighter_low = end > low ? end : low;
         double tighter_high = end + vernier->step_ticks < high ? end + vernier->step_ticks : high;
         if (tighter_low > tighter_high)
@@ -20,56 +19,33 @@ int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, u
     }
     out->ticks = (low + high - 1) / 2; /* whole ticks: see half_step_ticks */
     out->bound_ticks = (high - low) / 2;
-    return used == 1 && vernier->readings > 1;
+    return used == 1 && n > 1;
 }
 
-void vernier_add(struct vernier_sums *sums, const uint32_t readings[APPROACH_FINE])
+double vernier_gap(double step_ticks, double spacing_ticks, int n)
 {
-    for (int k = 0; k < APPROACH_FINE; k++)
-        sums->elapsed[k] += (double)(readings[k] - readings[0]);
-    sums->count++;
-}
-
-/* Least squares of y = a k + b p(k). */
-int vernier_fit(struct vernier *vernier, const struct vernier_sums *sums)
-{
-    double kk = 0, kp = 0, pp = 0, ky = 0, py = 0;
-    if (sums->count == 0)
-        return 1;
-    for (int k = 1; k < APPROACH_FINE; k++) {
-        double pads = PAD_STEP * k * (k - 1) / 2.0, y = sums->elapsed[k] / sums->count;
-        kk += (double)k * k;
-        kp += k * pads;
-        pp += pads * pads;
-        ky += k * y;
-        py += pads * y;
+    double phases[64], widest = 0;
+    n = n < 64 ? n : 64;
+    for (int k = 0; k < n; k++) {
+        double steps = k * spacing_ticks / step_ticks;
+        phases[k] = (steps - (double)(int64_t)steps) * step_ticks;
     }
-    double determinant = kk * pp - kp * kp;
-    double spacing = (ky * pp - py * kp) / determinant;
-    double pad = (py * kk - ky * kp) / determinant;
-    if (spacing <= 0 || pad < 0)
-        return 1;
-    for (int k = 0; k < APPROACH_FINE; k++)
-        vernier->offsets[k] = spacing * k + pad * (PAD_STEP * k * (k - 1) / 2.0);
-    return 0;
+    quantile_sort(phases, n);
+    for (int k = 0; k < n; k++) {
+        double next = k + 1 < n ? phases[k + 1] : phases[0] + step_ticks;
+        widest = next - phases[k] > widest ? next - phases[k] : widest;
+    }
+    return widest;
 }
 
-void vernier_follow(struct vernier *vernier, const uint32_t *readings, int n)
+double vernier_spacing(double *lengths, int series, int readings)
 {
-    double low = 0, high = vernier->step_ticks, factor;
-    int lowest = 0, highest = 0; /* which reading set these ends */
-    for (int k = 1; k < n; k++) {
-        double end = (double)(int32_t)(readings[k] - readings[0]) - vernier->offsets[k];
-        lowest = end > low ? k : lowest;
-        low = end > low ? end : low;
-        highest = end + vernier->step_ticks < high ? k : highest;
-        high = end + vernier->step_ticks < high ? end + vernier->step_ticks : high;
+    int batches = series / VERNIER_BATCH;
+    for (int b = 0; b < batches; b++) {
+        double mean = 0;
+        for (int i = 0; i < VERNIER_BATCH; i++)
+            mean += lengths[b * VERNIER_BATCH + i] / VERNIER_BATCH;
+        lengths[b] = mean;
     }
-    if (low <= high)
-        return;
-    factor = (low - high) / (vernier->offsets[lowest] - vernier->offsets[highest]) / 8;
-    factor = factor < -MOST_AT_ONCE ? -MOST_AT_ONCE : factor;
-    factor = factor > MOST_AT_ONCE ? MOST_AT_ONCE : factor;
-    for (int k = 0; k < APPROACH_FINE; k++)
-        vernier->offsets[k] *= 1 + factor;
+    return quantile_low_mean(lengths, batches) / (readings - 1);
 }

@@ -17,43 +17,33 @@
 
 #include <timebase/wait.h>
 
-#include "approach.h"
-
 struct vernier {
     double step_ticks;
     double
-        half_step_ticks; /* a reading of v stands for v to v + step - 1; their mean is v + this */
-    double offsets[APPROACH_FINE]; /* ticks after the first reading */
-    int readings;                  /* of a fine reading: 1 or APPROACH_FINE */
+        half_step_ticks;   /* a reading of v stands for v to v + step - 1; their mean is v + this */
+    double spacing_ticks;  /* from one reading to the next */
+    double slack_ticks[2]; /* the widest gap that a sample leaves: of all its readings, of few */
+    int readings;          /* of a fine reading: 1 where no vernier is needed */
 };
 
 /*
- * When the first reading was taken, relative to base. Uses the readings from the first on as long
- * as they agree. Returns 0, or 1 if only the first was used.
+ * When the first of n readings was taken, relative to base. Uses them from the first on as long as
+ * they agree. Returns 0, or 1 if only the first was used.
  */
-int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, uint32_t base,
+int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out);
 
 /*
- * Learning the offsets. Reading k comes k * spacing + pad * (0 + 1 + 2 + ... + (k-1)) after the
- * first, as approach_x86_64.S pads them: two unknowns, fitted to sums of v[k] - v[0] over many
- * series at random phases.
+ * The widest stretch of the counter's step that n readings at this spacing leave open: how well
+ * the spacing suits the step. Between step / n and step.
  */
-struct vernier_sums {
-    double elapsed[APPROACH_FINE];
-    int count;
-};
-
-void vernier_add(struct vernier_sums *sums, const uint32_t readings[APPROACH_FINE]);
-
-/* Returns 0, or 1 if the sums make no sense (no series, or not growing). */
-int vernier_fit(struct vernier *vernier, const struct vernier_sums *sums);
+double vernier_gap(double step_ticks, double spacing_ticks, int n);
 
 /*
- * Follow the core clock: if the first n readings have no common instant, change the offsets by an
- * eighth of what would give them one. Readings that have one change nothing. So it does not matter
- * that they all begin at one phase of the step, just after a poll saw it.
+ * The spacing, from how long series of readings took, of which some were held up: the mean of
+ * batches, without the longest of these. Reorders them. At least two batches.
  */
-void vernier_follow(struct vernier *vernier, const uint32_t *readings, int n);
+enum { VERNIER_BATCH = 16 };
+double vernier_spacing(double *lengths, int series, int readings);
 
 #endif

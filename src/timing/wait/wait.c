@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* wait: the public waits and delays: check the target, follow the CPU, run the stages. */
-#define _GNU_SOURCE
-#include <sched.h>
 #include <stddef.h>
 
 #include "calibration.h"
 #include "delay.h"
+#include "hurry.h"
 #include "stages.h"
 #include "target.h"
-
-#define ALL_FLAGS 63u
 
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
@@ -18,19 +15,26 @@ static int is_too_far(const struct wait *wait, int64_t now_ns)
     return target_tick_is_far(wait->ticks, timebase_ticks(), wait->waiter->learnt.period_ns);
 }
 
-/* On another CPU the table is wrong; and noise may have hidden it. Calibration takes some 5 ms. */
+/* Long enough for a calibration, which takes 5 ms. */
+static inline int is_long(const struct wait *wait)
+{
+    enum { LONG_NS = 20000000 };
+    return wait_left_ticks(wait) > waiter_ticks_of_ns(wait->waiter, LONG_NS);
+}
+
+/* Another CPU has another clock; and noise may have hidden what there is. */
 static void follow_cpu(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    int moved = sched_getcpu() != waiter->cpu;
+    int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
     int failed = waiter->best != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
-    if ((moved || failed) && wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, 20e6))
+    if (moved || failed)
         calibrate(waiter);
 }
 
 static struct waiter *check(const struct timebase_waiter *public, unsigned flags)
 {
-    return (flags & ~ALL_FLAGS) == 0 ? waiter_checked(public) : NULL;
+    return (flags & ~WAITER_FLAGS) == 0 ? waiter_checked(public) : NULL;
 }
 
 static int is_known(const timebase_clock *clock)
@@ -40,17 +44,19 @@ static int is_known(const timebase_clock *clock)
     return status >= 0 && status != TIMEBASE_STATUS_UNKNOWN;
 }
 
-static int wait_for(struct timebase_waiter *public, struct wait *wait, int64_t now_ns,
-                    struct timebase_wait_result *result)
+APPROACH_WAY static int wait_for(struct timebase_waiter *public, struct wait *wait, int64_t now_ns,
+                                 struct timebase_wait_result *result)
 {
     wait->result = result;
+    wait->frame = result == NULL ? wait->frame : NULL;
     wait->waiter = check(public, wait->flags);
     if (wait->waiter == NULL || is_too_far(wait, now_ns))
         return TIMEBASE_E_INVALID;
     if (wait->ticks_at != NULL && !is_known(wait->waiter->clock))
         return TIMEBASE_E_UNSUPPORTED;
     wait_convert(wait);
-    follow_cpu(wait);
+    if (is_long(wait))
+        follow_cpu(wait);
     return stages_run(wait);
 }
 
@@ -66,39 +72,73 @@ static int64_t mono_now(const struct timebase_waiter *public)
     return waiter != NULL ? timebase_mono_ns(waiter->clock) : 0;
 }
 
-TIMEBASE_API int timebase_wait_until_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
-                                           unsigned flags, struct timebase_wait_result *result)
+APPROACH_WAY static int until_ticks(void *waiter, uint64_t target_ticks, uint64_t flags,
+                                    void *result, void *frame)
 {
-    struct wait wait = {.ticks = target_ticks, .flags = flags};
-    return wait_for(waiter, &wait, 0, result);
+    if (result == NULL)
+        hurry_at_once((struct timebase_waiter *)waiter, target_ticks, (unsigned)flags, frame);
+    struct wait wait = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
+    return wait_for((struct timebase_waiter *)waiter, &wait, 0,
+                    (struct timebase_wait_result *)result);
 }
 
-TIMEBASE_API int timebase_wait_until_mono(struct timebase_waiter *waiter, int64_t mono_ns,
-                                          unsigned flags, struct timebase_wait_result *result)
+TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
+                                                        uint64_t target_ticks, unsigned flags,
+                                                        struct timebase_wait_result *result)
 {
-    struct wait wait = {.ticks_at = timebase_ticks_at_mono, .ns = mono_ns, .flags = flags};
-    return wait_for(waiter, &wait, mono_now(waiter), result);
+    return approach_from(waiter, target_ticks, flags, result, until_ticks);
 }
 
-TIMEBASE_API int timebase_wait_until_utc(struct timebase_waiter *waiter, int64_t utc_ns,
-                                         unsigned flags, struct timebase_wait_result *result)
+APPROACH_WAY static int until_mono(void *waiter, uint64_t ns, uint64_t flags, void *result,
+                                   void *frame)
 {
-    struct wait wait = {.ticks_at = timebase_ticks_at_utc, .ns = utc_ns, .flags = flags};
-    return wait_for(waiter, &wait, utc_now(waiter), result);
+    struct wait wait = {.ticks_at = timebase_ticks_at_mono,
+                        .ns = (int64_t)ns,
+                        .flags = (unsigned)flags,
+                        .frame = frame};
+    return wait_for((struct timebase_waiter *)waiter, &wait, mono_now(waiter),
+                    (struct timebase_wait_result *)result);
 }
 
-TIMEBASE_API int timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
-                                          unsigned flags, void (*function)(void *), void *argument,
-                                          struct timebase_wait_result *result)
+TIMEBASE_API APPROACH_WAY int timebase_wait_until_mono(struct timebase_waiter *waiter,
+                                                       int64_t mono_ns, unsigned flags,
+                                                       struct timebase_wait_result *result)
+{
+    return approach_from(waiter, (uint64_t)mono_ns, flags, result, until_mono);
+}
+
+APPROACH_WAY static int until_utc(void *waiter, uint64_t ns, uint64_t flags, void *result,
+                                  void *frame)
+{
+    struct wait wait = {.ticks_at = timebase_ticks_at_utc,
+                        .ns = (int64_t)ns,
+                        .flags = (unsigned)flags,
+                        .frame = frame};
+    return wait_for((struct timebase_waiter *)waiter, &wait, utc_now(waiter),
+                    (struct timebase_wait_result *)result);
+}
+
+TIMEBASE_API APPROACH_WAY int timebase_wait_until_utc(struct timebase_waiter *waiter,
+                                                      int64_t utc_ns, unsigned flags,
+                                                      struct timebase_wait_result *result)
+{
+    return approach_from(waiter, (uint64_t)utc_ns, flags, result, until_utc);
+}
+
+TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *waiter,
+                                                       uint64_t target_ticks, unsigned flags,
+                                                       void (*function)(void *), void *argument,
+                                                       struct timebase_wait_result *result)
 {
     struct wait wait = {
         .ticks = target_ticks, .flags = flags, .function = function, .argument = argument};
     return function != NULL ? wait_for(waiter, &wait, 0, result) : TIMEBASE_E_INVALID;
 }
 
-TIMEBASE_API int timebase_wait_call_mono(struct timebase_waiter *waiter, int64_t mono_ns,
-                                         unsigned flags, void (*function)(void *), void *argument,
-                                         struct timebase_wait_result *result)
+TIMEBASE_API APPROACH_WAY int timebase_wait_call_mono(struct timebase_waiter *waiter,
+                                                      int64_t mono_ns, unsigned flags,
+                                                      void (*function)(void *), void *argument,
+                                                      struct timebase_wait_result *result)
 {
     struct wait wait = {.ticks_at = timebase_ticks_at_mono,
                         .ns = mono_ns,
@@ -109,9 +149,10 @@ TIMEBASE_API int timebase_wait_call_mono(struct timebase_waiter *waiter, int64_t
                             : TIMEBASE_E_INVALID;
 }
 
-TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t utc_ns,
-                                        unsigned flags, void (*function)(void *), void *argument,
-                                        struct timebase_wait_result *result)
+TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t utc_ns,
+                                                     unsigned flags, void (*function)(void *),
+                                                     void *argument,
+                                                     struct timebase_wait_result *result)
 {
     struct wait wait = {.ticks_at = timebase_ticks_at_utc,
                         .ns = utc_ns,
@@ -119,6 +160,21 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
                         .function = function,
                         .argument = argument};
     return function != NULL ? wait_for(waiter, &wait, utc_now(waiter), result) : TIMEBASE_E_INVALID;
+}
+
+static int delay_for(void *public, uint64_t delay_ns, uint64_t flags, void *result, void *frame)
+{
+    struct waiter *waiter = waiter_checked((const struct timebase_waiter *)public);
+    double ticks = (double)delay_ns / waiter->learnt.period_ns;
+    if (check((const struct timebase_waiter *)public, (unsigned)flags) == NULL ||
+        target_is_far(ticks, waiter->learnt.period_ns))
+        return TIMEBASE_E_INVALID;
+    struct wait wait =
+        delay_as_wait(waiter, ticks, (unsigned)flags, (struct timebase_wait_result *)result);
+    wait.frame = result == NULL ? frame : NULL;
+    if (is_long(&wait))
+        follow_cpu(&wait);
+    return stages_run(&wait);
 }
 
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
@@ -129,10 +185,5 @@ TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t dela
         return TIMEBASE_E_INVALID;
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_by_instructions(waiter, delay_ns, result);
-    double ticks = (double)delay_ns / waiter->learnt.period_ns;
-    if (check(public, flags) == NULL || target_is_far(ticks, waiter->learnt.period_ns))
-        return TIMEBASE_E_INVALID;
-    struct wait wait = delay_as_wait(waiter, ticks, flags, result);
-    follow_cpu(&wait);
-    return stages_run(&wait);
+    return approach_from(public, delay_ns, flags, result, delay_for);
 }

@@ -1,24 +1,113 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
+enum { LATE_TICKS = 4 }; /* besides a step of the counter */
+
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out)
 {
     uint32_t readings[APPROACH_FINE];
     if (waiter->vernier.readings > 1)
-        waiter->ways.read_fine(readings);
+        waiter->ways.fine[waiter->learnt.pad](readings);
     else
         readings[0] = (uint32_t)timebase_ticks_ordered();
-    return vernier_intersect(&waiter->vernier, readings, (uint32_t)base_ticks, out);
+    return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
+                             (uint32_t)base_ticks, out);
 }
 
-void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double lead_ticks, int exact)
+void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, enum waiter_way way)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     struct approach *a = &waiter->approach;
-    double before = exact ? learnt->coarse_ticks : learnt->plain_bias_ticks;
-    double base = learnt->shortest_ticks + waiter->vernier.half_step_ticks - lead_ticks;
+    int brief = way == WAY_BRIEF;
+    double before =
+        way == WAY_PLAIN ? learnt->plain_bias_ticks : waiter_coarse_ticks(waiter, brief);
     a->target_ticks = target_ticks;
-    a->leave_ticks = target_ticks - (uint64_t)(int64_t)(before - lead_ticks);
-    a->base_256 = (int32_t)(base * 256);
+    a->leave_ticks = target_ticks - (uint64_t)(int64_t)(before - aim_ticks);
+    a->fixed_cycles = (float)(waiter_fixed_cycles(waiter, brief) - aim_ticks * a->cycles_per_tick);
+    a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * a->cycles_per_tick);
+    a->slack_ticks = (float)waiter->vernier.slack_ticks[brief];
+    a->sample = brief ? waiter->ways.few[learnt->pad] : waiter->ways.sample[learnt->pad];
+    waiter->is_brief = brief;
+}
+
+/* With a result there is more to do after the event; and who comes late has to be told. */
+APPROACH_WAY void wait_set_event(const struct wait *wait)
+{
+    struct approach *a = &wait->waiter->approach;
+    int leaves = wait->frame != NULL && wait->waiter->ways.leaves;
+    a->event = wait->function != NULL ? wait->function
+        : leaves                      ? approach_leave
+                                      : approach_event_none;
+    a->argument = leaves ? a : wait->argument;
+    a->frame = wait->frame;
+}
+
+/* Of a wait that leaves by a bare loop no evidence is taken: nobody asked for a result. */
+APPROACH_WAY static void poll_and_leave(struct approach *a, const struct evidence *evidence)
+{
+    a->marker = 1;
+    a->rseq_cpu = evidence->cpu_before;
+    a->rseq_marker = evidence->rseq_mark;
+    a->gap_ticks = 0;
+    a->run = 1;
+    approach_poll_and_leave(a);
+}
+
+APPROACH_WAY void waiter_approach(struct waiter *waiter, enum waiter_way way)
+{
+    struct approach *a = &waiter->approach;
+    if (way == WAY_PLAIN && waiter_is_bare(waiter))
+        poll_and_leave(a, &waiter->evidence);
+    else if (way == WAY_PLAIN)
+        approach_poll(&waiter->approach);
+    else
+        (way == WAY_BRIEF ? waiter->brief : waiter->best)(&waiter->approach);
+}
+
+double waiter_cycles(const struct waiter *waiter)
+{
+    return waiter_fixed_cycles(waiter, waiter->is_brief) + waiter->approach.run;
+}
+
+static double within(double low, double value, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+double waiter_event(const struct waiter *waiter, int exact)
+{
+    const struct approach *a = &waiter->approach;
+    double half = waiter->vernier.half_step_ticks;
+    double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    double middle = stamp + waiter->learnt.stamp_ticks[exact];
+    double predicted = a->first_ticks + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
+    return exact ? within(middle - half, predicted, middle + half) : middle;
+}
+
+/*
+ * One sample in sixteen finds less than enough to fill. With fewer of them runs would be longer,
+ * and more of them hit by what a thread on the same core does.
+ */
+void waiter_follow_entry(struct waiter *waiter)
+{
+    enum { ENOUGH_CYCLES = 12 };
+    double *entry = &waiter->learnt.entry_ticks, cycle = waiter->tempo.cycle_ticks;
+    double most = APPROACH_LONGEST_RUN * cycle;
+    if (waiter->approach.run < ENOUGH_CYCLES)
+        *entry = *entry + 4 * cycle < most ? *entry + 4 * cycle : most;
+    else
+        *entry = *entry - 0.3 * cycle > 0 ? *entry - 0.3 * cycle : 0;
+}
+
+void waiter_publish_tempo(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    double spacing = waiter->learnt.spacing_cycles * waiter->tempo.cycle_ticks;
+    a->cycles_per_tick = (float)(1 / waiter->tempo.cycle_ticks);
+    if (waiter->vernier.readings == 1)
+        return;
+    waiter->vernier.spacing_ticks = spacing;
+    for (int k = 0; k < APPROACH_VERNIER; k++)
+        a->offsets[k] = (float)(k * spacing);
 }

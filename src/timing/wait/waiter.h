@@ -7,15 +7,15 @@
  *
  *     wait  lifecycle  describe   the public functions
  *     calibration                 what a calibration learns, step by step
- *     calibration_call            ... from whole waits and delays
- *     calibration_event           ... from approaches
- *     calibration_readings        ... from the counter
+ *     calibration_calls           ... from whole waits and delays
  *     delay                       instructions, or a fine reading and a wait
  *     stages                      one wait: sleep, poll, prepare, approach, settle
- *     prepare  outcome            warming the caches; what became of a wait
- *     track                       what a wait teaches
- *     waiter  calibration_trial   this structure; random targets
- *     approach*  evidence  margin  quantile  relax*  sleep  steady  table  vernier  wait_names
+ *     hurry                       one wait without all that, where there is no time to fetch it
+ *     prepare                     rehearsals; the event's code into the caches
+ *     rehearsal                   one approach to a target of its own, and what it teaches
+ *     outcome                     what became of a wait, and what it teaches
+ *     waiter                      this structure
+ *     approach*  choice  evidence  margin  quantile  relax*  sleep  tempo  vernier  wait_names
  *                                 know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
@@ -31,41 +31,49 @@
 #include <timebase/wait.h>
 
 #include "approach.h"
+#include "choice.h"
 #include "evidence.h"
 #include "sleep.h"
-#include "steady.h"
+#include "tempo.h"
 #include "vernier.h"
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
+#define WAITER_FLAGS 127u /* all that there are */
+
 /* Delays by instructions: without readings; with two; with two, evidence and a result. */
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
 
+/* By polling; exact; exact with a brief sample. */
+enum waiter_way { WAY_PLAIN, WAY_EXACT, WAY_BRIEF };
+
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
-    double period_ns;         /* of a tick */
-    double instruction_ticks; /* one instruction of the run */
-    double shortest_ticks;    /* first reading to event with the shortest run */
-    double longest_ticks;     /* and with the longest */
-    double coarse_ticks;      /* the polling loop ends this long before the event */
-    double longer_quarters;   /* approach.longer_quarters before rounding */
-    double coarse_most_ticks; /* and never longer */
-    double poll_ticks;        /* one poll of the approach, as fast as lately; 0: not known yet */
-    double stamp_ticks[2];    /* stamp to event of calls: plain, exact */
-    double exit_ticks[2][2];  /* event of a call to the return of timebase_wait_until: plain or
-                               * exact, without or with a result */
-    double lead_ticks;        /* polling in C ends this long before the approach begins */
-    double early_ticks;       /* no undisturbed wait of the calibration was this early */
-    double exact_spread_ticks;
-    double sample_width_ticks;
+    /* What a hurried wait looks at comes first: one line of the cache. */
+    double period_ns;        /* of a tick */
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
+    double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
+                              * exact, without or with a result */
+    int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
+    int64_t cold_ticks;    /* the stages take so long then; 0: not known yet */
+    int64_t near_ticks;    /* the same where a wait may leave, else 0 */
+    double fixed_cycles;   /* first reading to event without a run: a property of the code */
+    double spacing_cycles; /* of the vernier's readings, likewise */
+    double entry_ticks;    /* the polls end so long before the sample is to begin */
+    double stamp_ticks[2]; /* stamp to event: plain, exact */
+    double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
+    double lead_ticks;     /* polling in C ends this long before the approach begins */
+    double rehearsal_ticks; /* what one takes */
+    double early_ticks;     /* no undisturbed wait of the calibration was this early */
+    double exact_spread_ticks;
     double plain_spread_ticks;
     double run_ticks;                      /* one instruction of a delay by instructions alone */
-    double delay_fixed_ticks[DELAY_KINDS]; /* such a delay with none */
+    double delay_fixed_ticks[DELAY_KINDS]; /* a delay by no instructions */
     double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, without the instructions */
     double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
                                     * with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
+    int pad;                       /* which of the vernier's spacings */
     int exact;                     /* 0: no approach but polling works here */
 };
 
@@ -79,11 +87,14 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
-    int is_unsteady;          /* it is polled only because the core is shared */
+    enum waiter_way way;
+    int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
+    void *frame; /* not null: of approach_from() */
     struct timebase_wait_result *result;
     struct sleep_wait sleep;
+    uint64_t entered_ticks;
     int prepared;
     int cpu;              /* on which it began */
     uint32_t disturbance; /* while polling, before the approach */
@@ -91,26 +102,31 @@ struct wait {
 
 struct waiter {
     struct approach approach;
-    uint8_t table[APPROACH_TABLE_ENTRIES];
+    struct waiter_learnt learnt;
     uint64_t magic;
+    int cpu;
+    int wait_is_open; /* the last wait has not been settled yet */
+    struct evidence evidence;
+    uint64_t waits, late, disturbed;
+    uint64_t uses;  /* of the approach and its evidence: waits and measured delays */
+    uint32_t found; /* what disturbed the last wait's rehearsals */
+    struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    approach_function *best; /* of exact waits */
+    approach_function *best;  /* of exact waits */
+    approach_function *brief; /* of those to near targets; null: there is none */
+    int is_brief;             /* what the last one took */
     struct vernier vernier;
-    struct evidence evidence;
-    struct waiter_learnt learnt;
+    struct tempo tempo;
+    struct choice choice;
     struct sleeper sleeper;
-    struct steady steady;
     double calibration_ns;
-    int cpu;
     int calibrations;
     int is_calibrating;
-    struct wait last;
-    int wait_is_open; /* the last wait has not been settled yet */
-    int can_track;    /* the last approach was exact and undisturbed, and not learnt from yet */
-    uint64_t waits, late, disturbed;
-    uint64_t uses; /* of the approach and its evidence: waits and measured delays */
     uint64_t short_delays, followed_ticks;
+    unsigned rehearsals;
+    int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
+    uint32_t dice;
     enum delay_kind calibrated_kind;
 };
 
@@ -143,12 +159,53 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
     return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
 }
 
+/* First reading to event, without a run. A brief sample leaves readings out. */
+static inline double waiter_fixed_cycles(const struct waiter *waiter, int brief)
+{
+    double left_out =
+        brief ? (APPROACH_VERNIER - APPROACH_BRIEF) * waiter->learnt.spacing_cycles : 0;
+    return waiter->learnt.fixed_cycles - left_out;
+}
+
+/* From the end of the polls to the event: what an exact wait needs at least. */
+static inline double waiter_coarse_ticks(const struct waiter *waiter, int brief)
+{
+    return waiter->learnt.entry_ticks +
+        waiter_fixed_cycles(waiter, brief) * waiter->tempo.cycle_ticks;
+}
+
 /* A fine reading, by the vernier where there is one. */
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out);
 
-/* Set the approach up for an event at target + lead: exact, or by polling. */
-void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double lead_ticks, int exact);
+/* Set the approach up for an event at target + aim. */
+void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks,
+                enum waiter_way way);
+
+/* Does nothing come between the last poll of the loop and the return? */
+static inline int waiter_is_bare(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    return a->event == approach_leave && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
+}
+
+/* Run it. */
+void waiter_approach(struct waiter *waiter, enum waiter_way way);
+
+/* When the event of the last approach took place, relative to its target, as far as it says. */
+double waiter_event(const struct waiter *waiter, int exact);
+
+/* The last approach's first reading to its event, in cycles. */
+double waiter_cycles(const struct waiter *waiter);
+
+/* Moves where the polls end, by what the last approach found left for its run. */
+void waiter_follow_entry(struct waiter *waiter);
+
+/* Hands what is believed of the core clock to the approach. */
+void waiter_publish_tempo(struct waiter *waiter);
+
+/* What the event is: a function's call, or the return by the shortest way that there is. */
+void wait_set_event(const struct wait *wait);
 
 /* The target in ticks, as the clock sees it now. */
 static inline void wait_convert(struct wait *wait)

@@ -1,61 +1,128 @@
 /* SPDX-License-Identifier: MIT */
-#include "calibration_call.h"
+#include "calibration_calls.h"
 
 #include <stddef.h>
 
 #include "delay.h"
 #include "outcome.h"
 #include "quantile.h"
+#include "rehearsal.h"
 #include "stages.h"
-#include "calibration_trial.h"
 
 enum {
-    DELAY_TRIALS = 64,
+    TRIALS = 64,
+    MOST_READING_NS = 10,
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
     LEAD_DOUBLED = 6, /* times at most */
 };
 
 /* From here, to a wait that polls in C before its approach, whichever it is. */
-static uint64_t ahead_ticks(const struct waiter_learnt *learnt)
+static uint64_t ahead_ticks(const struct waiter *waiter)
 {
-    return (uint64_t)(learnt->lead_ticks + learnt->coarse_ticks + learnt->plain_bias_ticks);
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double varied = (80 + waiter->uses * 13 % 200) / learnt->period_ns;
+    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter, 0) +
+                      learnt->plain_bias_ticks + varied);
 }
 
+/* ---- readings and rehearsals -------------------------------------------------------------- */
+
+static double time_of_rehearsals(struct waiter *waiter)
+{
+    double times[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        uint64_t start = timebase_ticks();
+        rehearsal_near(waiter,
+                       (struct rehearsal_plan){waiter->learnt.exact ? WAY_EXACT : WAY_PLAIN, 0});
+        times[i] = (double)(timebase_ticks() - start);
+    }
+    quantile_sort(times, TRIALS);
+    return quantile_at(times, TRIALS, 0.75);
+}
+
+struct fine_event {
+    struct waiter *waiter;
+    struct timebase_fine_reading reading;
+};
+
+static void read_fine(void *argument)
+{
+    struct fine_event *event = (struct fine_event *)argument;
+    waiter_read_fine(event->waiter, event->waiter->approach.target_ticks, &event->reading);
+}
+
+/* From the call of a fine reading to its first reading; where that is emulated it is not steady. */
+static void find_reading(struct waiter *waiter)
+{
+    double errors[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        struct fine_event event = {.waiter = waiter};
+        struct wait wait = {.waiter = waiter, .function = read_fine, .argument = &event};
+        wait.ticks = timebase_ticks() + ahead_ticks(waiter);
+        stages_run(&wait);
+        errors[i] = event.reading.ticks;
+    }
+    double ticks = quantile_low_mean(errors, TRIALS);
+    waiter->learnt.reading_ticks =
+        ticks > 0 && ticks * waiter->learnt.period_ns < MOST_READING_NS ? ticks : 0;
+}
+
+/* ---- returns ------------------------------------------------------------------------------ */
+
 /* As timebase_wait_until_ticks() of a checked target on the waiter's CPU: the same way back. */
+static int until_within(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
+                        void *frame)
+{
+    struct wait wait = {.waiter = (struct waiter *)waiter,
+                        .ticks = target_ticks,
+                        .flags = (unsigned)flags,
+                        .frame = result == NULL ? frame : NULL,
+                        .result = (struct timebase_wait_result *)result};
+    return stages_run(&wait);
+}
+
 static __attribute__((noinline)) int until_ticks(struct waiter *waiter, uint64_t target_ticks,
                                                  unsigned flags,
                                                  struct timebase_wait_result *result)
 {
-    struct wait wait = {.waiter = waiter, .ticks = target_ticks, .flags = flags, .result = result};
-    return stages_run(&wait);
+    return approach_from(waiter, target_ticks, flags, result, until_within);
 }
 
-static double one_return(struct waiter *waiter, int exact, int measured)
+static double one_return(struct waiter *waiter, int exact)
 {
     struct timebase_fine_reading after;
     struct timebase_wait_result result;
-    uint32_t seed = 3;
-    uint64_t target =
-        timebase_ticks() + ahead_ticks(&waiter->learnt) + calibration_some_ticks(waiter, &seed);
-    until_ticks(waiter, target, exact ? 0 : TIMEBASE_WAIT_PLAIN, measured ? &result : NULL);
+    uint64_t target = timebase_ticks() + ahead_ticks(waiter);
+    until_ticks(waiter, target, exact ? 0 : TIMEBASE_WAIT_PLAIN, &result);
     waiter_read_fine(waiter, target, &after);
-    return after.ticks;
+    return after.ticks - waiter->learnt.reading_ticks;
 }
 
-static double mean_return(struct waiter *waiter, int exact, int measured)
+static double mean_return(struct waiter *waiter, int exact)
 {
-    double errors[DELAY_TRIALS];
-    for (int i = 0; i < DELAY_TRIALS; i++)
-        errors[i] = one_return(waiter, exact, measured);
-    return quantile_trimmed_mean(errors, DELAY_TRIALS);
+    double errors[TRIALS];
+    for (int i = 0; i < TRIALS; i++)
+        errors[i] = one_return(waiter, exact);
+    return quantile_low_mean(errors, TRIALS);
+}
+
+/* Without a result as rehearsals do it, which follow it from here on. */
+static double mean_leave(struct waiter *waiter, int exact)
+{
+    struct rehearsal_plan plan = {exact ? WAY_EXACT : WAY_PLAIN, 1};
+    double errors[TRIALS];
+    for (int i = 0; i < TRIALS; i++)
+        errors[i] = rehearsal_near(waiter, plan).error_ticks;
+    return quantile_low_mean(errors, TRIALS);
 }
 
 static void find_exit(struct waiter *waiter)
 {
-    for (int exact = 0; exact <= waiter->learnt.exact; exact++)
-        for (int measured = 0; measured < 2; measured++)
-            waiter->learnt.exit_ticks[exact][measured] = mean_return(waiter, exact, measured);
+    for (int exact = 0; exact <= waiter->learnt.exact; exact++) {
+        waiter->learnt.exit_ticks[exact][0] = mean_leave(waiter, exact);
+        waiter->learnt.exit_ticks[exact][1] = mean_return(waiter, exact);
+    }
 }
 
 static int late_calls(struct waiter *waiter)
@@ -64,14 +131,17 @@ static int late_calls(struct waiter *waiter)
         .waiter = waiter, .flags = TIMEBASE_WAIT_PLAIN, .function = approach_event_none};
     int late = 0;
     for (int i = 0; i < LEAD_TRIALS; i++) {
-        wait.ticks = timebase_ticks() + 4 * ahead_ticks(&waiter->learnt);
-        late += stages_run(&wait);
+        struct timebase_wait_result result;
+        wait.result = &result;
+        wait.ticks = timebase_ticks() + 4 * ahead_ticks(waiter);
+        late += stages_run(&wait) == 1 && result.disturbance == 0;
     }
     return late;
 }
 
 /*
  * The code between polling in C and the approach takes a tenth of this, but more on slow machines.
+ * A thread that was held up says nothing about them.
  */
 static void find_lead(struct waiter *waiter)
 {
@@ -90,13 +160,21 @@ struct calibration_delay {
 };
 
 /* As timebase_delay_ns(), on the waiter's CPU. */
+static int delay_within(void *waiter, uint64_t ns, uint64_t flags, void *result, void *frame)
+{
+    const struct waiter *known = (const struct waiter *)waiter;
+    struct wait wait = delay_as_wait((struct waiter *)waiter, (double)ns / known->learnt.period_ns,
+                                     (unsigned)flags, (struct timebase_wait_result *)result);
+    wait.frame = result == NULL ? frame : NULL;
+    return stages_run(&wait);
+}
+
 static __attribute__((noinline)) int delay_for(struct waiter *waiter, uint64_t ns, unsigned flags,
                                                struct timebase_wait_result *result)
 {
     if (delay_is_short(waiter, ns, flags))
         return delay_by_instructions(waiter, ns, result);
-    struct wait wait = delay_as_wait(waiter, (double)ns / waiter->learnt.period_ns, flags, result);
-    return stages_run(&wait);
+    return approach_from(waiter, ns, flags, result, delay_within);
 }
 
 static double one_delay(const struct calibration_delay *delay)
@@ -116,10 +194,10 @@ static double one_delay(const struct calibration_delay *delay)
 /* How much longer than asked for. */
 static double mean_excess(struct calibration_delay delay, double nothing_ticks)
 {
-    double values[DELAY_TRIALS];
-    for (int i = 0; i < DELAY_TRIALS; i++)
+    double values[TRIALS];
+    for (int i = 0; i < TRIALS; i++)
         values[i] = one_delay(&delay);
-    return quantile_trimmed_mean(values, DELAY_TRIALS) - nothing_ticks -
+    return quantile_trimmed_mean(values, TRIALS) - nothing_ticks -
         (double)delay.ns / delay.waiter->learnt.period_ns;
 }
 
@@ -128,33 +206,34 @@ static double mean_reading(struct calibration_delay delay)
 {
     const struct waiter *waiter = delay.waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double values[DELAY_TRIALS];
+    double values[TRIALS];
     double run = (double)delay.ns / learnt->period_ns - learnt->delay_fixed_ticks[delay.kind];
-    for (int i = 0; i < DELAY_TRIALS; i++) {
+    for (int i = 0; i < TRIALS; i++) {
         one_delay(&delay);
         values[i] = (double)waiter->followed_ticks - run;
     }
-    return quantile_trimmed_mean(values, DELAY_TRIALS);
+    return quantile_trimmed_mean(values, TRIALS);
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
-static uint64_t delay_by_wait_ns(const struct waiter_learnt *learnt)
+static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
+    const struct waiter_learnt *learnt = &waiter->learnt;
     enum { WAIT_NS = 2600 };
-    double before = learnt->coarse_ticks + learnt->plain_bias_ticks;
+    double before = waiter_coarse_ticks(waiter, 0) + learnt->plain_bias_ticks;
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
 enum { SHORT_NS = 150, LONG_NS = 650 };
 
-/* First with the instruction of the approaches; the difference of two delays then corrects it. */
+/* First with the cycle of the approaches; the difference of two delays then corrects it. */
 static void find_instruction(struct waiter *waiter, double nothing)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct calibration_delay shorter = {waiter, SHORT_NS, 0, DELAY_BARE};
     struct calibration_delay longer = {waiter, LONG_NS, 0, DELAY_BARE};
     double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
-    learnt->run_ticks = learnt->instruction_ticks;
+    learnt->run_ticks = waiter->tempo.cycle_ticks;
     double before = mean_excess(shorter, nothing);
     learnt->run_ticks *= (asked + mean_excess(longer, nothing) - before) / asked;
 }
@@ -176,7 +255,7 @@ static void find_fixed(struct waiter *waiter, double nothing)
 static void find_bias(struct waiter *waiter, double nothing)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    struct calibration_delay delay = {.waiter = waiter, .ns = delay_by_wait_ns(learnt)};
+    struct calibration_delay delay = {.waiter = waiter, .ns = delay_by_wait_ns(waiter)};
     for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
         int exact = way / 2, measured = way % 2;
         delay.flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
@@ -189,7 +268,7 @@ static void find_delay(struct waiter *waiter)
 {
     struct calibration_delay none = {.waiter = waiter, .kind = DELAY_BARE};
     double nothing = mean_excess(none, 0);
-    if (waiter->ways.run != NULL && waiter->learnt.instruction_ticks > 0) {
+    if (waiter->ways.run != NULL && waiter->learnt.exact) {
         find_instruction(waiter, nothing);
         find_fixed(waiter, nothing);
     }
@@ -198,10 +277,11 @@ static void find_delay(struct waiter *waiter)
 
 void calibrate_calls(struct waiter *waiter)
 {
-    waiter->wait_is_open = waiter->can_track = 0;
+    waiter->wait_is_open = 0;
+    waiter->learnt.rehearsal_ticks = time_of_rehearsals(waiter);
     find_lead(waiter);
+    find_reading(waiter);
     find_exit(waiter);
     find_delay(waiter);
     outcome_settle_open(waiter);
-    waiter->can_track = 0;
 }

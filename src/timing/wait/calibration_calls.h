@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* calibration, calls: from the event to the return of a wait, and what delays take. */
-#ifndef WAIT_CALIBRATION_CALL_H
-#define WAIT_CALIBRATION_CALL_H
+#ifndef WAIT_CALIBRATION_CALLS_H
+#define WAIT_CALIBRATION_CALLS_H
 
 #include "waiter.h"
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "choice.h"
+
+#include "quantile.h"
+
+#define LEAST_TICKS 0.25
+#define FADE (1 - 1.0 / 512)
+
+/* e^(G q) and e^(-G (1 - q)) for G = 1/4. */
+static const struct {
+    double q, rise, fall;
+} steps[CHOICE_QUANTILES] = {
+    {0.90, 1.2523227, 0.9753099}, {0.95, 1.2680821, 0.9875778}, {0.99, 1.2808225, 0.9975031}};
+
+void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count)
+{
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        double error = quantile_at(errors, count, steps[i].q);
+        choice->error_ticks[way][i] = error > LEAST_TICKS ? error : LEAST_TICKS;
+    }
+}
+
+void choice_learn(struct choice *choice, enum choice_way way, double error_ticks)
+{
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        double *known = &choice->error_ticks[way][i];
+        *known *= error_ticks > *known ? steps[i].rise : steps[i].fall;
+        *known = *known > LEAST_TICKS ? *known : LEAST_TICKS;
+    }
+}
+
+void choice_fade(struct choice *choice)
+{
+    for (int i = 0; i < CHOICE_QUANTILES; i++)
+        choice->error_ticks[CHOICE_EXACT][i] *= FADE;
+}
+
+int choice_is_exact(const struct choice *choice, int steady)
+{
+    const double *exact = choice->error_ticks[CHOICE_EXACT],
+                 *loop = choice->error_ticks[CHOICE_LOOP];
+    for (int i = 0; i < (steady ? CHOICE_QUANTILES : CHOICE_QUANTILES - 1); i++)
+        if (exact[i] > loop[i])
+            return 0;
+    return 1;
+}

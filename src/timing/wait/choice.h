@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choice: would the next wait be better exact, or by the polling loop? An exact wait relies on the
+ * core for the time between its sample and its event, a poll for 10 ns only; with another thread on
+ * the core, perhaps of another virtual machine, the loop's tail can be the shorter one. So both are
+ * tried in rehearsals, and the quantiles of their errors are compared. Pure.
+ *
+ * A quantile moves by a step up for an error above it and by a small step down for one below
+ * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
+ * errors are those about its own bias, which plain waits compensate; the exact ones are raw.
+ */
+#ifndef WAIT_CHOICE_H
+#define WAIT_CHOICE_H
+
+enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_WAYS };
+
+/* What is compared: 90 % and 95 %; where the tail is asked for 99 % too. */
+enum { CHOICE_QUANTILES = 3 };
+
+struct choice {
+    double error_ticks[CHOICE_WAYS][CHOICE_QUANTILES];
+};
+
+/* From the errors of a calibration, sorted by size. */
+void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count);
+
+/* An error's size. */
+void choice_learn(struct choice *choice, enum choice_way way, double error_ticks);
+
+/* A wait by the loop, and nothing seen of exact ones: what is known against them fades. */
+void choice_fade(struct choice *choice);
+
+int choice_is_exact(const struct choice *choice, int steady);
+
+#endif

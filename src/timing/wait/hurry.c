@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "hurry.h"
+
+#include <stddef.h>
+
+#include "outcome.h"
+#include "prepare.h"
+
+enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000 };
+
+static void know(struct waiter *waiter, int64_t cold_ticks)
+{
+    waiter->learnt.cold_ticks = cold_ticks;
+    waiter->learnt.near_ticks = waiter->ways.leaves ? cold_ticks : 0;
+}
+
+void hurry_init(struct waiter *waiter)
+{
+    waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, PAUSE_NS);
+    know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
+}
+
+/* Behind the way in, and the rehearsals that fetch their own code, there are to be some that teach.
+ */
+void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
+{
+    int64_t known = waiter->learnt.cold_ticks, most = waiter->learnt.pause_ticks;
+    int64_t took = begin_ticks + waiter->first_ones_ticks + waiter_ticks_of_ns(waiter, PREPARE_NS);
+    if (waiter->first_ones_ticks == 0)
+        return;
+    took = took < most ? took : most;
+    know(waiter, took > known ? took : known + (took - known) / 8);
+}
+
+APPROACH_WAY static void set_up(struct wait *wait)
+{
+    const struct waiter_learnt *learnt = &wait->waiter->learnt;
+    struct approach *a = &wait->waiter->approach;
+    int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    double before = learnt->plain_bias_ticks - wait->fraction;
+    if (wait->function == NULL)
+        before += learnt->exit_ticks[0][wait->result != NULL];
+    wait->exact = 0;
+    wait->way = WAY_PLAIN;
+    wait_set_event(wait);
+    a->target_ticks = wait->ticks;
+    a->leave_ticks = wait->ticks - (uint64_t)(never_early ? 0 : (int64_t)before);
+    a->not_before_ticks = never_early ? wait->ticks : wait->entered_ticks - (UINT64_C(1) << 62);
+}
+
+/* On the same CPU as before, as far as anybody asks: whose result is wanted looks for himself. */
+APPROACH_WAY static struct wait *begin(const struct wait *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    outcome_count_open(waiter);
+    waiter->last = *asked;
+    waiter->last.cpu = (int)waiter->evidence.cpu_before;
+    waiter->found = 0;
+    waiter->uses++;
+    return &waiter->last;
+}
+
+APPROACH_WAY int hurry_run(const struct wait *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    struct wait *wait = begin(asked);
+    uint64_t number = waiter->uses;
+    set_up(wait);
+    waiter->wait_is_open = 1;
+    if (!waiter_is_bare(waiter)) {
+        evidence_begin(&waiter->evidence, &waiter->approach);
+        wait->cpu = (int)waiter->evidence.cpu_before;
+    }
+    if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
+        outcome_fetch(waiter, wait->result);
+    waiter_approach(waiter, WAY_PLAIN);
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
+    if (wait->result != NULL)
+        outcome_settle(waiter, wait->result);
+    return outcome_is_late(wait);
+}
+
+#ifdef __x86_64__
+/* Asked of memory all at once, before any of it is needed. */
+static inline void fetch_waiter(const struct waiter *waiter)
+{
+    enum { LINE = 64, LINES = 10 };
+    for (int line = 0; line < LINES; line++)
+        __builtin_prefetch((const char *)waiter + line * LINE, 1, 3);
+}
+
+/*
+ * The counter is read without asking whether it can be read, as what knows that is on pages of its
+ * own; who may leave has found that out.
+ */
+APPROACH_WAY void hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
+                                void *frame)
+{
+    uint64_t now = timebase_arch_ticks();
+    struct waiter *waiter = waiter_checked(public);
+    if (waiter == NULL || !hurry_after_pause(waiter, now))
+        return;
+    int64_t left = (int64_t)(ticks - now), near = waiter->learnt.near_ticks;
+    if (left >= near || left < -near || (flags & ~WAITER_FLAGS) != 0 ||
+        (flags & TIMEBASE_WAIT_NEVER_EARLY) != 0)
+        return;
+    fetch_waiter(waiter);
+    const struct wait wait = {
+        .waiter = waiter, .ticks = ticks, .flags = flags, .frame = frame, .entered_ticks = now};
+    hurry_run(&wait);
+}
+#endif

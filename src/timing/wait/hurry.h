@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hurry: a wait after a pause whose target is near.
+ *
+ * After a pause of a millisecond or more the stages of a wait are in no cache, nor are the
+ * translations of their pages. To fetch them and to rehearse takes 5 to 15 us. A target nearer than
+ * that would be missed for the sake of what was to meet it more exactly. So such a wait does only
+ * what the polling loop needs, by code and data that lie together, and is as good as the loop that
+ * its caller would have written, without its bias. How long the stages take is learnt from those
+ * waits after a pause that had the time.
+ */
+#ifndef WAIT_HURRY_H
+#define WAIT_HURRY_H
+
+#include "waiter.h"
+
+/* At the end of a calibration: nothing is known but that there is something to learn. */
+void hurry_init(struct waiter *waiter);
+
+/* Was the last event long ago? */
+static inline int hurry_after_pause(const struct waiter *waiter, uint64_t now)
+{
+    return waiter->learnt.cold_ticks > 0 &&
+        (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.pause_ticks;
+}
+
+static inline int hurry_is_due(const struct wait *wait)
+{
+    const struct waiter *waiter = wait->waiter;
+    return hurry_after_pause(waiter, wait->entered_ticks) &&
+        (int64_t)(wait->ticks - wait->entered_ticks) < waiter->learnt.cold_ticks;
+}
+
+/* The wait; what is open of the one before is counted, but nothing is learnt from it. */
+int hurry_run(const struct wait *asked);
+
+/*
+ * The same as early as can be, for a wait without a result: it leaves from within, unless it is not
+ * due. Where a wait does not leave, or never early, it returns and nothing has happened.
+ */
+#ifdef __x86_64__
+void hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);
+#else
+static inline void hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags,
+                                 void *frame)
+{
+    (void)waiter, (void)ticks, (void)flags, (void)frame;
+}
+#endif
+
+/* A wait after a pause came to its polls after so many ticks. */
+void hurry_learn(struct waiter *waiter, int64_t begin_ticks);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "rehearsal.h"
+
+enum {
+    MOST_TICKS = 8
+}; /* of an error that is believed, besides a step where the counter is polled */
+
+/* Event of a fine counter. Of a stepped one it is the vernier's readings themselves. */
+static void read_once(void *readings)
+{
+    *(uint32_t *)readings = (uint32_t)timebase_ticks_ordered();
+}
+
+typedef void event_function(void *argument);
+
+static void read_event(const struct waiter *waiter, struct approach *a)
+{
+    if (waiter->vernier.readings > 1)
+        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad];
+    else
+        a->event = read_once;
+}
+
+/* The readings of the event, where it left them. */
+static void intersect(const struct waiter *waiter, const uint32_t *readings,
+                      struct timebase_fine_reading *event)
+{
+    uint32_t base = (uint32_t)waiter->approach.target_ticks;
+    if (waiter->vernier.readings == 1)
+        vernier_intersect(&waiter->vernier, readings, 1, base, event);
+    else
+        vernier_intersect(&waiter->vernier, readings + APPROACH_FINE - APPROACH_VERNIER,
+                          APPROACH_VERNIER, base, event);
+}
+
+/* The approach from where it returns as a wait does. */
+static int leave_within(void *context, uint64_t way, uint64_t none, void *null, void *frame)
+{
+    struct waiter *waiter = (struct waiter *)context;
+    struct approach *a = &waiter->approach;
+    (void)none, (void)null;
+    a->frame = frame;
+    a->event = waiter->ways.leaves ? approach_leave : approach_event_none;
+    a->argument = a;
+    waiter_approach(waiter, (enum waiter_way)way);
+    return 0;
+}
+
+static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
+{
+    struct approach *a = &waiter->approach;
+    read_event(waiter, a);
+    event_function *read = a->event;
+    a->argument = readings;
+    if (!plan.returns) {
+        waiter_approach(waiter, plan.way);
+        return;
+    }
+    approach_from(waiter, plan.way, 0, NULL, leave_within);
+    read(readings);
+}
+
+/* From the marks on to the event there is nothing but the approach. */
+static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan plan,
+                                    double before_ticks)
+{
+    uint32_t readings[APPROACH_FINE];
+    struct timebase_fine_reading event;
+    struct rehearsal done;
+    struct approach *a = &waiter->approach;
+    evidence_begin(&waiter->evidence, a);
+    if (before_ticks > 0)
+        waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.way);
+    a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);
+    run_approach(waiter, plan, readings);
+    evidence_forget(a); /* a bare loop leaves it */
+    uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
+    waiter->found |= found;
+    done.is_sound = found == 0;
+    intersect(waiter, readings, &event);
+    done.error_ticks = event.ticks;
+    done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    return done;
+}
+
+struct rehearsal rehearsal_run(struct waiter *waiter, enum waiter_way way)
+{
+    return run_between(waiter, (struct rehearsal_plan){way, 0}, 0);
+}
+
+struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    /*
+     * All phases of a step, all runs; and so many polls more or less that nothing predicts the exit
+     * of the plain loop, as in a wait.
+     */
+    enum { NEAREST_NS = 50, VARIED_NS = 32, PLAIN_VARIED_NS = 400 };
+    double period_ns = waiter->learnt.period_ns;
+    uint32_t range = plan.way == WAY_PLAIN ? PLAIN_VARIED_NS : VARIED_NS;
+    waiter->rehearsals++;
+    waiter->dice = waiter->dice * 1664525 + 1013904223;
+    double varied = (double)((uint64_t)waiter->dice * range >> 32);
+    double before = plan.way == WAY_PLAIN ? waiter->learnt.plain_bias_ticks
+                                          : waiter_coarse_ticks(waiter, plan.way == WAY_BRIEF);
+    return run_between(waiter, plan, 1 + before + (NEAREST_NS + varied) / period_ns);
+}
+
+/*
+ * The errors of polling are as wide as its period: what followed each of them closely would add to
+ * the next. Those of exact waits are not.
+ */
+static void follow(double *known, double error_ticks, const struct waiter *waiter, int exact)
+{
+    double most = exact ? MOST_TICKS : waiter->vernier.step_ticks + MOST_TICKS;
+    double believed = error_ticks < -most ? -most : error_ticks > most ? most : error_ticks;
+    *known += believed / (exact ? 32 : 128);
+}
+
+static void learn_cycle(struct waiter *waiter, double error_ticks)
+{
+    double ticks = error_ticks - waiter->approach.first_ticks;
+    tempo_learn(&waiter->tempo, ticks, waiter_cycles(waiter), 0);
+    waiter_follow_entry(waiter);
+    waiter_publish_tempo(waiter);
+}
+
+void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct rehearsal done = rehearsal_near(waiter, plan);
+    int exact = plan.way != WAY_PLAIN;
+    double *leave = &learnt->exit_ticks[exact][0];
+    double error = done.error_ticks - (plan.returns ? *leave : 0);
+    if (!done.is_sound)
+        return;
+    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
+    if (plan.returns)
+        follow(leave, error, waiter, exact);
+    else if (exact)
+        learn_cycle(waiter, error);
+    else
+        follow(&learnt->plain_bias_ticks, error, waiter, 0);
+}

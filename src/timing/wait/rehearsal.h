@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rehearsal: one approach to a target of its own, whose event is the counter's reading. It brings
+ * the approach's code into the caches, and tells how long a cycle is and how well a wait would do
+ * here and now: see tempo.h and choice.h.
+ */
+#ifndef WAIT_REHEARSAL_H
+#define WAIT_REHEARSAL_H
+
+#include "waiter.h"
+
+struct rehearsal_plan {
+    enum waiter_way way;
+    int returns; /* as a wait that returns, and stamped behind that: else its event is the stamp */
+};
+
+struct rehearsal {
+    double error_ticks; /* event - target; exact ones aim at it, plain ones at their own bias */
+    double stamp_ticks; /* stamp to event */
+    int is_sound;       /* nobody else ran on this CPU meanwhile */
+};
+
+/* The approach has been set up: run it, its event stamped. */
+struct rehearsal rehearsal_run(struct waiter *waiter, enum waiter_way way);
+
+/* Set it up for a target as near as possible, and run it. Nothing is learnt. */
+struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);
+
+/* The same, and learn from it. */
+void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tempo: how long a cycle of the core is, in ticks of the counter, as the waiter's own code saw it
+ * just now. The core clock steps by tens of percent within a millisecond, and another thread of the
+ * core makes cycles longer for as long as it runs. Pure.
+ *
+ * An eighth of each difference is believed, and two ticks of it at most: what comes between makes
+ * times longer, by anything. But if the median of the last five is far off, the clock has changed,
+ * and it is believed at once.
+ */
+#ifndef WAIT_TEMPO_H
+#define WAIT_TEMPO_H
+
+enum { TEMPO_RING = 5 };
+
+struct tempo {
+    double cycle_ticks;      /* as believed */
+    double ring[TEMPO_RING]; /* as the last ones saw it */
+    unsigned count;
+};
+
+void tempo_init(struct tempo *tempo, double cycle_ticks);
+
+/* So many cycles took so many ticks, which are known to +/- bound_ticks. */
+void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_ticks);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* A wait after a pause: when it hurries, what is learnt of it, and that it is a wait like any
+ * other. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <time.h>
+
+#include "timing/wait/hurry.h"
+#include "waiting.h"
+
+/* ---- when ---------------------------------------------------------------------------------- */
+
+enum { PAUSE = 1000, COLD = 300 };
+
+static int hurries(uint64_t since_event, int64_t left)
+{
+    static struct waiter waiter;
+    waiter.learnt.pause_ticks = PAUSE;
+    waiter.learnt.cold_ticks = COLD;
+    waiter.approach.event_ticks = UINT64_MAX - 10; /* the counter wraps meanwhile */
+    struct wait wait = {.waiter = &waiter};
+    wait.entered_ticks = waiter.approach.event_ticks + since_event;
+    wait.ticks = wait.entered_ticks + (uint64_t)left;
+    return hurry_is_due(&wait);
+}
+
+static void it_is_due_after_a_pause_and_where_the_target_is_near(void **state)
+{
+    (void)state;
+    assert_true(hurries(PAUSE + 1, COLD - 1));
+    assert_true(hurries(PAUSE + 1, -5000));
+    assert_false(hurries(PAUSE + 1, COLD));
+    assert_false(hurries(PAUSE, COLD - 1));
+}
+
+static void nothing_is_due_before_a_calibration_is_complete(void **state)
+{
+    static struct waiter waiter;
+    struct wait wait = {.waiter = &waiter, .entered_ticks = 5000, .ticks = 4000};
+    (void)state;
+    assert_false(hurry_is_due(&wait));
+}
+
+static void what_takes_longer_is_believed_at_once(void **state)
+{
+    static struct waiter waiter;
+    (void)state;
+    waiter.learnt.period_ns = 1;
+    hurry_init(&waiter);
+    int64_t first = waiter.learnt.cold_ticks;
+    hurry_learn(&waiter, 50000); /* no rehearsal: it says nothing */
+    assert_int_equal(waiter.learnt.cold_ticks, first);
+    waiter.first_ones_ticks = 10000;
+    hurry_learn(&waiter, 50000);
+    int64_t longest = waiter.learnt.cold_ticks;
+    assert_in_range(longest, 60000, 80000);
+    hurry_learn(&waiter, 1000);
+    assert_in_range(waiter.learnt.cold_ticks, longest / 2, longest - 1);
+    hurry_learn(&waiter, INT64_C(1) << 50);
+    assert_true(waiter.learnt.cold_ticks <= waiter.learnt.pause_ticks);
+}
+
+/* ---- whole waits ---------------------------------------------------------------------------- */
+
+static void pause_longer_than_that(void)
+{
+    const struct timespec pause = {.tv_nsec = 3 * MILLISECOND};
+    nanosleep(&pause, NULL);
+}
+
+static unsigned rehearsals_of(enum way way, int64_t ahead_ns, unsigned flags)
+{
+    struct timebase_wait_result result;
+    struct waiter *waiter = waiter_within(the_waiter());
+    pause_longer_than_that();
+    unsigned before = waiter->rehearsals;
+    event.calls = 0;
+    uint64_t target = timebase_ticks() + (uint64_t)ticks_of(ahead_ns);
+    int late = wait_by(the_waiter(), way, (int64_t)target, flags, &result);
+    assert_in_range(late, 0, 1);
+    assert_int_equal(event.calls, calls_a_function(way));
+    assert_int_equal(result.target_ticks, target);
+    if (flags & TIMEBASE_WAIT_NEVER_EARLY)
+        assert_true((int64_t)(result.event_ticks - target) >= 0);
+    return waiter->rehearsals - before;
+}
+
+static void it_rehearses_nothing(void **state)
+{
+    static const unsigned flags[] = {0, TIMEBASE_WAIT_PLAIN, TIMEBASE_WAIT_NEVER_EARLY,
+                                     TIMEBASE_WAIT_STEADY, TIMEBASE_WAIT_SLEEP};
+    (void)state;
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        assert_int_equal(rehearsals_of(UNTIL_TICKS, 5 * MICROSECOND, flags[i]), 0);
+        assert_int_equal(rehearsals_of(CALL_TICKS, 5 * MICROSECOND, flags[i]), 0);
+    }
+}
+
+static void a_target_of_long_ago_has_passed(void **state)
+{
+    struct timebase_wait_result result;
+    (void)state;
+    for (int power = 10; power < 62; power++) {
+        int64_t ago = INT64_C(0x5a827999fcef3242) >> (62 - power);
+        waiter_within(the_waiter())->approach.event_ticks -= UINT64_C(1) << 40; /* a pause */
+        uint64_t target = timebase_ticks() - (uint64_t)ago;
+        int late = timebase_wait_until_ticks(the_waiter(), target, 0, power % 2 ? &result : NULL);
+        assert_int_equal(late, 1);
+    }
+}
+
+static void each_one_is_counted(void **state)
+{
+    (void)state;
+    uint64_t before = description_of(the_waiter()).waits;
+    for (int i = 0; i < 10; i++) {
+        pause_longer_than_that();
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(5000), 0,
+                                  NULL);
+    }
+    assert_int_equal(description_of(the_waiter()).waits - before, 10);
+}
+
+static void it_is_not_early_by_more_than_the_loop_is(void **state)
+{
+    (void)state;
+    double bias_ns = description_of(the_waiter()).plain_bias_ns;
+    for (int i = 0; i < 20; i++) {
+        pause_longer_than_that();
+        uint64_t target = timebase_ticks() + (uint64_t)ticks_of(8000);
+        timebase_wait_until_ticks(the_waiter(), target, 0, NULL);
+        int64_t early = (int64_t)(target - timebase_ticks_ordered());
+        assert_true((double)early < (double)ticks_of((int64_t)bias_ns + 1000));
+    }
+}
+
+static void no_number_beyond_the_flags_is_taken(void **state)
+{
+    (void)state;
+    pause_longer_than_that();
+    uint64_t soon = timebase_ticks() + 1000;
+    assert_int_equal(timebase_wait_until_ticks(the_waiter(), soon, EVERY_FLAG + 1, NULL),
+                     TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_until_ticks(the_waiter(), UINT64_MAX, 0, NULL),
+                     TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_until_ticks(NULL, soon, 0, NULL), TIMEBASE_E_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_due_after_a_pause_and_where_the_target_is_near),
+        cmocka_unit_test(nothing_is_due_before_a_calibration_is_complete),
+        cmocka_unit_test(what_takes_longer_is_believed_at_once),
+        cmocka_unit_test(it_rehearses_nothing),
+        cmocka_unit_test(a_target_of_long_ago_has_passed),
+        cmocka_unit_test(each_one_is_counted),
+        cmocka_unit_test(it_is_not_early_by_more_than_the_loop_is),
+        cmocka_unit_test(no_number_beyond_the_flags_is_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* How long a cycle is: noise moves it little, a step of the core clock is believed soon. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "stepped.h"
+#include "timing/wait/tempo.h"
+
+#define CYCLES 1300.0
+#define CYCLE 0.7 /* ticks, at first */
+
+static struct dice dice;
+
+static void learn(struct tempo *tempo, double cycle, double noise_ticks, double bound_ticks)
+{
+    double noise = dice_between(&dice, -noise_ticks, 2 * noise_ticks + 1e-12);
+    tempo_learn(tempo, CYCLES * cycle + noise, CYCLES, bound_ticks);
+}
+
+static double wrong_ticks(const struct tempo *tempo, double cycle)
+{
+    return fabs(tempo->cycle_ticks - cycle) * CYCLES;
+}
+
+static void a_step_of_the_clock_is_believed_after_three(void **state)
+{
+    (void)state;
+    for (double change = 0.75; change < 1.4; change += 0.01) {
+        struct tempo tempo;
+        if (fabs(change - 1) < 0.02)
+            continue;
+        tempo_init(&tempo, CYCLE);
+        for (int i = 0; i < 3; i++)
+            learn(&tempo, CYCLE * change, 1, 0);
+        assert_true(wrong_ticks(&tempo, CYCLE * change) < 2);
+    }
+}
+
+static void two_that_were_held_up_move_it_by_half_a_tick_at_most(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        struct tempo tempo;
+        tempo_init(&tempo, CYCLE);
+        learn(&tempo, CYCLE * dice_between(&dice, 1, 100), 0, 0);
+        learn(&tempo, CYCLE * dice_between(&dice, 1, 100), 0, 0);
+        assert_true(wrong_ticks(&tempo, CYCLE) <= 0.5 + 1e-9);
+    }
+}
+
+/* However wild: it stays a number that waits can be reckoned by. */
+static void no_times_make_it_more_than_twice_as_long_at_once(void **state)
+{
+    struct tempo tempo;
+    (void)state;
+    tempo_init(&tempo, CYCLE);
+    for (int i = 0; i < 2000; i++) {
+        double before = tempo.cycle_ticks;
+        tempo_learn(&tempo, (double)(int64_t)dice_wide(&dice), CYCLES, 0);
+        assert_true(tempo.cycle_ticks > 0);
+        assert_true(tempo.cycle_ticks <= before * 2.1 && tempo.cycle_ticks >= before / 2.1);
+    }
+}
+
+static void noise_does_not_pull_it_to_either_side(void **state)
+{
+    struct tempo tempo;
+    double sum = 0;
+    (void)state;
+    tempo_init(&tempo, CYCLE);
+    for (int i = 0; i < 50000; i++) {
+        learn(&tempo, CYCLE, 2, 0);
+        sum += tempo.cycle_ticks;
+    }
+    assert_true(fabs(sum / 50000 - CYCLE) * CYCLES < 0.05);
+}
+
+static void what_agrees_within_its_bound_teaches_nothing(void **state)
+{
+    struct tempo tempo;
+    (void)state;
+    tempo_init(&tempo, CYCLE);
+    for (int i = 0; i < 2000; i++)
+        learn(&tempo, CYCLE, 12, 12.5);
+    assert_true(tempo.cycle_ticks == CYCLE);
+    for (int i = 0; i < 2000; i++)
+        learn(&tempo, CYCLE * 1.05, 12, 12.5);
+    assert_true(wrong_ticks(&tempo, CYCLE * 1.05) < 12.5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_of_the_clock_is_believed_after_three),
+        cmocka_unit_test(two_that_were_held_up_move_it_by_half_a_tick_at_most),
+        cmocka_unit_test(no_times_make_it_more_than_twice_as_long_at_once),
+        cmocka_unit_test(noise_does_not_pull_it_to_either_side),
+        cmocka_unit_test(what_agrees_within_its_bound_teaches_nothing),
+    };
+    dice = dice_new();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
