@@ -47,6 +47,12 @@ def folder(options: argparse.Namespace) -> Path | None:
     return options.out or (RESULTS if is_whole else None)
 
 
+def between(text: str, begin: str, end: str, inside: str) -> str:
+    """The text with `inside` between these marks; ValueError if they are not there."""
+    start, stop = text.index(begin) + len(begin), text.index(end)
+    return text[:start] + inside + text[stop:]
+
+
 def write(out: Path | None, name: str, lines: list[str], samples) -> None:
     """NAME.md, and NAME.json with every sample beside it, which git ignores."""
     if out is None:

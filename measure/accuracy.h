@@ -2,14 +2,21 @@
 /*
  * accuracy: how far from its target an event begins, trial by trial.
  *
- *     struct timebase_bench_method method = {.waiter = &waiter, .loop = TIMEBASE_BENCH_WAITER};
- *     timebase_bench_hits(&method, ahead_ticks, trials, hits);
+ *     struct timebase_bench_method methods[] = {
+ *         {.waiter = &one, .instrument = &third, .loop = TIMEBASE_BENCH_NAIVE},
+ *         {.waiter = &two, .instrument = &third, .loop = TIMEBASE_BENCH_WAITER},
+ *     };
+ *     struct timebase_bench_instrument instrument = {.waiter = &third};
+ *     struct timebase_bench_turns turns = {.instrument = &instrument,
+ *         .methods = methods, .method_count = 2, .blocks = 100, .block_trials = 50,
+ *         .ahead_ticks = ahead};
+ *     timebase_bench_take_turns(&turns, hits, blocks);
  *
  * Every number is one trial, and none is left out; the caller computes bias, percentiles and
  * pictures. The event calls timebase_wait_read_fine() first, so the measurement shows what a user's
  * function would see. A single reading of a counter that steps by 10 ns shows nothing below that.
  *
- * The caller has pinned the thread, and calibrated the waiter on that CPU. One thread at a time.
+ * The caller has pinned the thread, and calibrated the waiters on that CPU. One thread at a time.
  */
 #ifndef TIMEBASE_BENCH_ACCURACY_H
 #define TIMEBASE_BENCH_ACCURACY_H
@@ -18,13 +25,18 @@
 
 #include <timebase.h>
 
+#include "instrument.h"
+
 TIMEBASE_EXTERN_BEGIN
 
 struct timebase_bench_hit {
     double error_ticks;   /* event - target, > 0: late. Of delays: measured - wanted */
     double bound_ticks;   /* +/-, of the measurement itself */
+    double added_ticks;   /* delays: two readings with nothing between, just before; else 0 */
     uint32_t late;        /* 1: no time was left for the approach */
     uint32_t disturbance; /* enum timebase_wait_disturbance; loops gather no evidence: 0 */
+    int32_t mechanism;    /* enum timebase_wait_mechanism; -1 of what does not say */
+    uint32_t reserved;
 };
 
 /* What is done to the caches before a trial, in this order. */
@@ -35,17 +47,41 @@ enum timebase_bench_before {
     TIMEBASE_BENCH_FLUSH_EVENT = 8,      /* flush the function's line from all caches */
 };
 
+/* What the core does before a block. */
+enum timebase_bench_state {
+    TIMEBASE_BENCH_STATE_AS_IS = 0,
+    TIMEBASE_BENCH_STATE_IDLE = 1,   /* sleeps */
+    TIMEBASE_BENCH_STATE_WORK = 2,   /* changes 8 MiB of memory */
+    TIMEBASE_BENCH_STATE_VECTOR = 3, /* 0.3 ms of AVX-512, which lowers some cores' clock */
+};
+
+/* Who waits: a polling loop by its number (timebase_bench_loop_name()), or one of these. */
 enum timebase_bench_loop {
-    TIMEBASE_BENCH_WAITER = -1, /* the library's wait instead of a loop */
-    TIMEBASE_BENCH_PAPER = 0,   /* the paper's; others by timebase_bench_loop_name() */
+    TIMEBASE_BENCH_SLEEP = -4,   /* delays: clock_nanosleep, relative */
+    TIMEBASE_BENCH_NOTHING = -3, /* delays: nothing between the two readings */
+    TIMEBASE_BENCH_NAIVE = -2,   /* while (timebase_ticks() < target), where it is needed */
+    TIMEBASE_BENCH_WAITER = -1,  /* the library */
+    TIMEBASE_BENCH_PAPER = 0,    /* the paper's loop */
+};
+
+/* For what. */
+enum timebase_bench_form {
+    TIMEBASE_BENCH_CALL = 0,  /* the event is a function that is called, with a result */
+    TIMEBASE_BENCH_UNTIL = 1, /* the wait's return, without a result */
+    TIMEBASE_BENCH_DELAY = 2, /* from call to return, without a result */
 };
 
 struct timebase_bench_method {
-    struct timebase_waiter *waiter; /* waits, unless a loop does; measures always */
-    int32_t loop;                   /* enum timebase_bench_loop, or another loop's number */
-    int32_t place;                  /* of the paper's loop: the byte of 64 at which it starts */
-    uint32_t flags;                 /* enum timebase_wait_flag, of the waiter */
-    uint32_t before;                /* enum timebase_bench_before */
+    struct timebase_waiter *waiter;           /* waits, unless a loop does */
+    const struct timebase_waiter *instrument; /* reads the event's instant */
+    int32_t loop;    /* enum timebase_bench_loop, or another loop's number */
+    int32_t place;   /* of the paper's loop: the byte of 64 at which it starts */
+    int32_t form;    /* enum timebase_bench_form */
+    uint32_t flags;  /* enum timebase_wait_flag, of the waiter */
+    uint32_t before; /* enum timebase_bench_before */
+    uint32_t reserved;
+    uint64_t delay_ns;  /* of a delay */
+    double delay_ticks; /* the same, for the loop and for the error */
 };
 
 /*
@@ -55,43 +91,62 @@ struct timebase_bench_method {
 TIMEBASE_API const char *timebase_bench_loop_name(int loop);
 TIMEBASE_API int timebase_bench_loop_places(void);
 
-/* enum timebase_bench_before: what this processor can do. */
+/* enum timebase_bench_before: what this processor can do. And 1 if it can be in that state. */
 TIMEBASE_API uint32_t timebase_bench_before_possible(void);
+TIMEBASE_API int timebase_bench_state_possible(int state);
 
 /*
  * One trial for each of ahead_ticks: the target is so far ahead of a reading at the trial's start.
  * Returns 0, TIMEBASE_E_INVALID, TIMEBASE_E_UNSUPPORTED if `before` is not possible here, or what
- * the waiter said.
+ * the waiter said. 16 trials that are not recorded come first.
  */
 TIMEBASE_API int timebase_bench_hits(const struct timebase_bench_method *method,
                                      const uint32_t *ahead_ticks, uint32_t trials,
                                      struct timebase_bench_hit *out);
 
-enum timebase_bench_delayer {
-    TIMEBASE_BENCH_DELAY_NONE = 0, /* nothing: shows what the measurement adds */
-    TIMEBASE_BENCH_DELAY_WAITER = 1,
-    TIMEBASE_BENCH_DELAY_LOOP = 2,  /* read the counter until enough of it has passed */
-    TIMEBASE_BENCH_DELAY_SLEEP = 3, /* clock_nanosleep, relative */
+/*
+ * Several methods, which take turns in blocks of a few trials, in another order each time: so all
+ * see the same machine, and the same targets.
+ */
+struct timebase_bench_turns {
+    struct timebase_bench_instrument
+        *instrument; /* kept right; the methods' are to be its waiter */
+    const struct timebase_bench_method *methods;
+    uint32_t method_count; /* at most 16 */
+    uint32_t blocks;       /* of each method */
+    uint32_t block_trials;
+    int32_t state;               /* enum timebase_bench_state, before each block */
+    uint64_t idle_ns;            /* of STATE_IDLE */
+    uint64_t seed;               /* of the order */
+    const uint32_t *ahead_ticks; /* [blocks * block_trials], not of delays */
+};
+
+/* The core just before a block and just after. Before: 0 after idle, for a look would wake it. */
+struct timebase_bench_block {
+    double cycle_ticks_before, add_ticks_before;
+    double cycle_ticks_after, add_ticks_after;
 };
 
 /*
- * Delays of delay_ns, from call to return; delay_ticks is the same in ticks, for the loop and for
- * the error. The error still contains what the measurement adds: subtract that of DELAY_NONE.
+ * hits[method_count][blocks][block_trials], blocks[method_count][blocks]. No trial is left out, not
+ * even the first. Returns as timebase_bench_hits().
  */
-TIMEBASE_API int timebase_bench_delays(struct timebase_waiter *waiter, int delayer,
-                                       uint64_t delay_ns, double delay_ticks, uint32_t trials,
-                                       struct timebase_bench_hit *out);
+TIMEBASE_API int timebase_bench_take_turns(const struct timebase_bench_turns *turns,
+                                           struct timebase_bench_hit *hits,
+                                           struct timebase_bench_block *blocks);
 
 enum timebase_bench_dispatcher {
     TIMEBASE_BENCH_DISPATCH_SIGNAL = 0,    /* POSIX timer interrupts the thread, busy with load */
     TIMEBASE_BENCH_DISPATCH_TIMERFD = 1,   /* the thread reads a timerfd */
     TIMEBASE_BENCH_DISPATCH_NANOSLEEP = 2, /* clock_nanosleep to the absolute time */
     TIMEBASE_BENCH_DISPATCH_WAITER = 3,    /* timebase_wait_call_mono() */
+    TIMEBASE_BENCH_DISPATCH_LOOP = 4,      /* while (timebase_ticks() < target), never asleep */
 };
 
 /* Events at start + k * period_ns of CLOCK_MONOTONIC, k = 1 to periods. */
 struct timebase_bench_schedule {
     struct timebase_waiter *waiter;
+    const struct timebase_waiter *instrument;
     int32_t dispatcher; /* enum timebase_bench_dispatcher */
     uint32_t flags;     /* enum timebase_wait_flag, of DISPATCH_WAITER */
     int32_t load;       /* of DISPATCH_SIGNAL: what the thread itself does (measure/load.h) */

@@ -21,9 +21,11 @@ bool bench_run_is_over(const struct bench_run *run)
     return run->due > run->schedule->periods || run->result < 0;
 }
 
-void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance)
+void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance,
+                    int32_t mechanism)
 {
     struct timebase_bench_hit *hit = &run->hits[run->hits_made];
+    *hit = (struct timebase_bench_hit){0};
     int result = bench_event_hit(&run->event, target_ticks, hit);
     if (result < 0) {
         run->result = result;
@@ -31,17 +33,18 @@ void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uin
     }
     hit->late = late;
     hit->disturbance = disturbance;
+    hit->mechanism = mechanism;
     run->hits_made++;
 }
 
 void bench_run_dispatch(struct bench_run *run, uint64_t expired)
 {
-    bench_event_expect(&run->event, run->schedule->waiter, timebase_ticks());
+    bench_event_expect(&run->event, run->schedule->instrument, timebase_ticks());
     bench_event_take(&run->event);
     if (bench_run_is_over(run))
         return;
     int64_t due = bench_run_due_ns(run, run->due);
-    bench_run_keep(run, timebase_ticks_at_mono(timebase_clock_default(), due), false, 0);
+    bench_run_keep(run, timebase_ticks_at_mono(timebase_clock_default(), due), false, 0, -1);
     run->due += (uint32_t)expired;
 }
 

@@ -28,8 +28,9 @@ struct itimerspec bench_run_timer(const struct bench_run *run);
 /* The event, now. Of `expired` timers the first is served, the others are missed. */
 void bench_run_dispatch(struct bench_run *run, uint64_t expired);
 
-/* Keeps what the event read, against the tick that it was due at. */
-void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance);
+/* Keeps what the event read, against the tick that it was due at; -1: no wait's mechanism. */
+void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance,
+                    int32_t mechanism);
 
 /* When a period begins, and an instant as the kernel takes it; CLOCK_MONOTONIC. */
 int64_t bench_run_due_ns(const struct bench_run *run, uint32_t period);

@@ -66,14 +66,30 @@ static void by_waiter(struct bench_run *run)
     const struct timebase_bench_schedule *schedule = run->schedule;
     for (skip_missed(run); !bench_run_is_over(run); skip_missed(run)) {
         struct timebase_wait_result waited;
-        bench_event_expect(&run->event, schedule->waiter, timebase_ticks());
+        bench_event_expect(&run->event, schedule->instrument, timebase_ticks());
         int result =
             timebase_wait_call_mono(schedule->waiter, bench_run_due_ns(run, run->due),
                                     schedule->flags, bench_event_take, &run->event, &waited);
         if (result < 0)
             run->result = result;
         else
-            bench_run_keep(run, waited.target_ticks, waited.late != 0, waited.disturbance);
+            bench_run_keep(run, waited.target_ticks, waited.late != 0, waited.disturbance,
+                           waited.mechanism);
+        run->due++;
+    }
+}
+
+/* Never asleep: what a sleeping wait is to be compared with. */
+static void by_loop(struct bench_run *run)
+{
+    for (skip_missed(run); !bench_run_is_over(run); skip_missed(run)) {
+        int64_t due = bench_run_due_ns(run, run->due);
+        uint64_t target = timebase_ticks_at_mono(timebase_clock_default(), due);
+        bench_event_expect(&run->event, run->schedule->instrument, target);
+        while ((int64_t)(timebase_ticks() - target) < 0)
+            ;
+        bench_event_take(&run->event);
+        bench_run_keep(run, target, false, 0, -1);
         run->due++;
     }
 }
@@ -83,6 +99,7 @@ static void (*const dispatchers[])(struct bench_run *) = {
     [TIMEBASE_BENCH_DISPATCH_TIMERFD] = by_timerfd,
     [TIMEBASE_BENCH_DISPATCH_NANOSLEEP] = by_nanosleep,
     [TIMEBASE_BENCH_DISPATCH_WAITER] = by_waiter,
+    [TIMEBASE_BENCH_DISPATCH_LOOP] = by_loop,
 };
 
 #define DISPATCHERS ((int)(sizeof dispatchers / sizeof dispatchers[0]))
@@ -90,8 +107,9 @@ static void (*const dispatchers[])(struct bench_run *) = {
 int timebase_bench_dispatch(const struct timebase_bench_schedule *schedule,
                             struct timebase_bench_hit *out)
 {
-    if (schedule == NULL || out == NULL || schedule->waiter == NULL || schedule->period_ns == 0 ||
-        schedule->dispatcher < 0 || schedule->dispatcher >= DISPATCHERS)
+    if (schedule == NULL || out == NULL || schedule->waiter == NULL ||
+        schedule->instrument == NULL || schedule->period_ns == 0 || schedule->dispatcher < 0 ||
+        schedule->dispatcher >= DISPATCHERS)
         return TIMEBASE_E_INVALID;
     if (schedule->dispatcher == TIMEBASE_BENCH_DISPATCH_SIGNAL &&
         !timebase_bench_load_possible(schedule->load))

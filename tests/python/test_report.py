@@ -103,20 +103,6 @@ def test_a_machine_that_cannot_wait_gets_a_report_all_the_same(monkeypatch):
     assert (use["answer"], use["why"]) == ("no", "the kernel refuses CPU 1")
 
 
-def waits(exact_p90_ns):
-    percentiles = {"p50_ns": 1.0, "p90_ns": 2.0, "p99_ns": 3.0, "late_share": 0.01}
-    names = ("exact", "plain", "sleep_then_wait_1khz")
-    rows = [{"name": name, **percentiles} for name in names]
-    rows[0]["p90_ns"] = exact_p90_ns
-    return {"hit": {"problem": None, "rows": rows}}
-
-
-def test_verdict_on_starting_work_is_the_papers_100_ns():
-    assert verdict._starting(waits(99.0), "yes")["answer"] == "yes"
-    assert verdict._starting(waits(101.0), "yes")["answer"] == "no"
-    assert verdict._starting(waits(99.0), "no")["answer"] == "no"
-
-
 @pytest.mark.parametrize("where", ["no-such-folder/report.html", ".", "/proc/report.html"])
 def test_path_that_cannot_be_written(timebase_command, tmp_path, where):
     outcome = timebase_command("report", "--quick", "--out", where)

@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from timebase.accuracy.extent import Extent
-from timebase.accuracy.figure import axis, figure, panel, ranges, words
-from timebase.accuracy.session import Session, new_waiter
-from timebase.accuracy.summary import median, row
-from timebase.accuracy.trials import Method, hits, take_turns
+from timebase.accuracy.figure import axis, carried, figure, known, panel, ranges
+from timebase.accuracy.rows import rows_of
+from timebase.accuracy.scenario import Scenario
+from timebase.accuracy.scenario import run as run_scenario
+from timebase.accuracy.session import Session
+from timebase.accuracy.trials import Method
 from timebase.api.library import lib
 
-AHEAD_NS = (12_000, 14_000)  # time to prepare, too
-WARM = "event_warm"
+# 12 to 14 µs: the time to prepare, too
+SCENARIO = Scenario("cold", "12 to 14 µs ahead, caches cold", (12_000, 14_000), 10)
+WARM, LOOP = "event_warm", "loop_cold"
+MUTE = ("paper_cold", LOOP)
 
 
 def _methods() -> dict[str, Method]:
@@ -23,6 +25,7 @@ def _methods() -> dict[str, Method]:
     walk = lib.TIMEBASE_BENCH_WALK | lib.TIMEBASE_BENCH_TOUCH_INSTRUMENT
     touched = walk | lib.TIMEBASE_BENCH_TOUCH_EVENT
     methods = {
+        LOOP: Method(loop=lib.TIMEBASE_BENCH_NAIVE, before=walk),
         "paper_cold": Method(loop=lib.TIMEBASE_BENCH_PAPER, before=touched),
         "exact_cold_unprepared": Method(before=touched),
         "exact_cold": Method(before=touched, flags=prepare),
@@ -39,24 +42,11 @@ def _methods() -> dict[str, Method]:
 
 
 def run(session: Session, extent: Extent, progress) -> dict:
-    block = max(1, extent.cold // extent.rounds)
-
-    def one(method: Method, waiter):
-        return hits(session, method, session.random_ticks(*AHEAD_NS, block), waiter)
-
-    # each with a waiter of its own: one way must not learn from the errors of another
-    turns = {name: partial(one, method, new_waiter()) for name, method in _methods().items()}
-    found = take_turns(session, turns, extent.rounds, extent.seconds["cold"], progress)
-    # The constant part of a cold cache's error counts: a program cannot take it off as a bias,
-    # since it does not know whether the cache will be cold.
-    warm_ns = median(found[WARM].error_ns)
-    rows = {
-        name: row(name, trials, evidence=False)
-        if name == "paper_cold"
-        else row(name, trials, bias_ns=warm_ns)
-        for name, trials in found.items()
-    }
-    return {"rows": list(rows.values()), "figures": [_wait(rows), _event(rows)]}
+    expected_sec = extent.seconds["cold"]
+    found = run_scenario(session, extent, SCENARIO, _methods(), extent.cold, expected_sec, progress)
+    made = rows_of(session, SCENARIO.id, found, mute=MUTE)
+    rows = {row["name"]: row for row in made}
+    return {"rows": made, "figures": [_wait(rows), _event(rows)]}
 
 
 def _wait(rows: dict) -> dict:
@@ -66,9 +56,12 @@ def _wait(rows: dict) -> dict:
         "exact_cold": "exact, prepared",
         WARM: "exact, caches warm",
     }
+    pair = [rows["exact_cold"], rows["exact_cold_unprepared"]]
+    share = carried(*pair, most=90)
+    prepared, not_prepared = (known(row[f"raw_p{share}_ns"]) for row in pair)
     title = (
-        f"With cold caches 99 % of exact waits are within {words(rows['exact_cold']['p99_ns'])} "
-        f"if prepared, {words(rows['exact_cold_unprepared']['p99_ns'])} if not"
+        f"With cold caches {share} % of exact waits begin within {prepared} of the tick if "
+        f"prepared, {not_prepared} if not"
     )
     note = (
         "Data of twice the second-level cache and 256 KiB of code are walked over before each "
@@ -79,6 +72,7 @@ def _wait(rows: dict) -> dict:
 
 def _event(rows: dict) -> dict:
     names = {
+        LOOP: "cold, the naive loop",
         WARM: "warm",
         "event_flushed": "its line flushed",
         "event_flushed_prepared": "flushed, prefetched",
@@ -87,9 +81,12 @@ def _event(rows: dict) -> dict:
         "event_cold_prepared": "cold, prefetched",
         "event_cold_rehearsed": "cold, rehearsed",
     }
+    pair = [rows["event_cold"], rows["event_cold_rehearsed"]]
+    share = carried(*pair, most=90)
+    cold, rehearsed = (known(row[f"raw_p{share}_ns"]) for row in pair)
     title = (
-        f"A function whose code is cold begins up to {words(rows['event_cold']['p99_ns'])} off, "
-        f"rehearsed {words(rows['event_cold_rehearsed']['p99_ns'])} (99 %)"
+        f"{share} % of functions whose code is cold begin within {cold} of the tick, rehearsed "
+        f"within {rehearsed}"
     )
     return figure("event", None, title, [_ranges(rows, names)])
 
@@ -98,7 +95,7 @@ def _ranges(rows: dict, names: dict[str, str]) -> dict:
     there = [name for name in names if name in rows]
     places: dict[str, list[int]] = {"article": [], "ours": []}
     for place, name in enumerate(there):
-        places["article" if name.startswith("paper") else "ours"].append(place)
+        places["article" if name.startswith(("paper", "loop")) else "ours"].append(place)
     drawn = [
         ranges("", role, of_role, [rows[there[place]] for place in of_role])
         for role, of_role in places.items()

@@ -6,9 +6,10 @@ from __future__ import annotations
 import time
 from typing import Callable
 
-from timebase.accuracy import cold, delay, hit, offset, sleep, timer
+from timebase.accuracy import cold, delay, hit, offset, sleep, state, timer
 from timebase.accuracy.extent import FULL, QUICK, Extent
-from timebase.accuracy.session import choose_cpu, describe_waiter, session
+from timebase.accuracy.session import choose_cpu, describe_core, describe_waiter, session
+from timebase.accuracy.verdict import judge
 from timebase.api.errors import InputError
 from timebase.api.machine import describe
 
@@ -16,6 +17,7 @@ from timebase.api.machine import describe
 EXPERIMENTS = {
     "offset": ("error against target", offset.run),
     "hit": ("loop and exact wait", hit.run),
+    "state": ("far, idle, work, vectors", state.run),
     "cold": ("cold caches", cold.run),
     "timer": ("timers and loads", timer.run),
     "sleep": ("1,000 a second", sleep.run),
@@ -56,16 +58,18 @@ def run(
             found = experiment(measuring, extent, start(words, extent.seconds[name]))
             rows += found["rows"]
             figures += found["figures"]
-        waiter = describe_waiter(measuring.waiter)
+        waiter, core = describe_waiter(measuring.waiter), describe_core(measuring.core)
         counter = measuring.counter
     return {
         "machine": describe(counter),
         "conditions": conditions,
         "waiter": waiter,
+        "core": core,
         "experiments": names,
         "quick": extent is QUICK,
         "seed": seed,
         "seconds": round(time.perf_counter() - begun, 1),
+        "verdict": judge(rows),
         "rows": rows,
         "figures": figures,
     }

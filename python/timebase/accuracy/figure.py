@@ -16,13 +16,19 @@ from collections.abc import Sequence
 import numpy
 
 from timebase.accuracy.summary import Trials, digits, median
+from timebase.bench.percentile import DASH
 
 MOST_POINTS = 60
+LEAST_NS = 0.1  # less is nothing that readings could tell: not drawn on logarithmic axes
 
 
 def figure(id: str, paper: str | None, title: str, panels: list[dict], note: str = "") -> dict:
-    """`paper`: the number of the paper's figure that it repeats; `title` says what was found."""
-    return {"id": id, "paper": paper, "title": title, "note": note, "panels": panels}
+    """`paper`: the number of the paper's figure that it repeats; `title` says what was found. A
+    panel without a point is left out."""
+    drawn = [panel for panel in panels if panel["series"]]
+    if panels and not drawn:
+        note = f"Too few trials to draw anything. {note}".rstrip()
+    return {"id": id, "paper": paper, "title": title, "note": note, "panels": drawn}
 
 
 def panel(x: dict, y: dict, series: list[dict], title: str = "") -> dict:
@@ -46,25 +52,51 @@ def histogram(label: str, role: str, values: numpy.ndarray, edges: numpy.ndarray
     return series(label, role, "steps", edges[:-1], counts / max(1, len(values)), dash)
 
 
-def exceedance(label: str, role: str, trials: Trials, dash="solid") -> dict:
-    """The share of trials whose |error − bias| is x or more, down to the single worst one."""
-    sizes = numpy.sort(numpy.abs(trials.error_ns - median(trials.error_ns)))
+def exceedance(
+    label: str, role: str, trials: Trials, dash="solid", about_median: bool = False
+) -> dict:
+    """The share of trials whose |error| is x or more, down to the single worst one. About the
+    median it is their spread."""
+    centre = median(trials.error_ns) if about_median else 0.0
+    sizes = numpy.sort(numpy.abs(trials.error_ns - centre))
     if not len(sizes):
         return series(label, role, "line", [], [], dash)
     ranks = numpy.unique(numpy.geomspace(1, len(sizes), MOST_POINTS).round().astype(int))[::-1]
-    return series(label, role, "line", sizes[-ranks], ranks / len(sizes), dash)
+    x, y = sizes[-ranks], ranks / len(sizes)
+    first = min(int(numpy.searchsorted(x, LEAST_NS)), len(x) - 1)
+    return series(label, role, "line", x[first:], y[first:], dash)
 
 
-def ranges(label: str, role: str, places: Sequence[float], rows: Sequence[dict]) -> dict:
-    """Medians, and from them to the 99th percentiles, of rows of the JSON."""
-    return series(
-        label,
-        role,
-        "range",
-        places,
-        [row["p50_ns"] or 0.0 for row in rows],
-        low=[row["p50_ns"] or 0.0 for row in rows],
-        high=[row["p99_ns"] or 0.0 for row in rows],
+def ranges(
+    label: str,
+    role: str,
+    places: Sequence[float],
+    rows: Sequence[dict],
+    high: str = "raw_p99_ns",
+) -> dict:
+    """Medians of |error|, and from them to a higher percentile, of rows of the JSON. A row of too
+    few trials for a median is left out; one of too few for the other is a dot."""
+    there = [(place, row) for place, row in zip(places, rows) if row["raw_p50_ns"] is not None]
+    middles = [row["raw_p50_ns"] for _, row in there]
+    highs = [row["raw_p50_ns"] if row[high] is None else row[high] for _, row in there]
+    places = [place for place, _ in there]
+    return series(label, role, "range", places, middles, low=middles, high=highs)
+
+
+def known(ns: float | None) -> str:
+    """Of a percentile that there may not be."""
+    return DASH if ns is None else words(ns)
+
+
+def carried(*rows: dict, most: int = 99) -> int:
+    """The highest percentile of |error|, `most` at most, that all of the rows can carry; else 50."""
+    return next(
+        (
+            share
+            for share in (99, 95, 90)
+            if share <= most and all(row[f"raw_p{share}_ns"] is not None for row in rows)
+        ),
+        50,
     )
 
 

@@ -1,66 +1,81 @@
 # SPDX-License-Identifier: MIT
-"""The paper's loop beside the library's waits, warm: distribution of all errors."""
+"""The naive loop beside the library's waits, warm: distribution of all errors."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy
 
 from timebase.accuracy.extent import Extent
-from timebase.accuracy.figure import axis, exceedance, figure, histogram, panel, words
-from timebase.accuracy.session import Session, new_waiter
-from timebase.accuracy.summary import quantile, row
-from timebase.accuracy.trials import Method, hits, take_turns
-from timebase.api.library import lib
+from timebase.accuracy.figure import (
+    axis,
+    carried,
+    exceedance,
+    figure,
+    histogram,
+    known,
+    panel,
+    words,
+)
+from timebase.accuracy.rows import rows_of
+from timebase.accuracy.scenario import EXACT, LOOP, MUTE, NEAR, WATCH, near_methods
+from timebase.accuracy.scenario import run as run_scenario
+from timebase.accuracy.session import Session
+from timebase.accuracy.summary import quantile
 
-AHEAD_NS = (1500, 4000)
-BIN_NS = 0.5
+FINEST_BIN_NS = 0.5
+MOST_BINS = 240  # a disturbed machine's errors reach microseconds
 
 
 def run(session: Session, extent: Extent, progress) -> dict:
-    block = max(1, extent.hits // extent.rounds)
-
-    def one(method: Method, waiter):
-        return hits(session, method, session.random_ticks(*AHEAD_NS, block), waiter)
-
-    methods = {
-        "paper": Method(loop=lib.TIMEBASE_BENCH_PAPER),
-        "plain": Method(flags=lib.TIMEBASE_WAIT_PLAIN),
-        "exact": Method(),
-        "exact_never_early": Method(flags=lib.TIMEBASE_WAIT_NEVER_EARLY),
-    }
-    # each with a waiter of its own: one way must not learn from the errors of another
-    turns = {name: partial(one, method, new_waiter()) for name, method in methods.items()}
-    found = take_turns(session, turns, extent.rounds, extent.seconds["hit"], progress)
-    rows = [row(name, trials, evidence=name != "paper") for name, trials in found.items()]
-    rows.insert(3, row("exact_undisturbed", found["exact"].undisturbed()))
+    found = run_scenario(
+        session, extent, NEAR, near_methods(), extent.hits, extent.seconds["hit"], progress
+    )
+    rows = rows_of(session, NEAR.id, found, mute=MUTE, by_sibling=True)
     return {"rows": rows, "figures": [_distribution(found, {r["name"]: r for r in rows})]}
 
 
+def bins(errors: list[numpy.ndarray]) -> tuple[numpy.ndarray, float]:
+    """Edges around most of all errors, and the width of a bin: a multiple of the finest, so that
+    there are never more of them than a picture can show."""
+    low = min(quantile(error, 0.002) for error in errors)
+    high = max(quantile(error, 0.97) for error in errors)
+    first, last = numpy.floor(low) - 2, numpy.ceil(high) + 3
+    width = FINEST_BIN_NS * max(1.0, numpy.ceil((last - first) / FINEST_BIN_NS / MOST_BINS))
+    count = int(numpy.ceil((last - first) / width))
+    return first + width * numpy.arange(count + 1), float(width)
+
+
 def _distribution(found: dict, rows: dict) -> dict:
-    plain, exact = rows["plain"], rows["exact"]
+    loop, exact = rows[LOOP], rows[EXACT]
+    share = carried(loop, exact)
+    high = f"raw_p{share}_ns"
     title = (
-        f"Half of the exact waits are within {words(exact['p50_ns'])} and 99 % within "
-        f"{words(exact['p99_ns'])}; of the polling loop {words(plain['p50_ns'])} and "
-        f"{words(plain['p99_ns'])}"
+        f"Half of the exact waits begin within {known(exact['raw_p50_ns'])} of the tick, {share} % "
+        f"within {known(exact[high])}; after the naive loop within {known(loop['raw_p50_ns'])} and "
+        f"{known(loop[high])}"
     )
-    raw = [found[name].error_ns for name in ("paper", "plain", "exact")]
-    low = min(quantile(errors, 0.002) for errors in raw)
-    high = max(quantile(errors, 0.97) for errors in raw)
-    edges = numpy.arange(numpy.floor(low) - 2, numpy.ceil(high) + 3, BIN_NS)
+    drawn = {"the naive loop": (LOOP, "article"), "exact wait": (EXACT, "ours")}
+    edges, width = bins([found[name].error_ns for name, _ in drawn.values()])
     bars = [
-        histogram("the paper's loop", "article", raw[0], edges),
-        histogram("the same, its lateness compensated", "article", raw[1], edges, "dashed"),
-        histogram("exact wait", "ours", raw[2], edges),
+        histogram(label, role, found[name].error_ns, edges) for label, (name, role) in drawn.items()
     ]
-    tails = [
-        exceedance("loop, compensated", "article", found["plain"], dash="dashed"),
-        exceedance("exact", "ours", found["exact"]),
-        exceedance("exact, undisturbed", "ours", found["exact"].undisturbed(), dash="dotted"),
+    raw = [
+        exceedance("the naive loop", "article", found[LOOP]),
+        exceedance("exact wait", "ours", found[EXACT]),
+        exceedance("exact, undisturbed", "ours", found[EXACT].undisturbed(), dash="dotted"),
+    ]
+    spread = [
+        exceedance("the naive loop", "article", found[LOOP], about_median=True),
+        exceedance("exact wait", "ours", found[EXACT], about_median=True),
+        exceedance("the stopwatch alone", "muted", found[WATCH], about_median=True),
     ]
     panels = [
-        panel(axis("error, ns"), axis(f"share of waits per {BIN_NS} ns"), bars),
-        panel(axis("|error − bias|, ns", "log"), axis("share as far off or more", "log"), tails),
+        panel(axis("error, ns"), axis(f"share of waits per {width:g} ns"), bars),
+        panel(axis("|error|, ns", "log"), axis("share as far off or more", "log"), raw),
+        panel(axis("|error − bias|, ns", "log"), axis("share as far off or more", "log"), spread),
     ]
-    return figure("histogram", None, title, panels)
+    note = (
+        f"Bias, the median error: of the loop {words(loop['bias_ns'])}, of the exact wait "
+        f"{words(exact['bias_ns'])}. n = {exact['trials']:,} each."
+    )
+    return figure("histogram", None, title, panels, note)

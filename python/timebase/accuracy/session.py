@@ -11,12 +11,15 @@ from dataclasses import asdict
 
 import numpy
 
+from timebase.accuracy.core import Core
 from timebase.api.clock import default_clock
 from timebase.api.counter import Counter, probe
 from timebase.api.errors import InputError, TimebaseError
+from timebase.api.library import ffi
 from timebase.api.realtime import Realtime, RealtimeBit, name_of
 from timebase.api.wait import Waiter
 from timebase.api.wait_result import Mechanism, disturbance_texts, mechanism_text
+from timebase.bench.neighbour import BUSY_BELOW, STEP
 from timebase.bench.placement import allowed_cpus, may_run_on
 from timebase.doctor.realtime.examine import choose_cpu as cpu_for_work
 from timebase.doctor.tree import Tree
@@ -32,12 +35,18 @@ SCHEDULERS = ("SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH")
 class Session:
     """What all experiments share."""
 
-    def __init__(self, cpus: list[int], cpu: int, seed: int, counter: Counter):
+    def __init__(self, cpus: list[int], cpu: int, seed: int, counter: Counter, rights: dict):
         self.cpu = cpu
+        self.rights = rights  # cpu, pinned, scheduler, memory_locked: in each row
         self.other_cpu = next((other for other in cpus if other != cpu), None)
         self.random = numpy.random.default_rng(seed)
         self.counter = counter
         self.waiter = new_waiter()
+        self.core = Core()
+        self._reader = new_waiter()  # reads the events' instants, and waits for nothing
+        self.instrument = ffi.new(
+            "struct timebase_bench_instrument *", {"waiter": self._reader.handle}
+        )
         # by the clock, which has had longer to learn it than the probe's few milliseconds
         learnt_hz = default_clock().statistics()["frequency_hz"]
         self.ns_per_tick = 1e9 / (learnt_hz or counter.frequency_hz)
@@ -79,7 +88,9 @@ def session(cpu: int, seed: int) -> Iterator[tuple[Session, dict]]:
     with Realtime(cpu, PRIORITY) as rights:
         if RealtimeBit.AFFINITY not in rights.granted:
             raise TimebaseError(f"cannot measure: the kernel refuses CPU {cpu} to this thread")
-        yield Session(cpus, cpu, seed, counter), conditions(cpu, rights, load)
+        told = conditions(cpu, rights, load)
+        measuring = Session(cpus, cpu, seed, counter, rights_of(told))
+        yield measuring, told
 
 
 def conditions(cpu: int, rights: Realtime, load: tuple[float, ...]) -> dict:
@@ -95,6 +106,25 @@ def conditions(cpu: int, rights: Realtime, load: tuple[float, ...]) -> dict:
             {"name": refusal.name, "reason": refusal.reason, "advice": refusal.advice}
             for refusal in rights.refused
         ],
+    }
+
+
+def rights_of(conditions: dict) -> dict:
+    """What each row says of the thread."""
+    return {
+        "cpu": conditions["cpu"],
+        "pinned": name_of(RealtimeBit.AFFINITY) in conditions["granted"],
+        "scheduler": conditions["scheduler"],
+        "memory_locked": name_of(RealtimeBit.MEMORY) in conditions["granted"],
+    }
+
+
+def describe_core(core: Core) -> dict:
+    """What rows call a quiet core, and a busy one."""
+    return {
+        "additions_per_cycle": round(core.quiet, 2),
+        "busy_below": BUSY_BELOW,
+        "step_above": STEP,
     }
 
 

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from statistics import quantiles
 from typing import Callable
 
 from timebase.api.counter import probe
 from timebase.api.library import check, ffi, lib
+from timebase.bench.percentile import nearest_rank
 from timebase.bench.placement import pinned, quiet_cpu
 
 ROUNDS_AT_A_TIME = 5  # between two reports of progress
@@ -52,6 +52,6 @@ def _samples(rounds: int, calls: int, progress: Progress) -> dict[str, list[floa
 
 
 def _row(name: str, ticks_per_call: list[float], period_ns: float) -> dict:
-    ns = [ticks * period_ns for ticks in ticks_per_call]
-    tenths = quantiles(ns, n=10, method="inclusive")
-    return {"name": name, "min_ns": min(ns), "median_ns": tenths[4], "p90_ns": tenths[8]}
+    ns = sorted(ticks * period_ns for ticks in ticks_per_call)
+    median, p90 = (nearest_rank(ns, share) for share in (0.5, 0.9))
+    return {"name": name, "min_ns": ns[0], "median_ns": median, "p90_ns": p90}

@@ -13,42 +13,21 @@ from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_
 # typer evaluates annotations, and Python 3.9 does not know `int | None`.
 MaybeInt, MaybeText = Optional[int], Optional[str]
 DRAWING_SEC = 8
-# What the table shows; the JSON has all rows.
-SHOWN = (
-    "paper",
-    "plain",
-    "exact",
-    "exact_undisturbed",
-    "exact_never_early",
-    "exact_cold_unprepared",
-    "exact_cold",
-    "event_cold",
-    "event_cold_prepared",
-    "event_cold_rehearsed",
-    "timer_100us_cpuid_timerfd",
-    "timer_100us_cpuid_timebase",
-    "nanosleep_1khz",
-    "sleep_then_wait_1khz",
-    "delay_200ns_loop",
-    "delay_200ns",
-    "delay_1us_loop",
-    "delay_1us",
-)
 
 
 def accuracy(
-    quick: bool = typer.Option(False, "--quick", help="Fewer trials: below 15 s, not 2 minutes."),
+    quick: bool = typer.Option(False, "--quick", help="Fewer trials: below half a minute, not 4."),
     json: bool = JSON_OPTION,
     out: Path = typer.Option(
         Path("timebase-accuracy"), help="Folder for the pictures (PNG and SVG) and accuracy.json."
     ),
     cpu: MaybeInt = typer.Option(None, help="The CPU to measure on; by default the last one."),
     only: MaybeText = typer.Option(
-        None, help="One experiment: offset, hit, cold, timer, sleep or delay."
+        None, help="One experiment: offset, hit, state, cold, timer, sleep or delay."
     ),
     seed: MaybeInt = typer.Option(None, min=0, help="Of the random targets; printed."),
 ) -> None:
-    """How close to its target work begins: the experiments of a report of 1997, and our waits."""
+    """How close to its target work begins: our waits, the loop beside them, and a report of 1997."""
     from timebase.report.file import require_folder
 
     # Wrong input is refused before the minutes of measuring, not after them.
@@ -58,7 +37,9 @@ def accuracy(
     if json:
         print_json(document)
     else:
-        _print_table(document)
+        from timebase.cli.accuracy_table import print_table
+
+        print_table(document)
         print(f"pictures and numbers: {out}")
 
 
@@ -84,50 +65,3 @@ def as_json(document: dict) -> str:
     import json
 
     return json.dumps(document, ensure_ascii=False) + "\n"
-
-
-def _print_table(document: dict) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        title="Error of the event's beginning",
-        box=None,
-        padding=(0, 1, 0, 0),
-        caption=_conditions(document),
-    )
-    table.add_column("", no_wrap=True)
-    for title in ("p50", "p99", "p99.9", "bias", "late %", "dist. %", "CPU %"):
-        table.add_column(title, justify="right", no_wrap=True)
-    rows = {row["name"]: row for row in document["rows"]}
-    for name in [name for name in SHOWN if name in rows] or list(rows):
-        table.add_row(name, *_cells(rows[name]))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print()
-    for figure in document["figures"]:
-        console.print(f"[dim]{figure['id']}[/]  {figure['title'] or figure['note']}")
-
-
-def _cells(row: dict) -> list[str]:
-    from timebase.accuracy.figure import percent, words
-
-    errors = ("p50_ns", "p99_ns", "p999_ns", "bias_ns")
-    shares = ("late_share", "disturbed_share", "cpu_share")
-    return [
-        *("" if row[key] is None else words(row[key]) for key in errors),
-        *("" if row[key] is None else percent(row[key]) for key in shares),
-    ]
-
-
-def _conditions(document: dict) -> str:
-    machine, conditions = document["machine"], document["conditions"]
-    refused = ", ".join(refusal["name"] for refusal in conditions["refused"]) or "nothing"
-    return (
-        "Percentiles of |error - bias| over all trials; dist.: disturbed, by the waits' own "
-        "evidence. "
-        f"{machine['processor']}, {machine['counter']} {machine['frequency_hz'] / 1e6:,.0f} MHz, "
-        f"CPU {conditions['cpu']}, {conditions['scheduler']}, refused: {refused}, "
-        f"load {conditions['load_average'][0]}; exact waits by {document['waiter']['mechanism']}; "
-        f"seed {document['seed']}, {document['seconds']} s."
-    )

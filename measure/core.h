@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core: how fast the core runs now, and how much of it this thread has.
+ *
+ * An addition that waits for the one before it takes a cycle of the core, whoever else uses the
+ * core: so its time in ticks follows the core's clock. Many that wait for nothing share the adders
+ * with the core's other thread: there are fewer of them in a cycle while that one is busy, even if
+ * it belongs to another virtual machine, of which no file tells.
+ */
+#ifndef TIMEBASE_BENCH_CORE_H
+#define TIMEBASE_BENCH_CORE_H
+
+#include <timebase.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+struct timebase_bench_core {
+    double cycle_ticks; /* of an addition that waits for the one before */
+    double add_ticks;   /* of one of many that do not */
+};
+
+/* Takes some 15 us: the best of three, so that an interrupt does not look like a neighbour. */
+TIMEBASE_API void timebase_bench_core_look(struct timebase_bench_core *out);
+
+TIMEBASE_EXTERN_END
+
+#endif

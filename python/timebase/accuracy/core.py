@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The core under the trials: who else used it, and whether its clock stepped, by the rules of
+timebase.bench.neighbour."""
+
+from __future__ import annotations
+
+import numpy
+
+from timebase.bench.core import look
+from timebase.bench.neighbour import BUSY_BELOW, FASTEST, STEP
+
+LOOK = numpy.dtype(
+    [(name, "f8") for name in ("cycle_before", "add_before", "cycle_after", "add_after")]
+)
+FIRST_LOOKS = 400
+
+QUIET, MIXED, BUSY = 0, 1, 2
+
+
+class Core:
+    """What all looks of a session have in common."""
+
+    def __init__(self):
+        self.quiet = 0.0  # additions in a cycle
+        self._seen: list[numpy.ndarray] = []
+        self.learn(numpy.concatenate([look_once() for _ in range(FIRST_LOOKS)]))
+
+    def learn(self, looks: numpy.ndarray) -> None:
+        self._seen.append(additions(looks).ravel())
+        known = numpy.concatenate(self._seen)
+        self.quiet = float(numpy.nanquantile(known, FASTEST, method="inverted_cdf"))
+
+    def sibling(self, looks: numpy.ndarray) -> numpy.ndarray:
+        """QUIET or BUSY if both looks at a block say so, else MIXED."""
+        if not len(looks):
+            return numpy.empty(0, int)
+        found = additions(looks)
+        busy, known = found < BUSY_BELOW * self.quiet, ~numpy.isnan(found)
+        return numpy.where(
+            (busy | ~known).all(1) & known.any(1), BUSY, numpy.where(busy.any(1), MIXED, QUIET)
+        )
+
+
+def look_once() -> numpy.ndarray:
+    """One look, as a block that lasted no time."""
+    return numpy.array([look() * 2], LOOK)
+
+
+def around(before: numpy.ndarray, after: numpy.ndarray) -> numpy.ndarray:
+    """The look at a block between two looks."""
+    whole = before.copy()
+    whole["cycle_after"], whole["add_after"] = after["cycle_after"], after["add_after"]
+    return whole
+
+
+def additions(looks: numpy.ndarray) -> numpy.ndarray:
+    """[block, before and after]: additions in a cycle; NaN where nobody looked."""
+    pairs = (("cycle_before", "add_before"), ("cycle_after", "add_after"))
+    columns = [_ratio(looks[cycle], looks[add]) for cycle, add in pairs]
+    return numpy.stack(columns, axis=1)
+
+
+def clock_steps(looks: numpy.ndarray) -> int | None:
+    """During how many blocks the core's clock changed; None if nobody looked at both ends."""
+    change = _ratio(looks["cycle_after"], looks["cycle_before"])
+    if not numpy.isfinite(change).any():
+        return None
+    return int(numpy.count_nonzero(numpy.abs(change - 1) > STEP))
+
+
+def _ratio(over: numpy.ndarray, under: numpy.ndarray) -> numpy.ndarray:
+    return numpy.divide(over, under, out=numpy.full(len(over), numpy.nan), where=under > 0)

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""A look at the core that the thread is on (measure/core.h); neighbour.py says what it means."""
+
+from __future__ import annotations
+
+from timebase.api.library import ffi, lib
+
+
+def look() -> tuple[float, float]:
+    """Ticks of an addition that waits for the one before, and of one of many that do not."""
+    found = ffi.new("struct timebase_bench_core *")
+    lib.timebase_bench_core_look(found)
+    return found.cycle_ticks, found.add_ticks
