@@ -50,7 +50,7 @@ UNITS = {
         "src/clock/servo", "src/clock/reference"],
     # Users: the public headers are all they know of the library.
     "measure": [],
-    "bench": [],
+    "bench": ["measure"],
     "examples": [],
     "python": [],
 }

@@ -4,9 +4,10 @@
 import shutil
 
 from build import CXX, HERE, TARGET, C, Failed, run, timebase_libs
-from toolchain import output_of
+from toolchain import ROOT, output_of
 
 SOURCE = HERE / "waits" / "driver"
+MEASURE = ROOT / "measure"
 OBJECTS = TARGET / "waits"
 PLAIN_C = ("stopwatch", "trial", "table", "results", "timebase", "kernel")
 DRIVER = OBJECTS / "driver"
@@ -66,9 +67,10 @@ def everything(timebase):
     objects, flags, libraries, left_out = optional_objects(includes)
     objects += [compile_c(name, *includes) for name in PLAIN_C]
     objects.append(compile_c("driver", *includes, *flags))
-    run(*C, "-c", HERE / "instruments.c", "-o", OBJECTS / "instruments.o")
+    for name, source in (("instruments", HERE / "instruments.c"), ("core", MEASURE / "core.c")):
+        run(*C, *includes, "-c", source, "-o", OBJECTS / f"{name}.o")
     run(*CXX, "-c", SOURCE / "chrono.cpp", "-o", OBJECTS / "chrono.o")
-    objects += [OBJECTS / "instruments.o", OBJECTS / "chrono.o"]
+    objects += [OBJECTS / f"{name}.o" for name in ("instruments", "core", "chrono")]
     libraries = [*libraries, *timebase_libs(timebase), "-lpthread", "-ldl", "-lm"]
     run("g++", "-o", DRIVER, *objects, *libraries)
     return left_out

@@ -14,6 +14,7 @@ class Waiter:
     until: str = ""  # for an instant; empty: it has none
 
 
+NAIVE = "naive_loop"
 WAITERS = (
     Waiter("timebase_exact", "C", "`timebase_delay_ns`", "`timebase_wait_until_ticks`"),
     Waiter(
@@ -29,6 +30,7 @@ WAITERS = (
         "`timebase_wait_call_ticks`, `SLEEP` and `REHEARSE`",
     ),
     Waiter("timebase_rehearsed", "C", "", "`timebase_wait_call_ticks`, `REHEARSE`"),
+    Waiter(NAIVE, "C", "the naive loop: `while (ticks < target)`", "the naive loop"),
     Waiter("clock_gettime_loop", "C", "loop over `clock_gettime`", "loop over `clock_gettime`"),
     Waiter("clock_nanosleep", "C", "`clock_nanosleep`", "`clock_nanosleep`, absolute"),
     Waiter(

@@ -12,9 +12,23 @@ from launch import Broken, progress
 from waits import cyclictest
 from waits.build import DRIVER
 from waits.catalogue import PERIOD_NS
-from waits.summary import STOPWATCH, Cell, cold_errors_ns, figures, instant_cost, quantile, row
+from waits.rules import neighbour
+from waits.summary import (
+    ALL,
+    QUIET,
+    STOPWATCH,
+    Cell,
+    Chunk,
+    cold_errors_ns,
+    figures,
+    instant_cost,
+    quantile,
+    quiet_level,
+    row,
+)
 
 ROUNDS_A_SLICE = 4  # of the driver, to one of cyclictest
+SHORT_NS = 1000  # chunks of these are so short that the core was as it was seen at both ends
 LOOPS_A_ROUND = 100  # the driver's batch for a period
 
 
@@ -66,20 +80,42 @@ class Driver:
         return [line[len(word) + 1 :] for line in self.lines if line.startswith(word + " ")]
 
 
+class Numbers:
+    """The driver's file, read from its beginning."""
+
+    def __init__(self, values):
+        self._values, self._place = values, 0
+
+    def take(self, count):
+        """The next so many; zeros for those that are not there, which the end tells."""
+        found = self._values[self._place : self._place + count].tolist()
+        self._place += count
+        return found + [0.0] * (count - len(found))
+
+    def require_end(self):
+        """All of them were spoken of, and were there."""
+        if self._place != len(self._values):
+            raise Broken(f"the driver wrote {len(self._values)} numbers and spoke of {self._place}")
+
+
+def chunks_of(numbers, count, batch, chunk):
+    """One for each trial: batches are cut into chunks, the last of which may be shorter."""
+    sizes = [min(chunk, batch - done) for done in range(0, batch, chunk)] * (count // batch)
+    for size in sizes:
+        cycle, addition, cycle_after, addition_after = numbers.take(4)
+        yield from [Chunk((cycle, addition), (cycle_after, addition_after))] * size
+
+
 def cells_of(lines, trials):
-    """The driver's cells; `trials` are all of them in one row."""
-    place, cells = 0, []
+    """The driver's cells; `trials` are all numbers that it wrote."""
+    numbers, cells = Numbers(trials), []
     for line in lines:
-        name, kind, *numbers = line.split()
-        asked_ns, count, cpu_ns, wall_ns, skipped = map(int, numbers)
-        costs = count if kind == "delay" else 0
-        mine = trials[place : place + count + costs].tolist()
-        place += count + costs
-        cells.append(
-            Cell(name, kind, asked_ns, mine[:count], mine[count:], cpu_ns, wall_ns, skipped)
-        )
-    if place != len(trials):
-        raise Broken(f"the driver wrote {len(trials)} numbers and spoke of {place}")
+        name, kind, *told = line.split()
+        asked_ns, count, cpu_ns, wall_ns, skipped, batch, chunk = map(int, told)
+        mine, costs = numbers.take(count), numbers.take(count if kind == "delay" else 0)
+        chunks = tuple(chunks_of(numbers, count, batch, chunk))
+        cells.append(Cell(name, kind, asked_ns, mine, costs, cpu_ns, wall_ns, skipped, chunks))
+    numbers.require_end()
     return cells
 
 
@@ -109,7 +145,8 @@ def run_rounds(driver, rounds, cpu, with_cyclictest):
 def cyclictest_row(latencies):
     """Its figures as a row."""
     about = {"name": "cyclictest", "kind": "period", "asked_ns": PERIOD_NS}
-    return {**about, **figures(latencies), "cpu_share": None, "skipped": 0}
+    unknown = {"cpu_share": None, "busy_share": None, "clock_steps": None}
+    return {**about, "subset": ALL, **figures(latencies), **unknown, "skipped": 0}
 
 
 def results_of(driver, latencies):
@@ -118,7 +155,14 @@ def results_of(driver, latencies):
     cells = cells_of(driver.said("cell"), read_trials(driver.trials))
     rate, step = float(facts["ticks_per_ns"]), float(facts["step_ticks"])
     instant_ticks = instant_cost(cells, step)
-    rows = [row(cell, instant_ticks, rate) for cell in cells if cell.kind not in STOPWATCH]
+    quiet = quiet_level(cells)
+    rows = [
+        found
+        for cell in cells
+        if cell.kind not in STOPWATCH
+        for subset in (ALL, *([QUIET] if cell.asked_ns <= SHORT_NS else []))
+        if (found := row(cell, instant_ticks, rate, quiet, subset))
+    ]
     costs = [cost for cell in cells for cost in cell.costs]
     if latencies:
         rows.append(cyclictest_row(latencies))
@@ -133,6 +177,7 @@ def results_of(driver, latencies):
             "after_1_ms": figures(cold_errors_ns(cells, rate)),
         },
         "counter_mhz": rate * 1000,
+        "core": {"additions_per_cycle": quiet, "busy_below": neighbour.BUSY_BELOW},
         "granted": driver.said("granted"),
         "refused": driver.said("refused"),
         "rows": rows,

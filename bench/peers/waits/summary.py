@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """From the driver's trials, in ticks, to errors in ns: what the stopwatch adds is taken off."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
+
+from waits.rules import neighbour, percentile
 
 TRIMMED = 0.1  # of the stopwatch's own trials, at either end: interrupts
 AROUND = 7  # neighbours on either side: enough to leave out outliers, near enough to follow
@@ -21,6 +23,33 @@ class Cell:
     cpu_ns: int
     wall_ns: int
     skipped: int
+    chunks: tuple = ()  # one for each trial: which Chunk it was made in
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some trials in a row, and the core before and after: (cycle, addition) in ticks."""
+
+    before: tuple
+    after: tuple
+
+    def additions(self):
+        """In a cycle, at both ends."""
+        found = (neighbour.additions(*look) for look in (self.before, self.after))
+        return [value for value in found if value is not None]
+
+    def is_busy(self, quiet):
+        """At both ends; None if the ends differ."""
+        ends = {neighbour.is_busy(value, quiet) for value in self.additions()}
+        return ends.pop() if len(ends) == 1 else None
+
+    def has_stepped(self):
+        """The core's clock, meanwhile."""
+        return neighbour.has_stepped(self.before[0], self.after[0])
+
+
+QUIET, ALL = "quiet", "all"
+SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 def quantile(ordered, share):
@@ -65,27 +94,63 @@ def errors_ns(cell, instant_ticks, ticks_per_ns):
 
 
 def figures(errors):
-    """Of all trials: the median with its sign, and quantiles of the distance."""
-    signed, distance = sorted(errors), sorted(map(abs, errors))
+    """Of all trials: quantiles of |error|, the median with its sign, and of what is about it. None
+    where there are too few trials."""
+    signed = sorted(errors)
+    bias = quantile(signed, 0.5)
     return {
         "trials": len(errors),
-        "bias_ns": quantile(signed, 0.5),
+        **_percentiles("raw_", map(abs, errors)),
+        "bias_ns": bias,
         "earliest_ns": signed[0],
         "latest_ns": signed[-1],
-        "p50_ns": quantile(distance, 0.5),
-        "p90_ns": quantile(distance, 0.9),
-        "p99_ns": quantile(distance, 0.99),
-        "p999_ns": quantile(distance, 0.999),
+        **_percentiles("", (abs(error - bias) for error in errors)),
     }
 
 
-def row(cell, instant_ticks, ticks_per_ns):
-    """A row of the results."""
+def _percentiles(prefix, distances):
+    ordered = sorted(distances)
+    return {
+        f"{prefix}{name}_ns": percentile.percentile(ordered, share)
+        for name, share in SHARES.items()
+    }
+
+
+def quiet_level(cells):
+    """What a quiet core does, by all looks of the run."""
+    chunks = {id(chunk): chunk for cell in cells for chunk in cell.chunks}
+    return neighbour.quiet_level([n for chunk in chunks.values() for n in chunk.additions()])
+
+
+def conditions(cell, quiet):
+    """How the core was: shares of trials, and how often its clock stepped."""
+    if not cell.chunks:
+        return {"busy_share": None, "clock_steps": None, "chunks": 0}
+    chunks = {id(chunk): chunk for chunk in cell.chunks}.values()
+    busy = [chunk.is_busy(quiet) is True for chunk in cell.chunks]
+    return {
+        "busy_share": sum(busy) / len(busy),
+        "clock_steps": sum(chunk.has_stepped() for chunk in chunks),
+        "chunks": len(chunks),
+    }
+
+
+def row(cell, instant_ticks, ticks_per_ns, quiet, subset=ALL):
+    """A row of the results; None if there is no trial of this subset."""
+    errors, chunks = errors_ns(cell, instant_ticks, ticks_per_ns), cell.chunks
+    if subset == QUIET:
+        kept = [place for place, chunk in enumerate(chunks) if chunk.is_busy(quiet) is False]
+        errors = [errors[place] for place in kept]
+        chunks = tuple(chunks[place] for place in kept)
+    if not errors:
+        return None
     return {
         "name": cell.name,
         "kind": cell.kind,
         "asked_ns": cell.asked_ns,
-        **figures(errors_ns(cell, instant_ticks, ticks_per_ns)),
+        "subset": subset,
+        **figures(errors),
         "cpu_share": cell.cpu_ns / cell.wall_ns if cell.wall_ns else None,
         "skipped": cell.skipped,
+        **conditions(replace(cell, chunks=chunks), quiet),
     }

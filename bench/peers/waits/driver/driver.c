@@ -21,6 +21,8 @@
 
 enum { PRIORITY = 80 };
 
+double assumed_ticks_per_ns;
+
 static const struct group *const others[] = {
     &kernel_group,
     &chrono_group,
@@ -146,9 +148,9 @@ int main(int argc, char **argv)
     results_realtime(&realtime);
     calibrate(&table, cpu);
     struct instant begin = instant_now();
-    double assumed = ticks_per_ns();
-    serve_rounds(&table, rounds, assumed);
-    results_write(&table, assumed, 1 / period_ns(begin, instant_now()), argv[3]);
+    assumed_ticks_per_ns = ticks_per_ns();
+    serve_rounds(&table, rounds, assumed_ticks_per_ns);
+    results_write(&table, assumed_ticks_per_ns, 1 / period_ns(begin, instant_now()), argv[3]);
     timebase_realtime_release(&realtime);
     return 0;
 }

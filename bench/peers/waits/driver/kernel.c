@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kernel's own sleep, and the loop that everybody writes first.
+ * The kernel's own sleep, and the loops that everybody writes first: over its clock, and over the
+ * counter.
  */
 #define _GNU_SOURCE
 #include "peer.h"
@@ -8,6 +9,8 @@
 #include <errno.h>
 #include <stddef.h>
 #include <time.h>
+
+#include <timebase.h>
 
 #define NS_PER_SEC INT64_C(1000000000)
 
@@ -56,6 +59,21 @@ static void loop_until(const struct appointment *appointment)
     appointment->event(appointment->argument);
 }
 
+static void naive_delay(uint64_t ns)
+{
+    uint64_t start = timebase_ticks(), ticks = (uint64_t)((double)ns * assumed_ticks_per_ns + 0.5);
+
+    while (timebase_ticks() - start < ticks)
+        ;
+}
+
+static void naive_until(const struct appointment *appointment)
+{
+    while ((int64_t)(timebase_ticks() - appointment->ticks) < 0)
+        ;
+    appointment->event(appointment->argument);
+}
+
 static const char *open_nothing(int cpu)
 {
     (void)cpu;
@@ -65,6 +83,7 @@ static const char *open_nothing(int cpu)
 static const struct peer peers[] = {
     {"clock_nanosleep", nanosleep_delay, 0, nanosleep_until},
     {"clock_gettime_loop", loop_delay, 0, loop_until},
+    {"naive_loop", naive_delay, 0, naive_until},
     {NULL, NULL, 0, NULL},
 };
 

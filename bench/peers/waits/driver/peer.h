@@ -34,6 +34,9 @@ struct group {
     const struct peer *peers;
 };
 
+/* By timebase's clock, before the first round: what delays are turned into ticks by. */
+extern double assumed_ticks_per_ns;
+
 extern const struct group timebase_group, kernel_group, chrono_group, dpdk_group, rust_group;
 
 #ifdef __cplusplus

@@ -33,6 +33,14 @@ static void write_all(const double *ticks, size_t count, FILE *file, const char 
         die(path);
 }
 
+static void write_looks(const struct cell *cell, FILE *file, const char *path)
+{
+    for (size_t i = 0; i < cell->looked; i++) {
+        const double look[] = {cell->looks[i].cycle_ticks, cell->looks[i].add_ticks};
+        write_all(look, 2, file, path);
+    }
+}
+
 static void facts(const struct stopwatch *watch, double rate)
 {
     double readings = watch->readings ? (double)watch->readings : 1;
@@ -55,12 +63,13 @@ void results_write(const struct table *table, double assumed, double true_rate, 
         const struct cell *cell = &table->cells[i];
         if (cell->kind == KIND_DELAY)
             correct(cell, (double)cell->asked_ns * (assumed - true_rate));
-        printf("cell %s %s %" PRIu64 " %zu %" PRId64 " %" PRId64 " %" PRIu64 "\n", cell->peer->name,
-               kinds[cell->kind], cell->asked_ns, cell->count, cell->cpu_ns, cell->wall_ns,
-               cell->skipped);
+        printf("cell %s %s %" PRIu64 " %zu %" PRId64 " %" PRId64 " %" PRIu64 " %u %d\n",
+               cell->peer->name, kinds[cell->kind], cell->asked_ns, cell->count, cell->cpu_ns,
+               cell->wall_ns, cell->skipped, (unsigned)cell->batch, CHUNK);
         write_all(cell->trials, cell->count, file, path);
         if (cell->kind == KIND_DELAY)
             write_all(cell->costs, cell->count, file, path);
+        write_looks(cell, file, path);
     }
     if (fclose(file) != 0)
         die(path);

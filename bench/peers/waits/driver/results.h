@@ -14,9 +14,9 @@ void results_realtime(const struct timebase_realtime *realtime);
  * Rates in ticks a ns: `assumed` is what delays were asked by, `true_rate` what they are now known
  * to have been. Prints
  *   fact NAME VALUE
- *   cell PEER KIND ASKED_NS TRIALS CPU_NS WALL_NS SKIPPED
- * and writes all cells, in that order, as doubles (ticks): the trials, and for a delay as many
- * costs.
+ *   cell PEER KIND ASKED_NS TRIALS CPU_NS WALL_NS SKIPPED BATCH CHUNK
+ * and writes all cells, in that order, as doubles (ticks): the trials, for a delay as many costs,
+ * and two looks at the core for each chunk of a batch: cycle and addition.
  */
 void results_write(const struct table *table, double assumed, double true_rate, const char *path);
 

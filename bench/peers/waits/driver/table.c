@@ -18,29 +18,32 @@ static const struct target {
 };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
-static double *touched(size_t count)
+static void *touched(size_t bytes)
 {
-    double *memory = malloc(count * sizeof *memory);
+    void *memory = malloc(bytes);
 
     if (!memory)
         die("out of memory");
-    memset(memory, 0, count * sizeof *memory);
+    memset(memory, 0, bytes);
     return memory;
 }
 
 static void add(struct table *table, const struct peer *peer, struct target target, size_t rounds)
 {
-    size_t trials = rounds * target.batch;
+    size_t bytes = rounds * target.batch * sizeof(double);
+    size_t looks = rounds * cell_looks_of_batch(target.batch);
 
     if (table->count == CELLS_MOST)
         die("more cells than CELLS_MOST");
     table->order[table->count] = &table->cells[table->count];
-    table->cells[table->count++] = (struct cell){.peer = peer,
-                                                 .kind = target.kind,
-                                                 .asked_ns = target.asked_ns,
-                                                 .batch = target.batch,
-                                                 .trials = touched(trials),
-                                                 .costs = touched(trials)};
+    table->cells[table->count++] =
+        (struct cell){.peer = peer,
+                      .kind = target.kind,
+                      .asked_ns = target.asked_ns,
+                      .batch = target.batch,
+                      .trials = touched(bytes),
+                      .costs = touched(bytes),
+                      .looks = touched(looks * sizeof(struct timebase_bench_core))};
 }
 
 static int can(const struct peer *peer, const struct target *target)

@@ -124,6 +124,22 @@ static double once(struct cell *cell, struct stopwatch *watch, double ticks_per_
     return until(cell, watch, *target);
 }
 
+size_t cell_looks_of_batch(uint32_t batch)
+{
+    return 2 * ((batch + CHUNK - 1) / CHUNK);
+}
+
+static void run_chunk(struct cell *cell, struct stopwatch *watch, double ticks_per_ns,
+                      uint32_t trials, uint64_t *target)
+{
+    int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall = clock_ns(CLOCK_MONOTONIC);
+
+    for (uint32_t i = 0; i < trials; i++)
+        cell->trials[cell->count++] = once(cell, watch, ticks_per_ns, target);
+    cell->wall_ns += clock_ns(CLOCK_MONOTONIC) - wall;
+    cell->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+}
+
 void trial_batch(struct cell *cell, struct stopwatch *watch, double ticks_per_ns)
 {
     int warm_up = cell->asked_ns < SHORT_NS ? WARM_UP_SHORT : WARM_UP_LONG;
@@ -132,9 +148,9 @@ void trial_batch(struct cell *cell, struct stopwatch *watch, double ticks_per_ns
     uint64_t target = ticks_start();
     for (int i = 0; i < warm_up; i++)
         once(cell, watch, ticks_per_ns, &target);
-    int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), wall = clock_ns(CLOCK_MONOTONIC);
-    for (uint32_t i = 0; i < cell->batch; i++)
-        cell->trials[cell->count++] = once(cell, watch, ticks_per_ns, &target);
-    cell->wall_ns += clock_ns(CLOCK_MONOTONIC) - wall;
-    cell->cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    for (uint32_t left = cell->batch; left > 0; left -= left < CHUNK ? left : CHUNK) {
+        timebase_bench_core_look(&cell->looks[cell->looked++]);
+        run_chunk(cell, watch, ticks_per_ns, left < CHUNK ? left : CHUNK, &target);
+        timebase_bench_core_look(&cell->looks[cell->looked++]);
+    }
 }

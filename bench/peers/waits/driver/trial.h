@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "../../../../measure/core.h"
 #include "peer.h"
 #include "stopwatch.h"
 
@@ -18,6 +19,8 @@ enum kind {
     KIND_LATER = 4,   /* as READING, after asked_ns of plain readings: what that leaves cold */
 };
 
+enum { CHUNK = 50 }; /* trials between two looks at the core */
+
 struct cell {
     const struct peer *peer;
     enum kind kind;
@@ -26,10 +29,15 @@ struct cell {
     double *trials; /* ticks */
     double *costs;  /* delays: the stopwatch around nothing, just before each trial; ticks */
     size_t count;
+    struct timebase_bench_core *looks; /* before and after each chunk of a batch */
+    size_t looked;
     int64_t cpu_ns; /* this thread's CPU time and the time that passed, over all batches */
     int64_t wall_ns;
     uint64_t skipped; /* instants of a grid that had passed before they could be waited for */
 };
+
+/* Of a round: a batch is cut into chunks, the last of which may be shorter. */
+size_t cell_looks_of_batch(uint32_t batch);
 
 /* Runs a batch: a few trials that do not count, for caches that other peers have left cold, then
  * `batch` that do. */
