@@ -2,8 +2,8 @@
 """The time: a counter and a page. include/timebase/clock.h says the same for C.
 
 All times are integers in nanoseconds, all ticks unsigned 64-bit integers. Every function here may
-be called from any thread at any time; from Python a call costs some 100 ns, most of it
-Python's.
+be called from any thread at any time. What a reading costs from Python: bench/python_reading, and
+bench/results/languages.md beside other languages.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import IntEnum
 
 from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib, text_of
+from timebase.api.reader import Reader
 
 NS_PER_SEC = 1_000_000_000
 # The longest wait in C: meanwhile Python handles no signal.
@@ -28,6 +29,7 @@ def enum_of(name: str, c_enum: str, prefix: str) -> type[IntEnum]:
 
 
 Status = enum_of("Status", "timebase_status", "TIMEBASE_STATUS_")
+STATUSES = {int(status): status for status in Status}  # by number, without a call
 Maintenance = enum_of("Maintenance", "timebase_maintenance", "TIMEBASE_MAINTENANCE_")
 AttachmentState = enum_of("AttachmentState", "timebase_attachment_state", "TIMEBASE_ATTACHMENT_")
 
@@ -158,11 +160,18 @@ def attachment_from_c(out) -> Attachment:
     return Attachment(**values)
 
 
-class Clock:
-    """A clock of the C library. Made by default_clock() or Clock.attach()."""
+class Clock(Reader):
+    """A clock of the C library. Made by default_clock() or Clock.attach().
+
+    utc_ns(), mono_ns(), tai_ns() and their _unordered forms are those of Reader.
+    """
 
     def __init__(self, handle):
+        self._read(handle)
+
+    def _read(self, handle) -> None:
         self._clock = handle
+        self._point(int(ffi.cast("uintptr_t", handle)))
 
     @classmethod
     def attach(cls, path: str | os.PathLike | None = None) -> Clock:
@@ -194,7 +203,8 @@ class Clock:
     def close(self) -> None:
         """Detaches. Afterwards this object reads the process' own clock. The process' own clock
         itself is not changed by close()."""
-        clock, self._clock = self._clock, lib.timebase_clock_default()
+        clock = self._clock
+        self._read(lib.timebase_clock_default())
         lib.timebase_clock_detach(ffi.cast("timebase_clock *", clock))
 
     def __enter__(self):
@@ -202,30 +212,6 @@ class Clock:
 
     def __exit__(self, *exception) -> None:
         self.close()
-
-    def utc_ns(self) -> int:
-        """Nanoseconds since 1970-01-01 00:00:00 UTC, as CLOCK_REALTIME counts them. Ordered."""
-        return lib.timebase_utc_ns(self._clock)
-
-    def utc_ns_unordered(self) -> int:
-        """The same, cheaper in C, and not ordered against what other cores do."""
-        return lib.timebase_utc_ns_unordered(self._clock)
-
-    def mono_ns(self) -> int:
-        """Nanoseconds since boot, suspend not counted: follows CLOCK_MONOTONIC, never steps."""
-        return lib.timebase_mono_ns(self._clock)
-
-    def mono_ns_unordered(self) -> int:
-        """The same, cheaper in C, and not ordered against what other cores do."""
-        return lib.timebase_mono_ns_unordered(self._clock)
-
-    def tai_ns(self) -> int:
-        """Nanoseconds since 1970-01-01 TAI; equal to UTC while the kernel knows no difference."""
-        return lib.timebase_tai_ns(self._clock)
-
-    def tai_ns_unordered(self) -> int:
-        """The same, cheaper in C, and not ordered against what other cores do."""
-        return lib.timebase_tai_ns_unordered(self._clock)
 
     def now(self) -> Instant:
         """Reads the counter, and returns all times and bounds of that tick. Ordered."""
@@ -241,20 +227,38 @@ class Clock:
         lib.timebase_at(self._clock, ticks, out)
         return instant_from_c(out)
 
+    def utc_ns_array(self, ticks):
+        """UTC of each tick of an array, as at(tick).utc_ns has it, in one call of C: a numpy array
+        of int64 of the same shape. Needs numpy. Ticks are an array of unsigned integers."""
+        import numpy
+
+        given = numpy.asarray(ticks)
+        if given.size and given.dtype.kind not in "ui":
+            raise TypeError(f"ticks are whole numbers, not {given.dtype}")
+        if given.dtype.kind == "i" and given.size and given.min() < 0:
+            raise ValueError(f"ticks are unsigned: {given.min()}")
+        stamps = numpy.ascontiguousarray(given, dtype=numpy.uint64)
+        utc_ns = numpy.empty(given.shape, dtype=numpy.int64)
+        lib.timebase_utc_at_many(
+            self._clock,
+            ffi.from_buffer("uint64_t[]", stamps),
+            stamps.size,
+            ffi.from_buffer("int64_t[]", utc_ns, require_writable=True),
+        )
+        return utc_ns
+
     def interval(self) -> Interval:
         """The interval in which true UTC is, if the kernel is right about its own error. A promise
         only if the status is SYNCHRONIZED. Ordered."""
-        out = ffi.new("struct timebase_interval *")
-        status = check(lib.timebase_utc_interval(self._clock, out))
-        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+        earliest_ns, latest_ns, status = self._utc_interval()
+        return Interval(earliest_ns, latest_ns, STATUSES[status])
 
     def realtime_interval(self) -> Interval:
         """The interval in which CLOCK_REALTIME is. A promise with any status but UNKNOWN and
         UNRELIABLE, as long as the system clock is not stepped, nor slewed by more than 500 ppm.
         Ordered."""
-        out = ffi.new("struct timebase_interval *")
-        status = check(lib.timebase_realtime_interval(self._clock, out))
-        return Interval(out.earliest_ns, out.latest_ns, Status(status))
+        earliest_ns, latest_ns, status = self._realtime_interval()
+        return Interval(earliest_ns, latest_ns, STATUSES[status])
 
     def wait_bound(self, maxerror_ns: int, timeout_ns: int | None = None) -> Interval | None:
         """Waits until the bound of true UTC is a promise and at most `maxerror_ns`, and returns the

@@ -6,6 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from timebase.api.library import check, ffi, lib
+from timebase.api.reader import ticks, ticks_ordered
+
+__all__ = ["Counter", "probe", "ticks", "ticks_ordered"]
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,6 @@ class Counter:
     cpus: int | None
     kernel_clocksource: str | None
     kernel_available: tuple[str, ...]
-
-
-def ticks() -> int:
-    """The counter, unordered; 64 bits, wraps. Any thread, and signal handlers."""
-    return lib.timebase_ticks()
-
-
-def ticks_ordered() -> int:
-    """The counter, read after all earlier loads."""
-    return lib.timebase_ticks_ordered()
 
 
 def _text(value) -> str:
