@@ -17,6 +17,7 @@ SOURCES = (
     "daemon",
     "tests",
     "measure",
+    "bindings",
     "spec",
     "meson.build",
     "meson_options.txt",
