@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Clocks as <chrono> knows them, intervals and errors.
+#include <limits>
+#include <set>
+
+#include "stand.hpp"
+
+using namespace std::chrono_literals;
+
+template <class Clock> constexpr bool is_trivial_clock()
+{
+    static_assert(std::is_same_v<typename Clock::time_point,
+                                 std::chrono::time_point<Clock, typename Clock::duration>>);
+    static_assert(std::is_same_v<typename Clock::rep, std::int64_t>);
+    static_assert(std::is_same_v<typename Clock::period, std::nano>);
+    static_assert(noexcept(Clock::now()));
+#if __cplusplus >= 202002L
+    static_assert(std::chrono::is_clock_v<Clock>);
+#endif
+    return true;
+}
+static_assert(is_trivial_clock<timebase::utc_clock>());
+static_assert(is_trivial_clock<timebase::tai_clock>());
+static_assert(is_trivial_clock<timebase::steady_clock>());
+static_assert(timebase::steady_clock::is_steady);
+static_assert(!timebase::utc_clock::is_steady && !timebase::tai_clock::is_steady);
+static_assert(std::is_trivially_copyable_v<timebase::clock>);
+static_assert(sizeof(timebase::clock) == sizeof(void *));
+
+TEST_CASE("the clocks are those of C, and go forward")
+{
+    const timebase_clock *c = timebase_clock_default();
+    const std::int64_t first = timebase_mono_ns(c);
+    const auto second = timebase::steady_clock::now();
+    const std::int64_t third = timebase_mono_ns(c);
+    CHECK(first <= second.time_since_epoch().count());
+    CHECK(second.time_since_epoch().count() <= third);
+    CHECK(timebase::steady_clock::now() - second >= 0ns);
+    CHECK(timebase::clock().mono_time() >= second);
+}
+
+TEST_CASE("an instant is of one tick, and converts as C does")
+{
+    const timebase::clock clock;
+    const timebase::instant now = clock.now();
+    CHECK(clock.mono_at_ns(now.ticks) == now.mono_ns);
+    CHECK(clock.at(now.ticks).mono_ns == now.mono_ns);
+    CHECK(now.tai_ns() - now.utc_ns == now.tai_offset().value_or(0s).count() * 1000000000);
+    const std::uint64_t tick = clock.ticks_at_mono(now.mono_ns);
+    CHECK(clock.mono_at_ns(tick) >= now.mono_ns);
+    CHECK(clock.ticks_at(timebase::mono_time(std::chrono::nanoseconds(now.mono_ns))) == tick);
+}
+
+TEST_CASE("flags have names")
+{
+    timebase::instant made{};
+    made.flags = TIMEBASE_STATUS_FREERUNNING | TIMEBASE_LINE_ESTIMATE;
+    CHECK(made.status() == timebase::status::freerunning);
+    CHECK(made.is_estimate());
+    CHECK(!made.tai_offset());
+    made.flags = 0xffdbu << 16 | TIMEBASE_LINE_TAI_VALID | TIMEBASE_LINE_LEAP_DELETE;
+    CHECK(made.tai_offset() == -37s);
+    CHECK(made.tai_ns() == -37000000000);
+    CHECK(made.leap() == -1s);
+    made.flags = TIMEBASE_LINE_LEAP_INSERT;
+    CHECK(made.leap() == 1s);
+}
+
+TEST_CASE("UTC is the system clock's time, and converts to it and back")
+{
+    const auto sys = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>(
+        1234567890123456789ns);
+    const auto utc = timebase::utc_clock::from_sys(sys);
+    CHECK(utc.time_since_epoch() == sys.time_since_epoch());
+    CHECK(timebase::utc_clock::to_sys(utc) == sys);
+#if defined(__cpp_lib_chrono) && __cpp_lib_chrono >= 201907L
+    CHECK(std::chrono::clock_cast<std::chrono::system_clock>(utc) == sys);
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(sys) == utc);
+    // 2017-01-01 00:00:00 UTC is 00:00:37 TAI.
+    const timebase::tai_time tai(1483228837s);
+    const std::chrono::sys_time<std::chrono::seconds> day(1483228800s);
+    CHECK(std::chrono::clock_cast<std::chrono::system_clock>(tai) == day);
+    CHECK(std::chrono::clock_cast<timebase::tai_clock>(day) == tai);
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(tai) == timebase::utc_time(1483228800s));
+#endif
+}
+
+TEST_CASE("UTC lies in its interval, and CLOCK_REALTIME in its own, if their statuses say so")
+{
+    const timebase::clock clock;
+    const timebase::interval utc = clock.utc_interval();
+    CHECK(utc.earliest_ns <= utc.latest_ns);
+    CHECK(utc.width_ns() > 0);
+    CHECK(utc.contains(utc.earliest()));
+    const timebase::interval realtime = clock.realtime_interval();
+    CHECK(!realtime.is_empty());
+}
+
+TEST_CASE("intervals are before one another, or overlap, or one is empty")
+{
+    const timebase::interval a(1, 5), b(6, 9), c(5, 6), empty(2, 1);
+    CHECK(a.before(b));
+    CHECK(!b.before(a));
+    CHECK(!a.before(c));
+    CHECK(a.overlaps(c));
+    CHECK(c.overlaps(b));
+    CHECK(!a.overlaps(b));
+    CHECK(empty.is_empty());
+    CHECK(!empty.before(b));
+    CHECK(!empty.overlaps(a));
+    CHECK(!a.before(empty));
+    CHECK(!empty.contains(1));
+    CHECK(a.contains(1));
+    CHECK(a.contains(5));
+    CHECK(!a.contains(6));
+    REQUIRE(a.intersect(c));
+    CHECK(a.intersect(c)->earliest_ns == 5);
+    CHECK(a.intersect(c)->latest_ns == 5);
+    CHECK(!a.intersect(b));
+    constexpr auto least = std::numeric_limits<std::int64_t>::min();
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    CHECK(timebase::interval(least, most).width_ns() == std::numeric_limits<std::uint64_t>::max());
+    CHECK(timebase::interval::around(most - 1, 5).latest_ns == most);
+    CHECK(timebase::interval::around(least + 1, 5).earliest_ns == least);
+}
+
+TEST_CASE("errors are error_codes with the library's sentences")
+{
+    const std::error_code torn = timebase::errc::torn;
+    CHECK(std::string(torn.category().name()) == "timebase");
+    CHECK(torn.message() == timebase_strerror(TIMEBASE_E_TORN));
+    CHECK(torn != std::error_code(TIMEBASE_E_TORN, std::generic_category()));
+    CHECK(timebase::make_error_code(timebase::errc::timeout) == std::errc::timed_out);
+    CHECK(timebase::make_error_code(timebase::errc::not_found) ==
+          std::errc::no_such_file_or_directory);
+    CHECK(timebase::make_error_code(timebase::errc::untrusted) == std::errc::permission_denied);
+    CHECK(!timebase::error_code_of(0));
+    CHECK(!timebase::error_code_of(1));
+    // Each has a sentence of its own, so none is missing in the enumeration of C.
+    std::set<std::string> sentences;
+    for (int error = TIMEBASE_E_ESTIMATE; error < 0; error++)
+        sentences.insert(timebase::error_code_of(error).message());
+    CHECK(sentences.size() == static_cast<std::size_t>(-TIMEBASE_E_ESTIMATE));
+}
+
+TEST_CASE("the own clock has no promise to wait for")
+{
+    std::error_code ec;
+    const timebase::clock clock;
+    (void)clock.wait_bound(1, clock.mono_ns(), ec);
+    CHECK(ec);
+    clock.wait_after(clock.utc_ns(), clock.mono_ns(), ec);
+    CHECK(ec);
+#if TIMEBASE_EXCEPTIONS
+    CHECK_THROWS_AS(clock.wait_after(clock.utc_ns(), clock.mono_ns()), timebase::error);
+#endif
+}
+
+TEST_CASE("a clock is kept by its reader or by somebody else")
+{
+    std::error_code ec;
+    const timebase::clock clock;
+    clock.set_maintenance(timebase::maintenance::manual);
+    clock.maintain(ec);
+    CHECK((!ec || ec == timebase::errc::busy));
+    clock.set_maintenance(timebase::maintenance::automatic);
+    const auto statistics = clock.statistics(ec);
+    CHECK(!ec);
+    CHECK(statistics.samples > 0);
+    CHECK(statistics.counter_id == static_cast<int>(timebase::counter_in_use()));
+    CHECK(clock.attachment(ec).how() == timebase::attachment_state::none);
+}
+
+TEST_CASE("the counter describes itself")
+{
+    const timebase::counter_description counter = timebase::probe_counter();
+    CHECK(counter.frequency_hz > 0);
+    CHECK(std::string(counter.name()) == timebase::name(timebase::counter_in_use()));
+    unsigned reasons = 0;
+    while (counter.reason(reasons) != nullptr)
+        reasons++;
+    CHECK(reasons < 32);
+    const std::uint64_t first = timebase::ticks_ordered();
+    CHECK(timebase::ticks_ordered() >= first);
+    std::error_code ec;
+    timebase::select_counter(static_cast<timebase::counter_id>(77), ec);
+    CHECK(ec == timebase::errc::unsupported);
+}
