@@ -1,0 +1,3 @@
+module timebase.example/timebase
+
+go 1.19

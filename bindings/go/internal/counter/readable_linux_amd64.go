@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+
+//go:build !purego
+
+package counter
+
+func isReadable() bool { return hasRDTSCP() && !isSwitchedOff() }

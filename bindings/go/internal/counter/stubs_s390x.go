@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+
+//go:build !purego
+
+package counter
+
+const processor = S390TOD

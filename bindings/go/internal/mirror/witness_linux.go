@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+
+package mirror
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"syscall"
+	"unsafe"
+
+	"timebase.example/timebase/internal/page"
+)
+
+// Has this guest been migrated, or restored from a snapshot, since its lines were drawn? Where the
+// kernel's clock is made of the same counter, a stop of both is seen by nobody inside. The
+// hypervisor's page, /dev/vmclock0, has numbers that change (src/clock/attach/witness.h).
+const witnessDevice = "/dev/vmclock0"
+
+// Of Linux' vmclock-abi.h: offsets, all little-endian.
+const (
+	vmMagicAt      = 0x00
+	vmSizeAt       = 0x04
+	vmVersionAt    = 0x08
+	vmSeqAt        = 0x0c
+	vmMarkerAt     = 0x10
+	vmFlagsAt      = 0x18
+	vmStatusAt     = 0x22
+	vmGenerationAt = 0x68
+
+	vmMagic             = 0x4b4c4356
+	vmVersion           = 1
+	vmUnreliable        = 4
+	vmGenerationPresent = 1 << 8
+	vmPageSize          = 4096
+)
+
+// witnessMark is what the page said.
+type witnessMark struct {
+	isKnown    bool   // else nothing is said, or an update does not end
+	marker     uint64 // another after a migration
+	generation uint64 // another after a restore; 0 where the page has none
+	status     uint8
+}
+
+// witness is the hypervisor's page, mapped for reading; empty: none.
+type witness []byte
+
+func openWitness(device string) witness {
+	fd, err := openAt(-100, device, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_NOFOLLOW)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	// A regular file could be cut short under the mapping, and its owner be anybody.
+	var s syscall.Stat_t
+	if syscall.Fstat(fd, &s) != nil || s.Mode&syscall.S_IFMT != syscall.S_IFCHR || s.Uid != root {
+		return nil
+	}
+	b, err := syscall.Mmap(fd, 0, vmPageSize, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	if w := witness(b); w.isVMClock() {
+		return w
+	}
+	syscall.Munmap(b)
+	return nil
+}
+
+func (w witness) close() {
+	if w != nil {
+		syscall.Munmap(w)
+	}
+}
+
+func (w witness) word(at int) uint32 {
+	value := atomic.LoadUint32((*uint32)(unsafe.Pointer(&w[at])))
+	if page.IsBig {
+		return bits.ReverseBytes32(value)
+	}
+	return value
+}
+
+// In halves, for processors without atomics of 64 bits; seq says whether they belong together.
+func (w witness) long(at int) uint64 { return uint64(w.word(at+4))<<32 | uint64(w.word(at)) }
+
+func (w witness) isVMClock() bool {
+	return w.word(vmMagicAt) == vmMagic && w.word(vmSizeAt) >= vmGenerationAt &&
+		w.word(vmVersionAt)&0xffff == vmVersion
+}
+
+func (w witness) copy() witnessMark {
+	m := witnessMark{isKnown: true, marker: w.long(vmMarkerAt), status: uint8(w.word(vmStatusAt&^3) >> 16)}
+	if w.word(vmSizeAt) >= vmGenerationAt+8 && w.word(vmFlagsAt)&vmGenerationPresent != 0 {
+		m.generation = w.long(vmGenerationAt)
+	}
+	return m
+}
+
+// read never waits: a few attempts. The hypervisor makes seq odd, writes, and makes it even again.
+func (w witness) read() witnessMark {
+	if w == nil {
+		return witnessMark{}
+	}
+	for i := 0; i < copyAttempts; i++ {
+		seq := w.word(vmSeqAt)
+		m := w.copy()
+		if seq&1 == 0 && w.word(vmSeqAt) == seq {
+			return m
+		}
+	}
+	return witnessMark{}
+}
+
+// hasMoved: the counter was disrupted since `then`. A page that was known then and is not now is being
+// written, and its marker may be another.
+func (now witnessMark) hasMoved(then witnessMark) bool {
+	return then.isKnown && (!now.isKnown || now.marker != then.marker || now.generation != then.generation)
+}
+
+// moved: a guest that was stopped, migrated or restored has lines of another stretch of time, until
+// its daemon has seen that, too.
+type moved struct {
+	witness witness
+	mark    witnessMark // of the newest look
+	isTold  bool        // the hypervisor calls its own clock unreliable
+	isMoved bool        // and the daemon has not published it
+	marker  uint64      // the disruption marker of the page that was copied last
+	pages   int         // copied since the move, with the old marker
+}
+
+// So many pages of a daemon that does not read the hypervisor's page: 5 s at its usual pace.
+const movedPagesMin = 20
+
+func (m *moved) open(device string) {
+	m.witness = openWitness(device)
+	m.mark = m.witness.read()
+}
+
+// look comes before the daemon's page is copied.
+func (m *moved) look() {
+	now := m.witness.read()
+	if now.hasMoved(m.mark) {
+		m.isMoved, m.isTold, m.pages = true, false, 0
+	} else {
+		m.isTold = m.mark.isKnown && now.status == vmUnreliable
+	}
+	if now.isKnown {
+		m.mark = now
+	}
+}
+
+// notePage: the daemon has published a disruption, or has had the time to: the lines are of this
+// stretch of time.
+func (m *moved) notePage(disruption uint64) {
+	isPublished := disruption != m.marker
+	m.marker = disruption
+	m.pages++
+	if isPublished || m.pages >= movedPagesMin {
+		m.isMoved = false
+	}
+}
+
+func (m *moved) distrusts() bool { return m.isMoved || m.isTold }

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux
+
+// Package pagetest is a small writer of pages for tests and examples: lines on the kernel's clocks,
+// good to some microseconds, in the order that the specification wants. The real writer is timebased.
+package pagetest
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+	"unsafe"
+
+	"timebase.example/timebase/internal/counter"
+	"timebase.example/timebase/internal/line"
+	"timebase.example/timebase/internal/page"
+)
+
+const (
+	leadNS    = 30_000_000 // longer than the readers' lease
+	refreshNS = 200_000_000
+	silentNS  = 5_000_000_000
+	voidNS    = 1_000_000_000_000
+	errorNS   = 200_000
+)
+
+// Writer keeps a page in a file of its own folder.
+type Writer struct {
+	Path  string
+	Flags uint32 // of the next lines
+
+	mu    sync.Mutex
+	page  *page.Page
+	file  *os.File
+	last  line.Lines
+	ended chan struct{}
+	done  sync.WaitGroup
+}
+
+// New makes folder/page and publishes the first lines.
+func New(folder string) (*Writer, error) {
+	if err := os.Chmod(folder, 0o755); err != nil {
+		return nil, err
+	}
+	w := &Writer{Path: filepath.Join(folder, "page"), page: page.Begin(counter.Here()),
+		Flags: 37<<16 | line.TAIValid | line.Synchronized, ended: make(chan struct{})}
+	file, err := os.OpenFile(w.Path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	w.file = file
+	if err := file.Truncate(page.Size); err != nil {
+		return nil, err
+	}
+	first := firstLine()
+	w.last = line.Lines{Before: first, Slew: first, After: first}
+	return w, w.Store(w.finish(w.last))
+}
+
+// Folder is a fresh one for a page, and what removes it.
+func Folder() (string, func(), error) {
+	folder, err := os.MkdirTemp("", "timebase-go-")
+	return folder, func() { os.RemoveAll(folder) }, err
+}
+
+// Keep publishes ten times a second until Close.
+func (w *Writer) Keep() *Writer {
+	w.done.Add(1)
+	go func() {
+		defer w.done.Done()
+		for {
+			select {
+			case <-w.ended:
+				return
+			case <-time.After(100 * time.Millisecond):
+				_ = w.Publish() // a closed file ends the loop as well
+			}
+		}
+	}()
+	return w
+}
+
+// Close ends Keep; the file stays.
+func (w *Writer) Close() {
+	close(w.ended)
+	w.done.Wait()
+	w.file.Close()
+}
+
+// Lines are those of the last publication.
+func (w *Writer) Lines() line.Lines {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// Publish leads the present line on and towards the kernel's clocks.
+func (w *Writer) Publish() error { return w.Store(w.Next()) }
+
+// Next are the lines that Publish would store.
+func (w *Writer) Next() line.Lines {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now, kernel := look()
+	var next line.Lines
+	of, _ := w.last.For(now)
+	next.Before = *of
+	start := now + w.last.Ticks(leadNS)
+	next.Slew = w.from(next.Before, start)
+	// 500 ppm of the lead is removed at the most, in a lead.
+	ahead := w.last.At(now).Mono - kernel
+	next.Slew.Frac, next.Slew.Period = w.bent(ahead)
+	next.After = w.from(next.Slew, start+w.last.Ticks(leadNS))
+	next.After.Frac, next.After.Period = pace.Frac, pace.Period
+	return w.finish(next)
+}
+
+func (w *Writer) from(l line.Line, start uint64) line.Line {
+	at := l.At(start - l.Start)
+	l.Start, l.Mono, l.UTC, l.Flags = start, uint64(at.Mono), uint64(at.UTC), w.Flags
+	return l
+}
+
+// bent is the pace, slower by what brings the line back by ahead ns within a lead.
+func (w *Writer) bent(ahead int64) (frac uint64, period uint32) {
+	const most = leadNS / 2000
+	if ahead > most {
+		ahead = most
+	}
+	if ahead < -most {
+		ahead = -most
+	}
+	length := float64(pace.Period) + float64(pace.Frac)/(1<<64)
+	length *= 1 - float64(ahead)/leadNS
+	period = uint32(length)
+	return uint64((length - float64(period)) * (1 << 64)), period
+}
+
+func (w *Writer) finish(lines line.Lines) line.Lines {
+	for _, l := range []*line.Line{&lines.Before, &lines.Slew, &lines.After} {
+		l.Flags = w.Flags
+	}
+	due := lines.Ticks(refreshNS)
+	lines.Validity = line.Validity{EstRate: 1}
+	lines.Validity.Silent = due + 2*lines.Ticks(silentNS/2)
+	lines.Validity.Void = due + voidNS/1e9*lines.Ticks(1e9)
+	lines.Validity.EstError = [3]uint64{900, 800, 700}
+	return lines
+}
+
+// Store publishes any lines, by the order of the specification for files.
+func (w *Writer) Store(lines line.Lines) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	refresh := lines.Ticks(refreshNS)
+	if refresh >= lines.Validity.Silent {
+		refresh = lines.Validity.Silent - 1
+	}
+	w.last = lines
+	w.page.Publish(&lines, refresh)
+	all := w.bytes()
+	seq := w.page.Seq()
+	copyAt := int64(128 + 256*(seq&1))
+	parts := [][2]int64{{16, 128}, {copyAt, copyAt + 256}, {8, 16}, {0, 8}}
+	for _, part := range parts {
+		if _, err := w.file.WriteAt(all[part[0]:part[1]], part[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bytes are the page as it is in the file now.
+func (w *Writer) Bytes() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]byte(nil), w.bytes()...)
+}
+
+// The page's memory is what the file holds.
+func (w *Writer) bytes() []byte { return (*[page.Size]byte)(unsafe.Pointer(w.page))[:] }
+
+// look is the kernel's monotonic time at a tick.
+func look() (ticks uint64, mono int64) {
+	first := counter.Ordered()
+	mono, _ = counter.ClockNS(counter.Monotonic)
+	return first + (counter.Ordered()-first)/2, mono
+}
+
+// pace is the length of a tick by the kernel's clock, measured once, to some ppm.
+var pace = measure()
+
+func measure() line.Line {
+	ticks, mono := look()
+	time.Sleep(20 * time.Millisecond)
+	ticksEnd, monoEnd := look()
+	length := float64(monoEnd-mono) / float64(ticksEnd-ticks)
+	period := uint32(length)
+	return line.Line{Period: period, Frac: uint64((length - float64(period)) * (1 << 64))}
+}
+
+func firstLine() line.Line {
+	l := pace
+	ticks, mono := look()
+	utc, _ := counter.ClockNS(counter.Realtime)
+	l.Start, l.Mono, l.UTC = ticks, uint64(mono), uint64(utc)
+	l.MaxError, l.UTCMaxError = errorNS, errorNS
+	length := float64(l.Period) + float64(l.Frac)/(1<<64)
+	l.DriftRate = uint32(50e-6*length*(1<<32)) + 1
+	l.SlewRate = uint32(500e-6*length*(1<<32)) + 1
+	return l
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+//go:build linux
+
+package stand
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"timebase.example/timebase/internal/counter"
+	"timebase.example/timebase/internal/line"
+	"timebase.example/timebase/internal/page"
+)
+
+// program is the command of one of the stand's C programs, by an emulator if need be.
+func program(t *testing.T, variable string, arguments ...string) *exec.Cmd {
+	path := os.Getenv(variable)
+	if path == "" {
+		t.Skipf("%s does not say where the program is: run bindings/go/check", variable)
+	}
+	command := append(strings.Fields(os.Getenv("TIMEBASE_STAND_RUN")), path)
+	command = append(command, arguments...)
+	return exec.Command(command[0], command[1:]...)
+}
+
+// beginWriting starts a writer, and maps its page.
+func beginWriting(t *testing.T, options ...string) *page.Page {
+	path := filepath.Join(t.TempDir(), "page")
+	writer := program(t, "TIMEBASE_WRITER", append(options, path, "300")...)
+	output, err := writer.StdoutPipe()
+	if err == nil {
+		err = writer.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { writer.Process.Kill(); writer.Wait() })
+	if line, err := bufio.NewReader(output).ReadString('\n'); line != "publishing\n" {
+		t.Fatalf("the writer says %q, %v", line, err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	memory, err := syscall.Mmap(int(file.Fd()), 0, page.Size, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Munmap(memory) })
+	return (*page.Page)(unsafe.Pointer(&memory[0]))
+}
+
+// reader tries all that read a page, in turn.
+type reader struct {
+	page                               *page.Page
+	t0                                 uint64
+	now, instant, at, none, torn, back int
+	newest                             uint64
+	latest                             int64
+}
+
+func (r *reader) accepted() int { return r.now + r.instant + r.at }
+
+func (r *reader) look(i uint64) {
+	switch i % 3 {
+	case 0:
+		r.readNow(i)
+	case 1:
+		var seen line.Instant
+		if r.page.Instant(&seen) {
+			r.instant++
+			r.judge(seen)
+			r.goOn(seen.Mono)
+		} else {
+			r.none++
+		}
+	case 2:
+		if seen, ok := r.page.At(r.t0 + i*0x9e3779b97f4a7c15>>22); ok {
+			r.at++
+			r.judge(seen)
+		} else {
+			r.none++
+		}
+	}
+}
+
+// readNow gives no tick: what it says must be the law of some tick that was meanwhile.
+func (r *reader) readNow(i uint64) {
+	read := page.Read
+	if i%2 == 1 {
+		read = page.ReadUnordered
+	}
+	first := counter.Begin() - r.t0
+	mono, utc, ok := read(r.page)
+	if !ok {
+		mono, utc, ok = r.page.ReadAny()
+	}
+	last := counter.End() - r.t0
+	if !ok {
+		r.none++ // a publication fell in between: a reader tries again
+		return
+	}
+	r.now++
+	n := lawNumber(mono, utc)
+	if mono < lawMono(n, first) || mono > lawMono(n, last) {
+		r.torn++
+		return
+	}
+	r.follow(n)
+	r.goOn(mono)
+}
+
+func (r *reader) judge(seen line.Instant) {
+	n := lawNumber(seen.Mono, seen.UTC)
+	if seen != law(n, seen.Ticks, r.t0) {
+		r.torn++
+		return
+	}
+	r.follow(n)
+}
+
+func (r *reader) follow(n uint64) {
+	if n < r.newest {
+		r.back++
+	}
+	r.newest = n
+}
+
+func (r *reader) goOn(mono int64) {
+	if mono < r.latest {
+		r.back++
+	}
+	r.latest = mono
+}
+
+func reads(t *testing.T, usual int) int {
+	text := os.Getenv("TIMEBASE_TEST_READS")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		t.Fatalf("TIMEBASE_TEST_READS=%s is no number", text)
+	}
+	return n
+}
+
+func run(t *testing.T, p *page.Page, wanted int) *reader {
+	if err := p.Validate(); err != nil && !strings.Contains(err.Error(), "changed") {
+		t.Fatal(err)
+	}
+	r := &reader{page: p, t0: p.Counts().Disruption}
+	for i := uint64(0); r.accepted() < wanted; i++ {
+		r.look(i)
+	}
+	t.Logf("%d readings of now, %d instants, %d of other ticks, %d without a line; %d torn, %d backwards; newest %d",
+		r.now, r.instant, r.at, r.none, r.torn, r.back, r.newest)
+	return r
+}
+
+// A writer lives for 300 s at the most, so a long torture has one after the other.
+func TestNothingIsTornUnderALiveWriter(t *testing.T) {
+	const round = 20_000_000
+	for left := reads(t, 5_000_000); left > 0; left -= round {
+		wanted := left
+		if wanted > round {
+			wanted = round
+		}
+		p := beginWriting(t)
+		r := run(t, p, wanted)
+		if r.torn != 0 || r.back != 0 || r.now == 0 || r.instant == 0 || r.at == 0 || r.newest < 1000 {
+			t.Error("torn readings, readings that go back, or a kind of reading that did not happen")
+		}
+		for seq := p.Seq(); p.Seq() == seq; runtime.Gosched() { // to the end there was a writer
+		}
+	}
+}
+
+// The same finds what is wrong with a writer that does not keep the protocol.
+func TestABrokenWriterIsFoundOut(t *testing.T) {
+	if r := run(t, beginWriting(t, "--broken"), 2_000_000); r.torn == 0 {
+		t.Error("a broken writer, and nothing torn was found")
+	}
+}
