@@ -1,0 +1,147 @@
+;;;; SPDX-License-Identifier: MIT
+;;;; order: the instructions of SBCL's readings: fences, the counter among the loads, no call, no
+;;;; allocation. What SBCL's disassembler does not know (rdtscp) objdump does.
+
+(in-package #:timebase-test)
+
+(defun code-octets (function)
+  "The machine code of FUNCTION, compiled alone, from its entry on: before it lie data, which would
+lead a disassembler astray."
+  (let* ((entry (+ (- (sb-kernel:get-lisp-obj-address (sb-kernel:%fun-fun function))
+                      sb-vm:fun-pointer-lowtag)
+                   (* sb-vm:simple-fun-insts-offset sb-vm:n-word-bytes)))
+         (code (sb-kernel:fun-code-header (sb-kernel:%fun-fun function)))
+         (end (+ (sb-sys:sap-int (sb-kernel:code-instructions code))
+                 (sb-kernel:%code-text-size code))))
+    (coerce (loop for address from entry below end
+                  collect (sb-sys:sap-ref-8 (sb-sys:int-sap address) 0))
+            '(vector (unsigned-byte 8)))))
+
+(defun instructions (function)
+  "What objdump makes of FUNCTION: a list of lines such as \"mov (%rax),%rcx\"."
+  (let ((path (format nil "~a/code.bin" (environment "TIMEBASE_SCRATCH"))))
+    (sb-sys:with-pinned-objects (function)
+      (write-octets path (code-octets function)))
+    (loop for line in (uiop:run-program
+                       (list "objdump" "-D" "-b" "binary" "-m" "i386:x86-64" "-M" "intel" path)
+                       :output :lines)
+          for fields = (uiop:split-string line :separator '(#\Tab))
+          when (= 3 (length fields))
+            collect (string-trim " " (remove-extra-spaces (third fields))))))
+
+(defun remove-extra-spaces (text)
+  (with-output-to-string (out)
+    (loop for last = #\a then character
+          for character across text
+          unless (and (char= character last #\Space)) do (write-char character out))))
+
+(defmacro compiled (form)
+  "A function that evaluates FORM inline."
+  `(handler-bind ((sb-ext:compiler-note #'muffle-warning))
+     (compile nil '(lambda (clock)
+                    (declare (type timebase:clock clock) (ignorable clock)
+                             (optimize speed (safety 0) (debug 0)))
+                    ,form))))
+
+(defun position-of (text instructions &optional (start 0))
+  (position-if (lambda (instruction) (search text instruction)) instructions :start start))
+
+(defun words-of-memory (instructions)
+  "Positions of those that load or compare 64 bits of memory but for the stack."
+  (loop for instruction in instructions for i from 0
+        when (and (search "QWORD PTR [" instruction)
+                  (not (search "[rbp" instruction)) (not (search "[rsp" instruction))
+                  (not (search "lea " instruction)) (not (search "[rip" instruction)))
+          collect i))
+
+(defun place-of (instruction)
+  "The operand in memory of INSTRUCTION: \"[r8]\"."
+  (subseq instruction (position #\[ instruction) (1+ (position #\] instruction))))
+
+(defun check-order (name function counter)
+  "The first look at seq, the counter, the words of the line, the second look: in this order."
+  (let* ((instructions (instructions function))
+         (counter-at (position-of counter instructions))
+         (words (words-of-memory instructions)))
+    (check counter-at "~a: no ~a in ~{~a~%~}" name counter instructions)
+    (let* ((first-look (find counter-at words :test #'> :from-end t))
+           (seq (place-of (nth first-look instructions)))
+           (last-look (position seq instructions :from-end t
+                                                 :test (lambda (seq instruction)
+                                                         (and (search "QWORD PTR [" instruction)
+                                                              (string= seq
+                                                                       (place-of instruction))))))
+           (return (position-of "ret" instructions last-look)))
+      (check (< first-look counter-at last-look return) "~a: seq is looked at twice" name)
+      (check (search "cmp" (nth (1+ last-look) instructions)) "~a: and compared" name)
+      (check (search "j" (nth (+ 2 last-look) instructions)) "~a: and decides" name)
+      ;; start_ticks, refresh_ticks, period_frac, the time.
+      (check (>= (count-if (lambda (i) (< counter-at i last-look)) words) 4)
+             "~a: the line is read between the counter and the last look" name)
+      (check (notany (lambda (i) (< last-look i return)) words)
+             "~a: nothing of the page is read after the last look" name))))
+
+(deftest the-counter-is-read-between-the-looks-at-seq ()
+  (check-order 'utc-ns (compiled (timebase:utc-ns clock)) "rdtscp")
+  (check-order 'mono-ns (compiled (timebase:mono-ns clock)) "rdtscp")
+  (check-order 'tai-ns (compiled (timebase:tai-ns clock)) "rdtscp")
+  (check-order 'utc-ns-unordered (compiled (timebase:utc-ns-unordered clock)) "rdtsc")
+  (check-order 'utc-bounds (compiled (timebase:utc-bounds clock)) "rdtscp"))
+
+(deftest a-stopwatch-s-readings-are-fenced-on-both-sides ()
+  (flet ((after (text instructions from)
+           (check (position-of text instructions from) "no ~a" text)))
+    (let* ((begin (instructions (compiled (timebase::%ticks-begin))))
+           (rdtsc (position-of "rdtsc" begin)))
+      (check (< (position-of "lfence" begin) rdtsc))
+      (after "lfence" begin rdtsc))
+    (let ((end (instructions (compiled (timebase::%ticks-end)))))
+      (after "lfence" end (position-of "rdtscp" end)))))
+
+(deftest disassemble-shows-the-fences ()
+  (let ((text (with-output-to-string (stream)
+                (disassemble (compiled (timebase::%ticks-begin)) :stream stream))))
+    (check (< (search "LFENCE" text) (search "RDTSC" text) (search "LFENCE" text :from-end t)))))
+
+(deftest neither-cpuid-nor-a-call-is-on-the-way ()
+  (let* ((function (compiled (timebase:utc-ns clock)))
+         (instructions (instructions function))
+         (calls (count-if (lambda (i) (eql 0 (search "call" i))) instructions)))
+    (check (null (position-of "cpuid" instructions)))
+    ;; One: the slow path.
+    (check (<= calls 1) "~d calls" calls)
+    (check (position-of "cpuid" (instructions (compiled (sb-impl::read-cycle-counter))))
+           "what SBCL itself does")))
+
+;;; Allocation
+
+(defmacro bytes-of (count &body body)
+  `(progn
+     (sb-vm::close-thread-alloc-region)
+     (let ((before (sb-ext:get-bytes-consed)))
+       (loop repeat ,count do ,@body)
+       (sb-vm::close-thread-alloc-region)
+       (- (sb-ext:get-bytes-consed) before))))
+
+(defvar *sink* 0)
+
+(defmacro consed-by-readings (&rest readings)
+  `(list ,@(loop for reading in readings
+                 collect `(list ',reading
+                                (funcall (compile nil '(lambda (into)
+                                                        (declare (ignorable into))
+                                                        (bytes-of 1000000
+                                                          (setf *sink* ,reading))))
+                                         (timebase:make-instant))))))
+
+(deftest no-reading-allocates-a-byte ()
+  (loop for (reading bytes)
+          in (consed-by-readings
+              (timebase:utc-ns) (timebase:utc-ns-unordered) (timebase:mono-ns)
+              (timebase:mono-ns-unordered) (timebase:tai-ns) (timebase:ticks)
+              (timebase:ticks-ordered) (timebase:utc-ms) (timebase:get-internal-real-time)
+              (nth-value 1 (timebase:utc-bounds)) (nth-value 0 (timebase:realtime-bounds))
+              (timebase:now timebase:*clock* into)
+              (locally (declare (notinline timebase:utc-ns)) (timebase:utc-ns)))
+        do (check (zerop bytes) "~a: ~d bytes in 1000000" reading bytes))
+  (check (plusp (bytes-of 1000 (setf *sink* (list 1)))) "the count counts nothing"))
