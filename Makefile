@@ -7,30 +7,33 @@ BIN = .venv/bin
 RESULTS = build/test-results
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
-	sanitize guests fuzz model mutants mutants-fixed clean setup setup-quick native native-quick \
-	portable clang python python-quick worlds fuzz-quick base venv
+	sanitize guests fuzz model mutants mutants-fixed languages languages-check languages-quick clean \
+	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
+	venv
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
 		do printf '  make %-12s %s\n' "$$t" "$$w"; done
 
 report: venv ## measure this machine: build/report.html (ARGS= for more options)
-	$(BIN)/timebase report --out build/report.html $(ARGS)
+	$(BIN)/timebase report --out build/report.html \
+		$(addprefix --languages ,$(wildcard bench/results/languages.json)) $(ARGS)
 
 bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python sanitize cross model fuzz-quick mutants-fixed
+	@scripts/test setup native python languages-quick sanitize cross model fuzz-quick mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes
 	@scripts/test setup-quick native-quick python-quick
 
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
-	@scripts/test setup native portable clang python sanitize cross guests model fuzz mutants worlds
+	@scripts/test setup native portable clang python languages-check sanitize cross guests model fuzz \
+		mutants worlds
 
 setup: venv
-	@scripts/setup chrony cross model fuzz
+	@scripts/setup chrony cross model fuzz cpp rust go lisp
 	@mkdir -p $(RESULTS) && echo "0 passed, 0 failed" >$(RESULTS)/setup.count
 
 setup-quick: venv
@@ -94,6 +97,18 @@ fuzz: base ## all that parses, with any bytes, for five minutes each
 fuzz-quick: base
 	@scripts/setup fuzz
 	scripts/fuzz 10
+
+languages-check: base ## the conformance of C++, Rust, Go and Common Lisp
+	@scripts/languages check
+
+languages-quick: base
+	@scripts/setup cpp rust go lisp
+	scripts/build native
+	scripts/languages check-quick
+
+languages: base venv ## what a reading costs in each language: bench/results/languages.md
+	@scripts/languages bench
+	$(BIN)/python bench/languages.py $(ARGS)
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers

@@ -15,6 +15,9 @@ NEEDED = ("numpy", "matplotlib", "jinja2")
 def report(
     out: Path = typer.Option(Path("timebase-report.html"), help="The file to write."),
     quick: bool = typer.Option(False, "--quick", help="Shorter measurements: below 25 s."),
+    languages: Path = typer.Option(
+        None, help="Show these readings of `make languages`: bench/results/languages.json."
+    ),
     json: bool = JSON_OPTION,
 ) -> None:
     """Measure this machine and write a self-contained HTML report."""
@@ -23,7 +26,7 @@ def report(
     # Both are checked before the minute of measuring, not after it.
     require_modules("the report", *NEEDED)
     require_writable(out)
-    document, html = _make(quick)
+    document, html = _make(quick, languages)
     write_whole(out, html)
     if json:
         print_json(document)
@@ -31,14 +34,16 @@ def report(
         print(f"{document['verdict']['headline']}\nreport: {out}")
 
 
-def _make(quick: bool) -> tuple[dict, str]:
+def _make(quick: bool, languages: Path | None) -> tuple[dict, str]:
     from timebase.report.build import build
+    from timebase.report.languages import read
     from timebase.report.measure import FULL, QUICK, measure
 
+    spoken = read(languages) if languages else None
     extent = QUICK if quick else FULL
     with progress_bars(total=extent.total_sec) as start:
         document = measure(extent, start)
         drawn = start("drawing", extent.drawing_sec)
-        html = build(document)
+        html = build(document, spoken)
         drawn(1.0)
     return document, html

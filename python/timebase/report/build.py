@@ -10,14 +10,14 @@ from markupsafe import Markup, escape
 
 from timebase.accuracy.figure import percent, words
 from timebase.bench.percentile import DASH
-from timebase.report import plots
+from timebase.report import languages, plots
 from timebase.report.panels import draw
 from timebase.report.svg import COLOURS, inline_svg
 from timebase.text.utc import iso_utc
 
 
-def build(document: dict) -> str:
-    """The HTML text of a document of measure()."""
+def build(document: dict, spoken: dict | None = None) -> str:
+    """The HTML text of a document of measure(), and of languages.read() if that was measured."""
     text = resources.files("timebase.report").joinpath("template.html.j2").read_text("utf-8")
     environment = Environment(
         loader=DictLoader({"report": text}),
@@ -41,6 +41,7 @@ def build(document: dict) -> str:
         figure1_ns=_ns_per_call(document["figure1"]),
         hit_plots=_hit_plots(document["hit"]),
         hit_rows=_hit_rows(document["hit"]),
+        languages=languages.section(spoken),
     )
 
 
