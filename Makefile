@@ -7,7 +7,7 @@ BIN = .venv/bin
 RESULTS = build/test-results
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
-	sanitize guests fuzz model mutants mutants-fixed languages languages-check languages-quick clean \
+	sanitize guests guests-quick fuzz model mutants mutants-fixed languages languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
 	venv
 
@@ -23,7 +23,8 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python languages-quick sanitize cross model fuzz-quick mutants-fixed
+	@scripts/test setup native python languages-quick sanitize cross model fuzz-quick guests-quick \
+		mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes
 	@scripts/test setup-quick native-quick python-quick
@@ -33,7 +34,7 @@ test-all: ## test, and what takes hours: all mutants, more worlds, other compile
 		mutants worlds
 
 setup: venv
-	@scripts/setup chrony cross model fuzz cpp rust go lisp
+	@scripts/setup chrony cross model fuzz guests cpp rust go lisp
 	@mkdir -p $(RESULTS) && echo "0 passed, 0 failed" >$(RESULTS)/setup.count
 
 setup-quick: venv
@@ -75,10 +76,15 @@ cross: base ## the C tests on other processors, emulated
 	@scripts/setup cross
 	scripts/cross
 
-guests: base ## the C tests in a machine that has just booted: Debian's kernel in QEMU
+guests: base ## machines of their own, Debian's kernel in QEMU: just booted, counters that disagree
 	@scripts/setup guests
 	scripts/build native
 	tests/guests/run
+
+guests-quick: base
+	@scripts/setup guests
+	scripts/build native
+	tests/guests/run --quick
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""Machines of their own for tests: Debian's kernel in QEMU, with what a scenario puts into it.
+
+scenario.py   what a file in scenarios/ may say
+kernel.py     Debian's kernel and its headers; modules built against them
+image.py      the initramfs: tests, programs, modules, and the script that is process 1
+boot.py       QEMU, and its serial log
+judge.py      what the log says of tests and steps
+"""
+
+import pathlib
+
+HERE = pathlib.Path(__file__).resolve().parents[1]
+ROOT = HERE.parents[1]
+BUILD = ROOT / "build" / "native"
+WORK = ROOT / "build" / "guests"
+SCENARIOS = HERE / "scenarios"
+
+
+def say(text):
+    print(text, flush=True)

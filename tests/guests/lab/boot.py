@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""One boot.
+
+QEMU emulates the processor (TCG): the guest's clocks and counter begin near 0, and nothing of this
+machine but its speed has an influence.
+"""
+
+import subprocess
+
+from lab import WORK, kernel
+
+
+def command(scenario, image):
+    return [
+        "qemu-system-x86_64",
+        *("-machine", "q35", "-accel", "tcg", "-cpu", f"max,vendor={scenario.vendor}"),
+        *("-smp", str(scenario.cpus), "-m", "1024"),
+        *("-display", "none", "-serial", "stdio", "-monitor", "none", "-nic", "none"),
+        "-no-reboot",
+        *("-kernel", kernel.image(), "-initrd", image),
+        *("-append", f"console=ttyS0 panic=-1 quiet {scenario.append}"),
+    ]
+
+
+def boot(scenario, image):
+    """The path of the serial log; what QEMU itself says goes there too."""
+    log = WORK / f"{scenario.name}.log"
+    with log.open("wb") as out:
+        try:
+            subprocess.run(
+                command(scenario, image),
+                check=False,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=scenario.timeout_s,
+            )
+        except subprocess.TimeoutExpired:
+            out.write(b"\nguests: killed after its time\n")
+    return log

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Debian's own kernel, unpacked and not installed: nothing of this machine's own boot changes."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+from lab import HERE, WORK, say
+
+HEADERS = pathlib.Path("/usr/src")
+
+
+def version():
+    """Of the headers that are installed, and so of the kernel: its modules fit no other."""
+    found = sorted(path.name for path in HEADERS.glob("linux-headers-*-amd64"))
+    if not found:
+        raise SystemExit("guests: linux-headers-amd64 is not installed (scripts/setup guests)")
+    return found[-1].removeprefix("linux-headers-")
+
+
+def image():
+    release = version()
+    path = WORK / "kernel" / "boot" / f"vmlinuz-{release}"
+    if path.exists():
+        return path
+    package = f"linux-image-{release}"
+    say(f"guests: fetching Debian's {package}")
+    WORK.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        ["apt-get", "-q", "-o", "APT::Sandbox::User=", "download", package],
+        cwd=WORK,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    archive = next(WORK.glob(f"{package}_*.deb"))
+    subprocess.run(["dpkg", "-x", archive, WORK / "kernel"], check=True)
+    archive.unlink()
+    return path
+
+
+def module(name):
+    """The module of the folder NAME, built in a copy of it: the kernel's build writes beside its
+    sources."""
+    build = WORK / "modules" / version() / name
+    build.mkdir(parents=True, exist_ok=True)
+    for source in (HERE / name).iterdir():
+        target = build / source.name
+        if not target.exists() or source.read_bytes() != target.read_bytes():
+            shutil.copy(source, target)
+    made = subprocess.run(
+        ["make", "-C", HEADERS / f"linux-headers-{version()}", f"M={build}", "modules"],
+        check=False,
+        text=True,
+        capture_output=True,
+    )
+    if made.returncode != 0:
+        say(made.stdout + made.stderr)
+        raise SystemExit(f"guests: the module {name} does not build")
+    if warnings := re.findall(r"^.*warning: .*$", made.stdout + made.stderr, re.MULTILINE):
+        raise SystemExit("\n".join([f"guests: the module {name} builds with warnings:", *warnings]))
+    return build / f"{name}.ko"

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What a scenario says. A file NAME.toml in scenarios/:
+
+what = "one line"
+cpus = 2
+timeout_s = 300                   # of the whole guest; then QEMU is killed
+vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
+append = ""                       # more of the kernel's command line
+quick = true                      # part of `make test`, not only of `make guests`
+
+suites = ["unit", "system"]       # the C tests of build/native that run in it
+names = ["wait*"]                 # of these only those; all if it is missing
+not = ["realtime_*"]              # and none of those
+
+modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
+programs = ["cpu_offsets"]        # of build/native/tests/guests, in /tests
+
+[[step]]                          # in the order of the file, after the tests
+run = "cpu_offsets 1 contains 0"  # by the shell; must exit with 0
+see = ["^cpu 1: "]                # patterns that what it prints must have, line by line
+not = ["warp"]                    # and must not have
+"""
+
+import dataclasses
+import re
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.9 and 3.10
+    import tomli as tomllib
+
+from lab import SCENARIOS
+
+
+class ScenarioError(Exception):
+    """What is wrong with a file, and where."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    run: str
+    see: tuple = ()
+    not_see: tuple = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    name: str
+    what: str
+    cpus: int
+    timeout_s: int
+    vendor: str = "GenuineIntel"
+    append: str = ""
+    quick: bool = False
+    suites: tuple = ()
+    names: tuple = ("*",)
+    not_names: tuple = ()
+    modules: tuple = ()
+    programs: tuple = ()
+    steps: tuple = ()
+
+
+SPELLING = {"not": "not_names", "step": "steps"}
+
+
+def read(name):
+    path = SCENARIOS / f"{name}.toml"
+    try:
+        found = tomllib.loads(path.read_text())
+        values = {SPELLING.get(key, key): _frozen(value) for key, value in found.items()}
+        values["steps"] = tuple(_step(one) for one in found.get("step", ()))
+        return Scenario(name=name, **values)
+    except (tomllib.TOMLDecodeError, TypeError, re.error) as problem:
+        raise ScenarioError(f"{path}: {problem}") from None
+
+
+def names():
+    return sorted(path.stem for path in SCENARIOS.glob("*.toml"))
+
+
+def _frozen(value):
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _step(found):
+    see, not_see = (tuple(found.pop(key, ())) for key in ("see", "not"))
+    for pattern in see + not_see:
+        re.compile(pattern)
+    return Step(see=see, not_see=not_see, **found)

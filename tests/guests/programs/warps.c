@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does a clock go back from one CPU to another? Two threads on two CPUs take turns, handing the
+ * last reading over under a lock; and one thread is moved from CPU to CPU.
+ *
+ *     warps counter|kernel|mono [READINGS]
+ *
+ * prints "counter: 123 of 400000 went back, by 5000000000 at most", and exits with 0 either way.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <timebase.h>
+
+#define THREADS 2
+
+static struct {
+    pthread_mutex_t lock;
+    uint64_t (*read)(void);
+    uint64_t last, readings, left, back, most;
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t read_kernel(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t read_mono(void)
+{
+    return (uint64_t)timebase_mono_ns(timebase_clock_default());
+}
+
+static uint64_t read_counter(void)
+{
+    return timebase_ticks_ordered();
+}
+
+static void go_to(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void take(void)
+{
+    uint64_t now = all.read();
+    if (now < all.last) {
+        uint64_t by = all.last - now;
+        all.back++;
+        all.most = by > all.most ? by : all.most;
+    }
+    all.last = now;
+    all.readings++;
+    all.left--;
+}
+
+static void *take_turns(void *cpu)
+{
+    go_to((int)(intptr_t)cpu);
+    for (int goes_on = 1; goes_on;) {
+        pthread_mutex_lock(&all.lock);
+        goes_on = all.left > 0;
+        if (goes_on)
+            take();
+        pthread_mutex_unlock(&all.lock);
+    }
+    return NULL;
+}
+
+static void wander(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        go_to(i % THREADS);
+        take();
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const char *name = count > 1 ? arguments[1] : "";
+    all.read = strcmp(name, "counter") == 0 ? read_counter
+        : strcmp(name, "kernel") == 0       ? read_kernel
+        : strcmp(name, "mono") == 0         ? read_mono
+                                            : NULL;
+    if (all.read == NULL) {
+        fprintf(stderr, "usage: warps counter|kernel|mono [READINGS]\n");
+        return 2;
+    }
+    all.left = count > 2 ? strtoull(arguments[2], NULL, 10) : 400000;
+    pthread_t threads[THREADS];
+    for (int cpu = 0; cpu < THREADS; cpu++)
+        if (pthread_create(&threads[cpu], NULL, take_turns, (void *)(intptr_t)cpu) != 0)
+            return 2;
+    for (int cpu = 0; cpu < THREADS; cpu++)
+        pthread_join(threads[cpu], NULL);
+    all.left = UINT64_MAX;
+    wander();
+    printf("%s: %" PRIu64 " of %" PRIu64 " went back, by %" PRIu64 " at most\n", name, all.back,
+           all.readings, all.most);
+    return 0;
+}
