@@ -4,6 +4,8 @@
 import pytest
 from calendars import refusal, run_calendar, run_units, unit_of, valid, write_calendar
 
+from timebase.run.table import ending
+
 
 def script(folder, text, name):
     (folder / f"{name}.py").write_text(text, encoding="utf-8")
@@ -58,6 +60,24 @@ def test_exceptions_are_counted_and_the_first_is_shown(tmp_path):
     assert "script.py" not in unit["python"]["first_error"]
     assert any("raised KeyError" in one for one in told)
     assert document["run"]["ended"] == "done"
+    assert unit["failed"] == 6
+    assert "Unit py: 6 of 6 actions failed." in ending(document)
+
+
+def test_a_run_whose_actions_failed_has_failed(timebase_command, tmp_path):
+    script(tmp_path, "def fail():\n    1 / 0\n", "failing")
+    units = """
+        [[unit]]
+        name = "py"
+        duration = "1ms"
+        deadline = "20s"
+        releases = 1
+        python = "failing:fail"
+        """
+    write_calendar(tmp_path, units)
+    outcome = timebase_command("run", "calendar.toml")
+    assert outcome.code == 1
+    assert "Unit py: 1 of 1 actions failed." in outcome.out
 
 
 def test_exception_ends_the_run_if_that_is_asked_for(tmp_path):

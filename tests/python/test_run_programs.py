@@ -151,10 +151,12 @@ def test_program_that_cannot_be_executed_is_a_failure_of_its_release(tmp_path):
     program = tmp_path / "none"
     program.write_text("#!/no/such/interpreter\n")
     program.chmod(0o755)
-    found = unit_of(run_units(tmp_path, command(["./none"])), "x")["command"]
+    unit = unit_of(run_units(tmp_path, command(["./none"])), "x")
+    found = unit["command"]
     assert found["started"] == 0
     assert sum(found["not_started"].values()) >= 1
     assert set(found["not_started"]) == {os.strerror(2)}
+    assert unit["failed"] == sum(found["not_started"].values())
     assert found["exits"] == found["signals"] == {}
     assert no_children()
 

@@ -37,7 +37,26 @@ def test_summary_has_signs_and_size():
     found = histogram.summary()
     assert (found["least"], found["most"], found["max"]) == (-5, 2, 5)
     assert found["mean"] == pytest.approx(-2 / 3)
-    assert found["p50"] <= found["p90"] <= found["max"]
+    assert found["p50"] is None
+
+
+@pytest.mark.parametrize(
+    ("count", "carried"),
+    [
+        (19, ""),
+        (20, "p50"),
+        (99, "p50"),
+        (100, "p50 p90"),
+        (1000, "p50 p90 p99"),
+        (9999, "p50 p90 p99"),
+    ],
+)
+def test_few_values_have_no_quantiles_of_their_extremes(count, carried):
+    histogram = Histogram()
+    histogram.add(range(1, count + 1))
+    found = histogram.summary()
+    quantiles = ("p50", "p90", "p99", "p999")
+    assert [name for name in quantiles if found[name] is not None] == carried.split()
 
 
 def test_nothing_has_no_summary():

@@ -147,4 +147,6 @@ def _exit_code(document: dict, check: bool) -> int:
         return FAILED
     if check:
         return 0
-    return 0 if document["run"] and document["run"]["ended"] in ("done", "stopped") else FAILED
+    if document["run"] is None or document["run"]["ended"] not in ("done", "stopped"):
+        return FAILED
+    return FAILED if any(unit["failed"] for unit in document["units"]) else 0

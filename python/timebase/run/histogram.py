@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy
 
+from timebase.bench.percentile import is_carried
+
 PER_OCTAVE = 128
 # From 2^-4 ns, below which all share the first bucket, to 2^50, 13 days, above which all share the
 # last one.
@@ -57,7 +59,10 @@ class Histogram:
         count = len(self)
         if not count:
             return None
-        found = {name: self.quantile(share) for name, share in SHARES.items()}
+        found = {
+            name: self.quantile(share) if is_carried(count, share) else None
+            for name, share in SHARES.items()
+        }
         mean = self.total / count
         return {**found, "max": self.size(), "least": self.least, "most": self.most, "mean": mean}
 

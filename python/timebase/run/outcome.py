@@ -113,14 +113,16 @@ def unit_documents(session: Session) -> list[dict]:
     results = session.dispatcher.results or [None] * len(session.actions)
     about = session.description
     return [
-        _unit(about.line(number), action, record, result)
+        _unit(about.line(number), action, record, result, session.failures[action.unit.name])
         for number, (action, record, result) in enumerate(
             zip(session.actions, session.recorder.units, results)
         )
     ]
 
 
-def _unit(line: int, action: Action, record: UnitRecord, result: UnitResult | None) -> dict:
+def _unit(
+    line: int, action: Action, record: UnitRecord, result: UnitResult | None, failed: int
+) -> dict:
     """The counts are the dispatcher's: they are complete even if the log was not. If a unit never
     came back, there are none of the dispatcher, and those of the log are taken."""
     counts = {
@@ -137,6 +139,7 @@ def _unit(line: int, action: Action, record: UnitRecord, result: UnitResult | No
         "released": source.released,
         "skipped": source.skipped,
         **counts,
+        "failed": failed,
         "disturbed_share": counts["disturbed"] / source.released if source.released else None,
         "disturbances": {name.lower(): count for name, count in record.disturbances.items()},
         "longest_ns": source.longest_ns,

@@ -47,6 +47,21 @@ def _title(document: dict) -> str:
     return f"{document['calendar']['file']} on {name}, CPU {document['calendar']['cpu']}"
 
 
+def _mark(axes, value: float, name: str) -> None:
+    """A dotted line with its name at the top."""
+    axes.axvline(value, color="#444444", lw=0.8, ls=":")
+    axes.annotate(
+        name,
+        (value, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(2, -2),
+        textcoords="offset points",
+        va="top",
+        fontsize=7,
+        color="#444444",
+    )
+
+
 def _draw_unit(axes, unit: dict) -> None:
     buckets = unit["histogram"]
     edges = [bucket["from_ns"] for bucket in buckets] + [buckets[-1]["to_ns"]]
@@ -59,6 +74,7 @@ def _draw_unit(axes, unit: dict) -> None:
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.7)
     for share in ("p50", "p99"):
-        axes.axvline(max(unit["error_ns"][share], edges[0]), color="#444444", lw=0.8, ls=":")
+        if (value := unit["error_ns"][share]) is not None:
+            _mark(axes, max(value, edges[0]), share)
     axes.set_title(f"{unit['name']}: {unit['released']:,} releases", loc="left", fontsize=9)
     axes.set_ylabel("releases")

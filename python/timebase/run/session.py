@@ -15,7 +15,7 @@ import gc
 import os
 import signal
 import sys
-from collections import deque
+from collections import Counter, deque
 from contextlib import contextmanager
 from functools import partial
 
@@ -46,6 +46,7 @@ class Session:
         self.description, self.actions, cpu = description, actions, description.calendar.cpu
         self.stdout_instead = stdout_instead
         self.notices: deque[str] = deque()
+        self.failures: Counter = Counter()  # of actions, by unit
         self.recorder: Recorder | None = None
         self.stopped_by: str | None = None
         self.failed_unit: str | None = None  # ended the run by its on_error
@@ -189,6 +190,7 @@ class Session:
             sys.setswitchinterval(before)
 
     def _on_error(self, unit: UnitDescription, text: str) -> None:
+        self.failures[unit.name] += not self._is_forced  # else it was ended with the run
         first_line = text.split("\n", 1)[0]
         if text and (unit.name, first_line) not in self._said:
             self._said.add((unit.name, first_line))

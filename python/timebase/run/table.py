@@ -31,7 +31,8 @@ def _table(title: str, *columns: str) -> Table:
 
 
 def _durations(summary: dict | None) -> list[str]:
-    return [show_duration(summary[key]) if summary else NONE for key, _title in SHARES]
+    values = [summary[key] if summary else None for key, _title in SHARES]
+    return [NONE if value is None else show_duration(value) for value in values]
 
 
 def problems_table(file: str, problems: list[dict]) -> Table:
@@ -110,7 +111,12 @@ def ending(document: dict) -> str:
         "abandoned": "Left behind: a unit did not come back; the counts are those of the log.",
     }
     lost = f" The log lost {run['lost']:,} releases." if run["lost"] else ""
-    return lines[run["ended"]] + lost
+    failed = (
+        f" Unit {unit['name']}: {unit['failed']:,} of {unit['released']:,} actions failed."
+        for unit in document["units"]
+        if unit["failed"]
+    )
+    return lines[run["ended"]] + lost + "".join(failed)
 
 
 def result_tables(document: dict) -> Group:
