@@ -9,6 +9,7 @@ from test_doctor import GOOD_COUNTER
 
 from timebase.doctor.realtime.examine import Asked, look
 from timebase.doctor.realtime.measured import Gaps, Measured, Wakeups
+from timebase.doctor.realtime.neighbour import Neighbour
 from timebase.doctor.tree import Tree
 
 CPU = 3
@@ -55,7 +56,7 @@ GOOD = {
     "/dev/cpu_dma_latency": struct.pack("=i", 2_000_000_000),
     f"/dev/cpu/{CPU}/msr": bytes(0x34) + struct.pack("=Q", 12),
 }
-QUICK = Wakeups("SCHED_FIFO", 200, 1_000_000, 4000, 6000, 9000, 15_000)
+QUICK = Wakeups("SCHED_FIFO", 200, 1_000_000, 4000, 6000, 9000, None, 15_000)
 STILL = Gaps(2e8, 1000, 2, 1500.0, 1e-5, {"LOC": 1})
 ASKED = Asked(
     machine="x86_64",
@@ -64,6 +65,7 @@ ASKED = Asked(
     fifo_refused=None,
     smis_before=12,
     measured=Measured(QUICK, STILL, None),
+    neighbour=Neighbour(2000, 3.95, 0.001, 0),
 )
 
 

@@ -9,10 +9,11 @@ from test_doctor import GOOD_COUNTER
 
 from timebase.doctor.realtime.examine import judge
 from timebase.doctor.realtime.measured import Measured
+from timebase.doctor.realtime.neighbour import Neighbour
 
 GUEST = replace(GOOD_COUNTER, hypervisor=True)
 COARSE = replace(GOOD_COUNTER, granularity_ticks=26, frequency_hz=2_596_000_000)
-SLEEPY = Measured(replace(QUICK, p99_ns=210_000), STILL, None)
+SLEEPY = Measured(replace(QUICK, p95_ns=210_000), STILL, None)
 HELD_UP = Measured(QUICK, replace(STILL, lost_share=0.05), None)
 UNMEASURED = Measured(None, None, "Invalid argument")
 NO_SERVER = {"/sys/kernel/debug/sched/fair_server/cpu3/runtime": None}
@@ -64,6 +65,9 @@ FAULTS = [
     ("counter-step", "info", "10 ns", {}, {"counter": COARSE}),
     ("wake-ups", "warning", "210 µs", {}, {"measured": SLEEPY}),
     ("gaps", "warning", "5.00%", {}, {"measured": HELD_UP}),
+    ("neighbour", "warning", "31.0%", {}, {"neighbour": Neighbour(2000, 3.95, 0.31, 0)}),
+    ("neighbour", "info", "2.1 additions", {}, {"neighbour": Neighbour(2000, 2.1, 0.0, 0)}),
+    ("neighbour", "info", "could not be measured", {}, {"neighbour": Neighbour(0, None, None, None)}),
 ]  # fmt: skip
 
 
@@ -82,7 +86,7 @@ def test_whoever_warns_says_what_to_do(tmp_path, name, severity, told, files, as
         assert finding.severity != "warning" or finding.advice
 
 
-NOT_FILES = {"real-time-priority", "counter-step", "wake-ups", "gaps", "idle-request"}
+NOT_FILES = {"real-time-priority", "counter-step", "wake-ups", "gaps", "idle-request", "neighbour"}
 
 
 def test_where_nothing_can_be_read_everything_is_said_to_be_unknown(tmp_path):

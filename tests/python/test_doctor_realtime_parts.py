@@ -10,7 +10,7 @@ from realtime_trees import grow
 
 from timebase.api.library import ffi, lib
 from timebase.bench.placement import allowed_cpus, may_run_on
-from timebase.doctor.realtime import cpulist, interrupts
+from timebase.doctor.realtime import cpulist, interrupts, neighbour
 from timebase.doctor.realtime.kernel import parse_config
 from timebase.doctor.realtime.measured import measure, more
 from timebase.doctor.realtime.permissions import ask_for_fifo
@@ -79,6 +79,37 @@ def test_measuring_on_a_cpu_that_is_not_there_gives_the_reason():
     found = measure(8191, 1_000_000_000, lambda: None)
     assert found.wakeups is None and found.gaps is None
     assert found.error
+
+
+def test_so_few_sleeps_carry_no_99th_percentile():
+    found = measure(allowed_cpus()[-1], 1_000_000_000, lambda: None).wakeups
+    assert found.p99_ns is None
+    assert found.p50_ns <= found.p90_ns <= found.p95_ns <= found.max_ns
+
+
+ALONE, SHARED = (1.0, 0.25), (1.0, 0.5)  # looks at the core: cycle and addition
+
+
+def test_a_busy_neighbour_leaves_fewer_additions_to_a_cycle():
+    found = neighbour.of_looks([ALONE] * 90 + [SHARED] * 10)
+    assert (found.looks, found.additions_per_cycle) == (100, 4.0)
+    assert (found.busy_share, found.clock_steps) == (0.1, 0)
+
+
+def test_another_clock_is_no_neighbour():
+    found = neighbour.of_looks([ALONE] * 50 + [(1.2, 0.3)] * 50)
+    assert (found.busy_share, found.clock_steps) == (0, 1)
+
+
+def test_looks_that_saw_nothing_are_no_answer():
+    assert neighbour.of_looks([(0.0, 0.0)] * 9).busy_share is None
+    assert neighbour.measure(8191).busy_share is None
+
+
+def test_looking_leaves_the_thread_where_it_was():
+    before = os.sched_getaffinity(0)
+    assert neighbour.measure(allowed_cpus()[-1]).looks == neighbour.LOOKS
+    assert os.sched_getaffinity(0) == before
 
 
 @pytest.mark.parametrize("cpu", [-1, 8191, 10**20])

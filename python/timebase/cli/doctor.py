@@ -11,6 +11,7 @@ from timebase.api.errors import InputError
 from timebase.cli.output import JSON_OPTION, print_json
 
 STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan", "ok": "green"}
+ANSWERS = {"yes": "bold green", "with limits": "bold yellow", "no": "bold red"}
 NOT_READY = 1
 
 
@@ -20,7 +21,7 @@ def doctor(
         None, help="The CPU that is to be punctual [default: an isolated one, else the last]."
     ),
 ) -> None:
-    """Can the clock be trusted here? Exit code 0: ready; 1: not ready."""
+    """Can the clock be trusted here? Exit code 1: not even for reading the time; else 0."""
     from timebase.doctor.examine import examine
 
     if cpu is not None:
@@ -55,24 +56,44 @@ def _print_tables(document: dict) -> None:
         f"\n[bold]For work at an exact instant, on CPU {document['realtime']['cpu']}[/]\n"
     )
     console.print(_findings_table(document["realtime"]["findings"]))
-    ready = document["ready"]
-    console.print("\n[bold green]Ready.[/]" if ready else "\n[bold red]Not ready.[/]")
+    console.print("\n[bold]Is this machine fit for[/]\n")
+    console.print(_conclusions_table(document["conclusions"]))
+
+
+def _conclusions_table(conclusions: list):
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for one in conclusions:
+        count = one["reasons"]
+        why = {0: "", 1: one["first"]}.get(
+            count, f"{count} reasons above; the first: {one['first']}"
+        )
+        table.add_row(
+            one["use"], f"[{ANSWERS[one['answer']]}]{one['answer']}[/]", escape(why or "")
+        )
+    return table
 
 
 def _facts_table(document: dict):
     from rich.table import Table
 
+    from timebase.text.frequency import show_frequency
+    from timebase.text.hypervisor import show_hypervisor
+
     counter, machine = document["counter"], document["machine"]
+    rate = show_frequency(counter["frequency_hz"], counter["frequency_error_hz"])
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     rows = {
         "machine": f"{machine['processor'] or machine['architecture']}, {machine['cpus']} CPUs, "
         f"Linux {machine['kernel']}",
         "counter": f"{counter['name']}, {counter['counter_class']}, "
-        f"{counter['frequency_hz'] / 1e6:,.6f} MHz ({counter['frequency_source']})",
+        f"{rate}, {counter['frequency_source']}",
         "a read": f"{counter['cost_ns']:.1f} ns, ordered {counter['cost_ordered_ns']:.1f} ns; "
         f"steps of {counter['granularity_ticks']} ticks",
         "kernel": f"clocksource {counter['kernel_clocksource'] or 'unknown'}; hypervisor "
-        f"{machine['hypervisor'] or 'none seen'}",
+        f"{show_hypervisor(machine['hypervisor']) or 'none seen'}",
         "quality": f"{counter['quality']} of 100",
     }
     for name, value in rows.items():

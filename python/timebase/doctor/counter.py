@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from timebase.doctor.facts import Facts
 from timebase.doctor.finding import Finding, Findings
+from timebase.text.frequency import show_frequency
 
 GOOD_QUALITY = 80  # src/clock/counter/quality.c: use it
 
@@ -123,15 +124,14 @@ def what_class_is_it(facts: Facts) -> Findings:
 
 def how_fast_is_it(facts: Facts) -> Findings:
     counter = facts.counter
-    mhz = f"{counter.frequency_hz / 1e6:,.6f} MHz"
-    text = f"{mhz} +/- {counter.frequency_error_hz:,} Hz, {counter.frequency_source}."
-    yield Finding("frequency", "ok", f"The counter runs at {text}")
+    rate = show_frequency(counter.frequency_hz, counter.frequency_error_hz)
+    yield Finding("frequency", "ok", f"The counter runs at {rate}, {counter.frequency_source}.")
     if "FREQUENCY_LIES" in counter.reason_names:
-        claimed = f"{(counter.claimed_hz or 0) / 1e6:,.6f} MHz"
+        claimed = show_frequency(counter.claimed_hz or 0, 0)
         yield Finding(
             "frequency-source-lies",
             "warning",
-            f"{counter.claimed_source} says {claimed}; measured were {mhz}. The measurement counts.",
+            f"{counter.claimed_source} says {claimed}; measured were {rate}. The measurement counts.",
             "Nothing to do for timebase; programs that believe that source will be wrong.",
         )
 

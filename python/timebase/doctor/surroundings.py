@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from timebase.doctor.facts import Facts
 from timebase.doctor.finding import Finding, Findings
+from timebase.text.hypervisor import show_hypervisor
 
 
 def is_the_machine_virtual(facts: Facts) -> Findings:
     counter = facts.counter
     if counter.hypervisor:
+        name = show_hypervisor(counter.hypervisor_name) or "unnamed hypervisor"
         yield Finding(
             "hypervisor",
             "info",
-            f"This is a virtual machine ({counter.hypervisor_name or 'unnamed hypervisor'}). After "
+            f"This is a virtual machine ({name}). After "
             "a migration or a restored snapshot the counter may jump or change its rate.",
             "Where the kernel's clock is made of the same counter, nothing inside notices it. Let "
             "timebased follow what goes on elsewhere: chrony, the host's PTP clock (/dev/ptp0), or "

@@ -21,6 +21,7 @@ from timebase.doctor.realtime import (
     kernel,
     measured,
     memory,
+    neighbour,
     permissions,
     preemption,
     siblings,
@@ -48,6 +49,7 @@ class Facts:
     virtual: virtual.Virtual
     instructions: instructions.Instructions
     measured: measured.Measured
+    neighbour: neighbour.Neighbour
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Asked:
     fifo_refused: str | None
     smis_before: int | None
     measured: measured.Measured
+    neighbour: neighbour.Neighbour
 
 
 def examine(counter: Counter, cpu: int | None = None) -> dict:
@@ -94,6 +97,7 @@ def ask(tree: Tree, counter: Counter, cpu: int) -> Asked:
         fifo_refused=permissions.ask_for_fifo(),
         smis_before=firmware.smi_count(tree, cpu),
         measured=measured.measure(cpu, counter.frequency_hz, lambda: interrupts.counts(tree, cpu)),
+        neighbour=neighbour.measure(cpu),
     )
 
 
@@ -117,6 +121,7 @@ def look(tree: Tree, counter: Counter, cpu: int, asked: Asked) -> Facts:
         virtual=virtual.read(tree, cpu, counter.hypervisor),
         instructions=instructions.read(tree, counter, asked.machine),
         measured=asked.measured,
+        neighbour=asked.neighbour,
     )
 
 
@@ -137,6 +142,7 @@ def _all(facts: Facts) -> Iterator[Finding]:
     yield from idle.judge(facts.idle, cpu)
     yield from frequency.judge(facts.frequency, cpu)
     yield from siblings.judge(facts.siblings, cpu)
+    yield from neighbour.judge(facts.neighbour, cpu)
     yield from memory.judge(facts.memory)
     yield from firmware.judge(facts.firmware, cpu)
     yield from virtual.judge(facts.virtual, cpu)
