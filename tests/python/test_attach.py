@@ -125,4 +125,13 @@ def test_now_by_a_page(timebase_command, page_file):
 def test_now_without_the_page(timebase_command):
     outcome = timebase_command("now", "--page", "/none/page")
     assert outcome.code == 1
-    assert "cannot attach to /none/page" in outcome.err
+    assert "/none is not there" in outcome.err
+    assert "→ Start timebased" in outcome.err
+
+
+def test_now_names_the_one_cause_of_a_refusal_and_what_to_do(timebase_command, page_file):
+    page_file.chmod(0o666)
+    outcome = timebase_command("now", "--page", str(page_file))
+    assert outcome.code == 1
+    assert "may be written by others than its owner (mode 0666)" in outcome.err
+    assert f"→ Look who has done that, then: chmod 0644 {page_file}" in outcome.err

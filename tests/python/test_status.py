@@ -137,6 +137,34 @@ def test_limits_are_the_callers(seen):
     assert found(one, Limits(max_bound_ns=1000))["bound-exceeded"] == "critical"
 
 
+def test_a_bound_that_is_exceeded_names_its_cause_and_the_cause_has_the_advice(seen):
+    freerunning = lib.TIMEBASE_STATUS_FREERUNNING
+    first, second = judge(seen(utc_maxerror_ns=200_000_000, flags=freerunning), LIMITS)
+    assert (first.id, second.id) == ("bound-exceeded", "status-freerunning")
+    assert second.text in first.text
+    assert first.advice == second.advice
+    (alone,) = judge(seen(utc_maxerror_ns=200_000_000), LIMITS)
+    assert "cause" not in alone.text
+
+
+@pytest.mark.parametrize(
+    ("up", "age_sec", "state"),
+    [(1, NEW, "up"), (1, 6, "silent"), (0, NEW, "ended"), (0, 60, "ended")],
+)
+def test_a_daemon_that_was_killed_is_not_said_to_be_up(seen, tmp_path, up, age_sec, state):
+    metrics = GOOD_METRICS.replace("timebase_up 1", f"timebase_up {up}")
+    one = seen(metrics=metrics, metrics_age_sec=age_sec)
+    assert document(one, LIMITS, tmp_path / "page")["daemon"]["state"] == state
+
+
+def test_an_untrusted_folder_is_complained_of_once(seen, tmp_path):
+    seen()
+    tmp_path.chmod(0o777)
+    again = look(tmp_path / "page", tmp_path / "metrics.prom", False)
+    assert found(again) == {"page-untrusted": "critical"}
+    assert len(judge(again, LIMITS)) == 1
+
+
 def test_metrics_that_nobody_named_may_be_missing(tmp_path):
     path = write_page(tmp_path)
     missing = tmp_path / "metrics.prom"

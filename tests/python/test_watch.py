@@ -105,7 +105,7 @@ def test_sparkline(values, line):
 def test_the_screen_has_all_that_matters_with_and_without_a_page(tmp_path):
     watching = Watch(page_sampler(tmp_path / "page"))
     watching.look()
-    assert "is not there" in shown(watching)
+    assert "is not there" in " ".join(shown(watching).split())  # wherever a long path wraps it
     write_page(tmp_path)
     watching.look()
     text = shown(watching)

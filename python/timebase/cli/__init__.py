@@ -32,4 +32,6 @@ def main() -> None:
         sys.exit(WRONG_INPUT)
     except (TimebaseError, ImportError, OSError) as problem:
         _complain(str(problem))
+        if advice := getattr(problem, "advice", None):
+            _complain(f"→ {advice}")
         sys.exit(FAILED)

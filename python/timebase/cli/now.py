@@ -33,12 +33,17 @@ def now(json: bool = JSON_OPTION, page: MaybePath = PAGE_OPTION) -> None:
 
 def read(page: Path | None = None) -> dict:
     """What `now --json` prints."""
-    from timebase import Clock, default_clock
+    from timebase import Clock, TimebaseError, default_clock
+    from timebase.status.page import read_page
 
     if page is None:
         return _document(default_clock().now())
-    with Clock.attach(page) as clock:
-        return _document(clock.now())
+    try:
+        with Clock.attach(page) as clock:
+            return _document(clock.now())
+    except TimebaseError:
+        read_page(page)  # names the one cause of many, and raises
+        raise
 
 
 def _document(instant) -> dict:

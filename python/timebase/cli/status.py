@@ -140,10 +140,9 @@ def _utc_bound(page: dict) -> str:
 def _daemon_rows(daemon: dict):
     from timebase.text.duration import show_duration
 
-    state = "up" if daemon["is_up"] else "ended"
     version = f", version {daemon['version']}" if daemon["version"] else ""
     age = show_duration(daemon["metrics_age_sec"] * 1e9)
-    yield "state", f"{state}{version}; said {age} ago"
+    yield "state", f"{daemon['state']}{version}; its last word is {age} old"
     names = ("publications", "late_publications", "slews", "utc_steps", "suspends", "disruptions")
     counts = [(name, daemon[name]) for name in names if daemon[name] is not None]
     if counts:

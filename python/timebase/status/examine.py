@@ -11,7 +11,7 @@ from timebase.api.clock import DEFAULT_PAGE, Instant
 from timebase.status.compare import Comparison, compare
 from timebase.status.file import Refused
 from timebase.status.judge import EXIT_CODES, NS_PER_SEC, Limits, Seen, judge, level_of
-from timebase.status.metrics import METRICS_NAME, Metrics, read_metrics
+from timebase.status.metrics import METRICS_NAME, Metrics, daemon_state, read_metrics
 from timebase.status.namespace import read_time_namespace
 from timebase.status.page import SharedPage, counter_name, read_page
 from timebase.text.utc import iso_utc
@@ -124,7 +124,7 @@ def _daemon(metrics: Metrics) -> dict:
     return {
         "metrics_path": str(metrics.path),
         "metrics_age_sec": metrics.age_sec,
-        "is_up": metrics.value("timebase_up") == 1,
+        "state": daemon_state(metrics),
         "version": metrics.info.get("version"),
         "started_sec": metrics.value("timebase_start_time_seconds"),
         "offset_ns": metrics.value("timebase_offset_ns"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from timebase.api.clock import Status
 from timebase.status.compare import Comparison
 from timebase.status.file import Refused
-from timebase.status.metrics import Metrics
+from timebase.status.metrics import Metrics, daemon_state
 from timebase.status.namespace import TimeNamespace
 from timebase.status.page import SharedPage
 from timebase.text.duration import show_duration
@@ -23,7 +23,6 @@ EXIT_CODES = {"ok": 0, "warning": 1, "critical": 2, "unknown": 3}
 NS_PER_SEC = 1_000_000_000
 # Share of publications. More of them late means that the daemon's thread is often held up.
 LATE_SHARE = 0.001
-METRICS_STALE_SEC = 10  # the daemon writes them every second or so
 # Between two machines or two boots CLOCK_MONOTONIC differs by more, on one machine by less.
 SAME_BOOT_NS = NS_PER_SEC
 
@@ -192,18 +191,26 @@ def what_does_it_say(seen: Seen, _limits: Limits) -> Reasons:
         yield Reason(*reasons[instant.status])
 
 
+FAR_SERVERS = "Lost servers or far ones? `chronyc sources -v` shows each with its distance."
+
+
 def is_the_bound_small_enough(seen: Seen, limits: Limits) -> Reasons:
     if seen.comparison is None:
         return
     bound_ns = seen.comparison.instant.utc_maxerror_ns
-    if bound_ns > limits.max_bound_ns:
-        yield Reason(
-            "critical",
-            "bound-exceeded",
-            f"True UTC is only known within {show_duration(bound_ns)} (at most "
-            f"{show_duration(limits.max_bound_ns)} are allowed).",
-            "A stale page, lost servers or far ones: see the other reasons and `chronyc sources`.",
-        )
+    if bound_ns <= limits.max_bound_ns:
+        return
+    # The bound is the worst of what is seen, but seldom the cause: a person is told the cause first.
+    causes = [*is_it_fresh(seen, limits), *what_does_it_say(seen, limits)]
+    cause = causes[0] if causes else None
+    text = (
+        f"True UTC is only known within {show_duration(bound_ns)} (at most "
+        f"{show_duration(limits.max_bound_ns)} are allowed)"
+    )
+    if cause is None:
+        yield Reason("critical", "bound-exceeded", f"{text}.", FAR_SERVERS)
+    else:
+        yield Reason("critical", "bound-exceeded", f"{text}. The cause: {cause.text}", cause.advice)
 
 
 def does_it_follow_the_kernel(seen: Seen, _limits: Limits) -> Reasons:
@@ -223,18 +230,19 @@ def does_it_follow_the_kernel(seen: Seen, _limits: Limits) -> Reasons:
 
 def is_the_daemon_talking(seen: Seen, _limits: Limits) -> Reasons:
     metrics, refused = seen.metrics, seen.metrics_refused
-    if refused is not None and (refused.id != "missing" or seen.metrics_expected):
+    if refused is not None and _is_news(refused, seen):
         yield Reason("warning", "metrics-unusable", str(refused), refused.advice)
     if metrics is None:
         return
-    if metrics.value("timebase_up") != 1:
+    state = daemon_state(metrics)
+    if state == "ended":
         yield Reason(
             "warning",
             "daemon-down",
             "The daemon's last word is that it has ended (timebase_up is 0).",
             "systemctl start timebased",
         )
-    elif metrics.age_sec > METRICS_STALE_SEC:
+    elif state == "silent":
         yield Reason(
             "warning",
             "metrics-stale",
@@ -242,6 +250,13 @@ def is_the_daemon_talking(seen: Seen, _limits: Limits) -> Reasons:
             "references and counts is of that time.",
             "Is timebased running, and its disk not full?",
         )
+
+
+def _is_news(refused: Refused, seen: Seen) -> bool:
+    """Nobody expects metrics that nobody named; a folder that is not trusted is complained of once."""
+    if refused.id == "missing":
+        return seen.metrics_expected
+    return str(refused) != str(seen.page_refused)
 
 
 def do_the_references_agree(seen: Seen, _limits: Limits) -> Reasons:

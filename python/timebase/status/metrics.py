@@ -12,6 +12,7 @@ from timebase.api.errors import TimebaseError
 from timebase.status.file import Refused, open_trusted
 
 METRICS_NAME = "metrics.prom"  # beside the page
+SILENT_SEC = 5  # the daemon writes them every second or so
 MOST_BYTES = 1 << 20
 
 # Every metric there is, and its labels. examples/prometheus may use no others.
@@ -70,6 +71,13 @@ class Metrics:
 
     def value(self, name: str) -> float | None:
         return self.values.get(name)
+
+
+def daemon_state(metrics: Metrics) -> str:
+    """up, ended (its last word), or silent: a daemon that was killed has no last word."""
+    if metrics.value("timebase_up") != 1:
+        return "ended"
+    return "up" if metrics.age_sec <= SILENT_SEC else "silent"
 
 
 def read_metrics(path: Path, now_sec: float) -> Metrics:
