@@ -41,16 +41,17 @@ void evidence_begin(struct evidence *evidence, struct approach *approach);
 int evidence_cpu(const struct evidence *evidence);
 
 /*
- * Without an approach: clear it. The mark is one 64-bit word to the kernel; processors of 32 bits,
- * which cannot write that at once, have no rseq here and their mark is always 0.
+ * Without an approach: clear it. The mark is one 64-bit word to the kernel. Processors of 32 bits may
+ * clear it by halves: their addresses fill only one, and the other is always 0.
  */
 static inline void evidence_forget(const struct approach *approach)
 {
-#if UINTPTR_MAX > UINT32_MAX
     uint32_t *rseq = (uint32_t *)(uintptr_t)approach->rseq;
+#if UINTPTR_MAX > UINT32_MAX
     __atomic_store_n((uint64_t *)(void *)(rseq + 2), 0, __ATOMIC_RELAXED);
 #else
-    (void)approach;
+    __atomic_store_n(rseq + 2, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(rseq + 3, 0, __ATOMIC_RELAXED);
 #endif
 }
 
