@@ -101,7 +101,8 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
     struct skew_range seen;
     enum court_result result = court_play(parent->number, cpu->number, limit_ns, &seen);
     cpu->attempts++;
-    cpu->is_refused = result == COURT_REFUSED;
+    if (result != COURT_FULL) /* which says nothing of this CPU */
+        cpu->is_refused = result == COURT_REFUSED;
     if (result != COURT_PLAYED || seen.low_ticks == INT64_MIN || seen.high_ticks == INT64_MAX)
         return false;
     cpu->is_contradictory = !skew_is_usable(&seen);
