@@ -9,14 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "space.h"
-
-#define THREAD_MASK (((uint32_t)1 << GUARD_THREAD_BITS) - 1)
-
-static uint32_t this_thread(void)
-{
-    return (uint32_t)syscall(SYS_gettid) & THREAD_MASK;
-}
+#include "owner.h"
 
 /* ---- signals */
 
@@ -62,21 +55,10 @@ static bool was_left(const struct clock_guard *lock, uintptr_t frame)
     return owner != 0 && owner <= frame && !is_on_signal_stack();
 }
 
-/*
- * Linux numbers threads in turn, so it gives a number again only after all others. If a thread of
- * another process has the number by then, the lock stays taken as long as that thread lives.
- */
-static bool is_thread_gone(uint32_t thread)
+static bool has_given_up(const struct clock_guard *lock, uint32_t owner, uint32_t me,
+                         uintptr_t frame)
 {
-    return syscall(SYS_tkill, thread, 0) != 0 && errno == ESRCH;
-}
-
-static bool is_owner_gone(const struct clock_guard *lock, uint32_t owner, uint32_t me,
-                          uintptr_t frame)
-{
-    if (owner >> GUARD_THREAD_BITS != me >> GUARD_THREAD_BITS)
-        return true;
-    return owner == me ? was_left(lock, frame) : is_thread_gone(owner & THREAD_MASK);
+    return owner == me ? was_left(lock, frame) : owner_is_gone(owner, me);
 }
 
 /* ---- the lock */
@@ -99,11 +81,11 @@ enum guard_result guard_try(struct clock_guard *lock, struct clock_hold *hold)
     int saved_errno = errno;
     enum guard_result result = GUARD_BUSY;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    uint32_t me = space_number() << GUARD_THREAD_BITS | this_thread();
+    uint32_t me = owner_self();
     uint32_t owner = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE);
     if (owner == 0)
         result = take(lock, 0, me, frame, hold) ? GUARD_TAKEN : GUARD_BUSY;
-    else if (is_owner_gone(lock, owner, me, frame))
+    else if (has_given_up(lock, owner, me, frame))
         result = take(lock, owner, me, frame, hold) ? GUARD_RECOVERED : GUARD_BUSY;
     errno = saved_errno;
     return result;

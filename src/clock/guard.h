@@ -21,11 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Linux numbers threads below 2^22. */
-#define GUARD_THREAD_BITS 22
-
 struct clock_guard {
-    uint32_t owner;  /* number of its memory and its thread; 0: nobody */
+    uint32_t owner;  /* owner.h; 0: nobody */
     uintptr_t frame; /* where on its stack the owner took it; 0: not said yet */
 };
 

@@ -24,8 +24,9 @@ UNITS = {
     "src/clock/reference": [  # the kernel's clocks; it fills a sample
         "src/clock/counter", "src/clock/discipline"],
     "src/clock/space": [],  # which memory this is
+    "src/clock/owner": ["src/clock/space"],  # which thread in which memory
     "src/clock": [  # a clock as such: the cell, reading it, symbols
-        "src/clock/line", "src/clock/counter", "src/clock/page", "src/clock/space"],
+        "src/clock/line", "src/clock/counter", "src/clock/page", "src/clock/owner"],
     "src/clock/attach": [  # a clock by another's lines: it trusts them or not, and disciplines none
         "src/clock", "src/clock/line", "src/clock/counter", "src/clock/page"],
     "src/clock/own": [  # a clock by a reference
@@ -35,7 +36,7 @@ UNITS = {
     "src/timeline": [],
     "src/timing/wait": ["src/clock/counter"],
     "src/timing/realtime": ["src/clock/space"],
-    "src/timing/calendar": ["src/clock/space"],  # by the public waits, so also in virtual time
+    "src/timing/calendar": ["src/clock/owner"],  # by the public waits, so also in virtual time
     # The daemon.
     "src/sync": ["src/clock/counter"],
     "daemon/log": [],

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock/cell.h"
+#include "clock/owner.h"
 #include "clock/space.h"
 
 struct held_lock {
@@ -50,7 +51,7 @@ static inline void held_lock_end(struct held_lock *held)
 static inline void leave_locked(struct clock_cell *cell)
 {
     uint32_t another = space_number() % SPACE_NUMBERS + 1;
-    __atomic_store_n(&cell->lock.owner, another << GUARD_THREAD_BITS | 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell->lock.owner, another << OWNER_THREAD_BITS | 1, __ATOMIC_RELAXED);
 }
 
 #endif

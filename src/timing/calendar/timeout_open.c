@@ -10,7 +10,7 @@
 
 #include <timebase/error.h>
 
-#include "clock/space.h"
+#include "clock/owner.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -19,10 +19,7 @@
 /* More signals than this cannot be queued by one timer; a bound for the loop. */
 #define PENDING_MAX 64
 
-/* Linux numbers threads below 2^22. */
-enum { THREAD_BITS = 22 };
-
-/* The memory and the thread that has time-outs open; 0: none. As a clock's lock (guard.h). */
+/* Who has time-outs open (owner.h); 0: nobody. */
 static uint32_t owner;
 
 /* What the owner is to give back; number 0: nothing. */
@@ -32,29 +29,17 @@ static struct {
     struct sigaction before;
 } held;
 
-static uint32_t this_owner(void)
-{
-    return space_number() << THREAD_BITS | (uint32_t)syscall(SYS_gettid);
-}
-
-/* In the memory that a fork copied, or a thread that was cancelled or killed in its run. */
-static bool is_gone(uint32_t other, uint32_t me)
-{
-    uint32_t thread = other & (((uint32_t)1 << THREAD_BITS) - 1);
-    return other == 0 || other >> THREAD_BITS != me >> THREAD_BITS ||
-        (syscall(SYS_tkill, thread, 0) != 0 && errno == ESRCH);
-}
-
+/* Also from a thread that was cancelled or killed in its run. */
 static bool take_ownership(void)
 {
-    uint32_t me = this_owner(), before = __atomic_load_n(&owner, __ATOMIC_RELAXED);
-    if (!is_gone(before, me) ||
+    uint32_t me = owner_self(), before = __atomic_load_n(&owner, __ATOMIC_RELAXED);
+    if (!owner_is_gone(before, me) ||
         !__atomic_compare_exchange_n(&owner, &before, me, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
         return false;
     if (held.number != 0) {
         /* A copy has the handler, but no timer of that number, or one of its own. */
-        if (before >> THREAD_BITS == me >> THREAD_BITS)
+        if (owner_shares_memory(before, me))
             timer_delete(held.timer);
         sigaction(held.number, &held.before, NULL);
         held.number = 0;
