@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
+#include "clock/counter/probe.h"
 #include "clock/own/own.h"
 #include "../emulated.h"
-#include "../unit/counter_step.h"
 #include "threads.h"
 
 /* The reference: the kernel's monotonic clock, run through slopes that change at random. */
@@ -66,7 +66,7 @@ static int sample(void *context, struct discipline_sample *out)
     out->ticks_before = timebase_ticks_ordered();
     out->mono_ns = bend(bent, real_ns());
     out->ticks_after = timebase_ticks_ordered();
-    out->step_ticks = counter_step_ticks();
+    out->step_ticks = counter_measure_step();
     out->utc_offset_ns = bent->utc_offset_ns;
     return 0;
 }

@@ -11,8 +11,8 @@
 
 #include <timebase.h>
 
+#include "clock/counter/probe.h"
 #include "clock/own/own.h"
-#include "../unit/counter_step.h"
 #include "../unit/held_lock.h"
 #include "../unit/kernel_now.h"
 
@@ -41,7 +41,7 @@ static int sample_moved(void *context, struct discipline_sample *sample)
     sample->ticks_before = timebase_ticks_ordered();
     sample->mono_ns = kernel_now(CLOCK_MONOTONIC) + moved->by_ns;
     sample->ticks_after = timebase_ticks_ordered();
-    sample->step_ticks = counter_step_ticks();
+    sample->step_ticks = counter_measure_step();
     sample->utc_offset_ns = moved->utc_offset_ns;
     sample->suspended_ns = moved->suspended_ns;
     sample->maxerror_ns = 1000;

@@ -5,8 +5,8 @@
 
 #include <timebase/error.h>
 
+#include "clock/counter/probe.h"
 #include "clock/own/own.h"
-#include "counter_step.h"
 #include "kernel_now.h"
 
 static int64_t moved_ns;
@@ -25,7 +25,7 @@ static inline int sample_moved(void *context, struct discipline_sample *sample)
     sample->ticks_before = timebase_ticks_ordered();
     sample->mono_ns = moved_now();
     sample->ticks_after = timebase_ticks_ordered();
-    sample->step_ticks = counter_step_ticks();
+    sample->step_ticks = counter_measure_step();
     sample->utc_offset_ns = moved_utc_offset_ns;
     return TIMEBASE_OK;
 }
