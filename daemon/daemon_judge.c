@@ -4,15 +4,26 @@
 #include "daemon_parts.h"
 #include "log.h"
 
+/* The kernel does not tell of another clocksource; it is asked. */
+#define CLOCKSOURCE_AGE_MAX_NS INT64_C(4000000000)
 /* A battery clock shows whole seconds; more looks than this would tell no more. */
 #define RTC_LOOK_NS INT64_C(4000000000)
+
+/* Into the reference's context: it puts the kernel's verdict on the counter into its samples. */
+static const struct counter_clocksource *look_at_clocksource(struct daemon *daemon, int64_t mono_ns)
+{
+    struct counter_clocksource *seen = &daemon->kernel.clocksource;
+    counter_look_at_clocksource(seen, mono_ns, CLOCKSOURCE_AGE_MAX_NS);
+    return seen;
+}
 
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
 {
     struct counter_processor processor = {0};
     counter_ask_processor(&processor);
     daemon->witness.is_guest = processor.hypervisor;
-    disturbance_start(&daemon->disturbance, timebase_counter_id(), mono_ns);
+    disturbance_start(&daemon->disturbance, timebase_counter_id(),
+                      look_at_clocksource(daemon, mono_ns));
 }
 
 /* In a guest the kernel's clock may have stood still together with the counter. */
@@ -34,7 +45,8 @@ void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)
     if (disturbance_stalled(&daemon->disturbance, daemon->due_ns, mono_ns))
         sources_forget(&daemon->sources, mono_ns);
     look_at_rtc(daemon, mono_ns);
-    if (disturbance_clocksource_changed(&daemon->disturbance, mono_ns))
+    if (disturbance_clocksource_changed(&daemon->disturbance,
+                                        look_at_clocksource(daemon, mono_ns)))
         servo_disrupt(&daemon->shared.servo);
 }
 
@@ -59,19 +71,17 @@ static void tell_witness(struct daemon *daemon, enum witness_verdict verdict)
 
 void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample)
 {
-    const struct disturbance *disturbance = &daemon->disturbance;
+    const struct counter_clocksource *seen = &daemon->kernel.clocksource;
     struct witness_facts *facts = &daemon->witness;
     bool is_vouched_for =
-        counter_judge_clocksource(disturbance->counter_id, disturbance->clocksource,
-                                  disturbance->available) == COUNTER_OPINION_TRUSTS;
+        counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
+        COUNTER_OPINION_TRUSTS;
     cpus_apply(&daemon->cpus, cpus_verdict(&daemon->cpus.skew, is_vouched_for), sample);
     facts->never_moved = daemon->settings.never_moved;
     facts->kinds = witness_of_sources(&daemon->sources, sample->mono_ns) |
-        witness_of_clocksource(disturbance->clocksource) |
+        witness_of_clocksource(seen->current) |
         (daemon->rtc.is_read ? WITNESS_RTC : 0);
     enum witness_verdict verdict = witness_verdict(facts);
     witness_apply(verdict, sample);
     tell_witness(daemon, verdict);
-    if (disturbance_kernel_distrusts(disturbance))
-        sample->flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
 }

@@ -3,75 +3,57 @@
 
 #include <string.h>
 
-#include "clock/counter/probe.h"
 #include "log.h"
 
-#define FOLDER "/sys/devices/system/clocksource/clocksource0/"
-/* The kernel does not tell; it is asked. A file of a few bytes costs some microseconds. */
-#define LOOK_NS 4000000000
-/* Lines are meant to be followed for half a second; nobody is kept off a CPU for longer by chance.
- */
+/* Lines are followed for half a second, and chance keeps nobody off a CPU for longer than that. */
 #define STALL_NS 1000000000
 
-/* False: not to be read now, and all is as it was. */
-static bool look(struct disturbance *disturbance, char *now, size_t size)
+static bool is_distrusted(const struct disturbance *disturbance,
+                          const struct counter_clocksource *seen)
 {
-    char available[sizeof(disturbance->available)];
-    if (counter_read_line(FOLDER "current_clocksource", now, size) != 0)
-        return false;
-    if (counter_read_line(FOLDER "available_clocksource", available, sizeof(available)) == 0)
-        memcpy(disturbance->available, available, sizeof(available));
-    disturbance->is_distrusted =
-        counter_judge_clocksource(disturbance->counter_id, now, disturbance->available) ==
+    return counter_judge_clocksource(disturbance->counter_id, seen->current, seen->available) ==
         COUNTER_OPINION_DISTRUSTS;
-    return true;
 }
 
-void disturbance_start(struct disturbance *disturbance, int counter_id, int64_t mono_ns)
+void disturbance_start(struct disturbance *disturbance, int counter_id,
+                       const struct counter_clocksource *seen)
 {
     static const struct disturbance none;
     *disturbance = none;
-    disturbance->looked_ns = mono_ns;
     disturbance->counter_id = counter_id;
-    if (!look(disturbance, disturbance->clocksource, sizeof(disturbance->clocksource)))
+    memcpy(disturbance->clocksource, seen->current, sizeof(seen->current));
+    if (seen->current[0] == '\0')
         log_line(LOG_INFO,
                  "the kernel's clocksource is not to be read here: changes of it will "
                  "not be noticed");
-    if (disturbance->is_distrusted)
+    if (is_distrusted(disturbance, seen))
         log_line(LOG_WARNING,
                  "the kernel uses %s and distrusts the counter: it is unreliable for as long as "
                  "that is so; see dmesg for the reason",
-                 disturbance->clocksource);
+                 seen->current);
 }
 
-static void tell_change(const struct disturbance *disturbance, const char *now)
+static void tell_change(const struct disturbance *disturbance,
+                        const struct counter_clocksource *seen)
 {
     log_line(LOG_WARNING, "the kernel has changed its clocksource from %s to %s: the counter is %s",
-             disturbance->clocksource, now,
-             disturbance->is_distrusted
+             disturbance->clocksource, seen->current,
+             is_distrusted(disturbance, seen)
                  ? "unreliable for as long as that is so; see dmesg for the reason"
                  : "taken for unreliable until it has shown its pace again");
 }
 
-bool disturbance_clocksource_changed(struct disturbance *disturbance, int64_t mono_ns)
+bool disturbance_clocksource_changed(struct disturbance *disturbance,
+                                     const struct counter_clocksource *seen)
 {
-    char now[sizeof(disturbance->clocksource)];
-    if (mono_ns - disturbance->looked_ns < LOOK_NS)
-        return false;
-    disturbance->looked_ns = mono_ns;
     bool was_known = disturbance->clocksource[0] != '\0';
-    if (!look(disturbance, now, sizeof(now)) || strcmp(now, disturbance->clocksource) == 0)
+    if (strcmp(seen->current, disturbance->clocksource) == 0)
         return false;
     if (was_known)
-        tell_change(disturbance, now);
-    memcpy(disturbance->clocksource, now, sizeof(now));
+        tell_change(disturbance, seen);
+    memcpy(disturbance->clocksource, seen->current, sizeof(seen->current));
     disturbance->clocksource_changes += was_known;
     return was_known;
-}
-
-bool disturbance_kernel_distrusts(const struct disturbance *disturbance)
-{
-    return disturbance->is_distrusted;
 }
 
 bool disturbance_stalled(struct disturbance *disturbance, int64_t due_ns, int64_t mono_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disturbance: what befalls the machine and is not in a sample: the kernel distrusts the counter,
- * or has not let the daemon run.
+ * disturbance: what befalls the machine and is not in a sample: the kernel has changed its
+ * clocksource, or has not let the daemon run.
  */
 #ifndef DAEMON_DISTURBANCE_H
 #define DAEMON_DISTURBANCE_H
@@ -9,31 +9,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock/counter/probe.h"
+
 struct disturbance {
-    char clocksource[32]; /* "tsc"; empty: not known */
-    char available[128];  /* all that the kernel offers, when last looked at */
     int counter_id;       /* whose ticks the page is about */
-    bool is_distrusted;   /* by the kernel, when last looked at */
-    int64_t looked_ns;    /* monotonic */
+    char clocksource[32]; /* "tsc"; empty: not known */
     uint64_t clocksource_changes;
     uint64_t stalls;
 };
 
-/* The clocksource there is at the start, and the verdict that follows from it. */
-void disturbance_start(struct disturbance *disturbance, int counter_id, int64_t mono_ns);
+/* The clocksource there is at the start. */
+void disturbance_start(struct disturbance *disturbance, int counter_id,
+                       const struct counter_clocksource *seen);
 
-/*
- * Every few seconds the clocksource is looked at. True if it has changed: the kernel may know
- * something about the counter.
- */
-bool disturbance_clocksource_changed(struct disturbance *disturbance, int64_t mono_ns);
-
-/*
- * Does the kernel distrust the counter? It uses another one, though it offers this one or has
- * struck it off its list; a paravirtual clock on the same counter is no distrust. For as long as it
- * is so, whatever pace the counter shows. A file that cannot be read leaves the verdict as it was.
- */
-bool disturbance_kernel_distrusts(const struct disturbance *disturbance);
+/* True if it is another one now: the kernel may know something about the counter. Counted. */
+bool disturbance_clocksource_changed(struct disturbance *disturbance,
+                                     const struct counter_clocksource *seen);
 
 /*
  * The daemon wanted to run at due_ns and does at mono_ns. True if it was kept from it for long: by

@@ -141,7 +141,7 @@ static uint32_t dispersion_ppb(const struct candidates *candidates,
 static void add_flags(const struct candidates *candidates, struct discipline_sample *sample)
 {
     const uint32_t leaps = TIMEBASE_LINE_LEAP_INSERT | TIMEBASE_LINE_LEAP_DELETE;
-    const uint32_t kept = leaps | TIMEBASE_LINE_ESTIMATE;
+    const uint32_t kept = leaps | TIMEBASE_LINE_ESTIMATE | TIMEBASE_LINE_COUNTER_DISTRUSTED;
     for (unsigned i = 0; i < candidates->count; i++) {
         uint32_t flags = candidates->claims[i].flags;
         if (candidates->sources[i]->is_falseticker || !candidates->claims[i].is_synchronized)

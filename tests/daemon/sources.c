@@ -353,6 +353,21 @@ static void tai_and_leaps_come_from_those_that_agree(void **state)
     sources_close(&sources);
 }
 
+static void a_source_that_tells_tai_does_not_hide_the_kernels_verdict(void **state)
+{
+    struct discipline_sample sample = {.mono_ns = SECOND,
+                                       .maxerror_ns = KERNEL_ERROR,
+                                       .flags = TIMEBASE_LINE_COUNTER_DISTRUSTED};
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.flags = TIMEBASE_LINE_TAI_VALID | 37u << TIMEBASE_LINE_TAI_SHIFT;
+    sources_ask(&sources, SECOND);
+    sources_apply(&sources, &sample);
+    assert_true(sample.flags & TIMEBASE_LINE_TAI_VALID);
+    assert_true(sample.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    sources_close(&sources);
+}
+
 /* The flag goes by who is believed, and not by who is asked. */
 static void what_rests_on_estimates_is_flagged(void **state)
 {
@@ -488,6 +503,7 @@ int main(void)
         cmocka_unit_test(one_that_knows_nothing_any_more_follows_utc_no_more),
         cmocka_unit_test(a_failure_has_its_reason),
         cmocka_unit_test(tai_and_leaps_come_from_those_that_agree),
+        cmocka_unit_test(a_source_that_tells_tai_does_not_hide_the_kernels_verdict),
         cmocka_unit_test(what_rests_on_estimates_is_flagged),
         cmocka_unit_test(a_source_with_news_is_asked_at_once),
         cmocka_unit_test(a_guest_that_was_stopped_is_seen_by_its_sources_clocks),

@@ -36,6 +36,8 @@ static const struct {
     {TIMEBASE_COUNTER_X86_TSC, "", "", COUNTER_OPINION_NONE},
     {TIMEBASE_COUNTER_X86_TSC, "", "tsc", COUNTER_OPINION_NONE},
     {TIMEBASE_COUNTER_X86_TSC, " ", "  ", COUNTER_OPINION_NONE},
+    {TIMEBASE_COUNTER_X86_TSC, "hyperv_clocksource_msr", "hyperv_clocksource_msr acpi_pm",
+     COUNTER_OPINION_DISTRUSTS},
     {TIMEBASE_COUNTER_POWER_TB, "timebase", "timebase", COUNTER_OPINION_TRUSTS},
     /* an emulator on a PC */
     {TIMEBASE_COUNTER_POWER_TB, "tsc", "tsc kvm-clock", COUNTER_OPINION_NONE},
@@ -105,6 +107,39 @@ static void test_kernel_that_distrusts(void **state)
     assert_string_equal(counter.kernel_clocksource, "hpet");
     assert_int_equal(counter.reasons, TIMEBASE_REASON_KERNEL_DISTRUSTS);
     assert_int_equal(ask(TIMEBASE_COUNTER_OS).reasons, 0);
+}
+
+static void test_looks_are_as_far_apart_as_asked_for(void **state)
+{
+    struct counter_clocksource seen = {.looked_ns = 0};
+    (void)state;
+    write_file("current_clocksource", "tsc\n", 4);
+    write_file("available_clocksource", "tsc hpet\n", 9);
+    counter_look_at_clocksource(&seen, 1000, 100); /* for the first time */
+    assert_string_equal(seen.current, "tsc");
+    write_file("current_clocksource", "hpet\n", 5);
+    counter_look_at_clocksource(&seen, 1099, 100);
+    assert_string_equal(seen.current, "tsc");
+    counter_look_at_clocksource(&seen, 1100, 100);
+    assert_string_equal(seen.current, "hpet");
+    write_file("available_clocksource", "hpet\n", 5);
+    counter_look_at_clocksource(&seen, 1099, 100); /* of another life of the clock */
+    assert_string_equal(seen.available, "hpet");
+}
+
+static void test_files_that_go_away_leave_what_was_seen(void **state)
+{
+    struct counter_clocksource seen = {.looked_ns = 0};
+    (void)state;
+    write_file("current_clocksource", "hpet\n", 5);
+    write_file("available_clocksource", "tsc hpet\n", 9);
+    counter_look_at_clocksource(&seen, 1000, 100);
+    counter_set_root("/nonexistent");
+    counter_look_at_clocksource(&seen, 2000, 100);
+    counter_set_root(folder);
+    assert_string_equal(seen.current, "hpet");
+    assert_string_equal(seen.available, "tsc hpet");
+    assert_int_equal(seen.looked_ns, 2000);
 }
 
 static void expect_silence(const char *bytes, size_t size)
@@ -209,6 +244,8 @@ int main(void)
         cmocka_unit_test(test_opinions),
         cmocka_unit_test(test_files_of_a_kernel),
         cmocka_unit_test(test_kernel_that_distrusts),
+        cmocka_unit_test(test_looks_are_as_far_apart_as_asked_for),
+        cmocka_unit_test(test_files_that_go_away_leave_what_was_seen),
         cmocka_unit_test(test_empty_and_binary_files_say_nothing),
         cmocka_unit_test(test_huge_files_are_cut),
         cmocka_unit_test(test_pipes_and_folders_do_not_hold_us),

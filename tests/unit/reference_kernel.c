@@ -239,12 +239,12 @@ static void a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it
     assert_false(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     write_file("current_clocksource", "hpet\n");
     write_file("available_clocksource", "hpet acpi_pm\n");
-    kernel.looked_ns = 0;
+    kernel.clocksource.looked_ns = 0;
     assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     write_file("available_clocksource", "tsc hpet acpi_pm\n");
     write_file("current_clocksource", "tsc\n");
-    kernel.looked_ns = 0;
+    kernel.clocksource.looked_ns = 0;
     assert_false(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     counter_set_root("");
     snprintf(command, sizeof(command), "rm -r %s", root);

@@ -78,15 +78,34 @@ enum counter_opinion counter_judge_clocksource(int id, const char *current, cons
     return COUNTER_OPINION_NONE;
 }
 
+/* Leaves `seen` as it is where the file cannot be read. */
+static void read_name(const char *path, char *seen, size_t size)
+{
+    char line[sizeof(((struct counter_clocksource *)0)->available)];
+    if (counter_read_line(path, line, size) == 0)
+        memcpy(seen, line, size);
+}
+
+void counter_look_at_clocksource(struct counter_clocksource *seen, int64_t mono_ns,
+                                 int64_t max_age_ns)
+{
+    int64_t age_ns = mono_ns - seen->looked_ns;
+    if (seen->looked_ns != 0 && age_ns >= 0 && age_ns < max_age_ns)
+        return;
+    seen->looked_ns = mono_ns;
+    read_name(FOLDER "current_clocksource", seen->current, sizeof(seen->current));
+    read_name(FOLDER "available_clocksource", seen->available, sizeof(seen->available));
+}
+
 enum counter_opinion counter_ask_kernel(struct timebase_counter *counter)
 {
-    counter_read_line(FOLDER "current_clocksource", counter->kernel_clocksource,
-                      sizeof(counter->kernel_clocksource));
-    counter_read_line(FOLDER "available_clocksource", counter->kernel_available,
-                      sizeof(counter->kernel_available));
+    struct counter_clocksource seen = {"", "", 0};
+    counter_look_at_clocksource(&seen, 0, 0);
+    memcpy(counter->kernel_clocksource, seen.current, sizeof(counter->kernel_clocksource));
+    memcpy(counter->kernel_available, seen.available, sizeof(counter->kernel_available) - 1);
 
-    enum counter_opinion opinion = counter_judge_clocksource(
-        counter->id, counter->kernel_clocksource, counter->kernel_available);
+    enum counter_opinion opinion =
+        counter_judge_clocksource(counter->id, seen.current, seen.available);
     if (opinion == COUNTER_OPINION_NONE)
         counter->reasons |= TIMEBASE_REASON_KERNEL_SILENT;
     if (opinion == COUNTER_OPINION_DISTRUSTS)

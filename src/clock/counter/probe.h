@@ -79,6 +79,20 @@ enum counter_opinion {
     COUNTER_OPINION_DISTRUSTS, /* the kernel uses another, slower one instead */
 };
 
+/* What the kernel showed of its clocksources when it was last looked at. */
+struct counter_clocksource {
+    char current[32];    /* "tsc"; empty: never seen */
+    char available[128]; /* all that it offers */
+    int64_t looked_ns;   /* monotonic; 0 never */
+};
+
+/*
+ * Looks again if the last look is older than that: two small files, some microseconds. The kernel
+ * tells nobody of a change. A file that cannot be read leaves what was seen of it.
+ */
+void counter_look_at_clocksource(struct counter_clocksource *seen, int64_t mono_ns,
+                                 int64_t max_age_ns);
+
 /* From the names of the clocksource in use and of those available. */
 enum counter_opinion counter_judge_clocksource(int id, const char *current, const char *available);
 

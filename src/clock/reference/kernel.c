@@ -33,9 +33,11 @@
 #define KERNEL_GROWTH_PPB 500000
 /* The kernel may have changed its clocksource since. */
 #define JUDGE_INTERVAL_NS 1000000000
-/* The clocksource changes when the kernel's watchdog has found a fault: two small files. */
-#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
-#define LOOK_INTERVAL_NS 4000000000
+/*
+ * The clocksource changes when the kernel's watchdog has found a fault. Longer than the daemon's
+ * interval: it has looked before it samples, and has told the servo of a change.
+ */
+#define CLOCKSOURCE_AGE_MAX_NS 5000000000
 /* What the kernel itself says of a clock nobody disciplines (NTP_PHASE_LIMIT). */
 #define UNSYNCHRONIZED_NS 16000000000
 
@@ -245,20 +247,15 @@ static void judge_again(struct reference_kernel *kernel, int64_t mono_ns)
 
 /*
  * Its own watchdog compares the counter with other clocks all day; readers are not to trust what it
- * has thrown away. Files that cannot be read leave the verdict as it was.
+ * has thrown away.
  */
-static void hear_verdict(struct reference_kernel *kernel, int64_t mono_ns)
+static uint32_t verdict_flag(const struct reference_kernel *kernel)
 {
-    char current[32], available[128];
-    int64_t age_ns = mono_ns - kernel->looked_ns;
-    if (kernel->looked_ns != 0 && age_ns >= 0 && age_ns < LOOK_INTERVAL_NS)
-        return;
-    kernel->looked_ns = mono_ns;
-    if (counter_read_line(CLOCKSOURCE "current_clocksource", current, sizeof(current)) != 0 ||
-        counter_read_line(CLOCKSOURCE "available_clocksource", available, sizeof(available)) != 0)
-        return;
-    kernel->is_distrusted = counter_judge_clocksource(timebase_counter_id(), current, available) ==
-        COUNTER_OPINION_DISTRUSTS;
+    const struct counter_clocksource *seen = &kernel->clocksource;
+    return counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
+            COUNTER_OPINION_DISTRUSTS
+        ? TIMEBASE_LINE_COUNTER_DISTRUSTED
+        : 0;
 }
 
 static void measure(struct reference_kernel *kernel)
@@ -276,7 +273,7 @@ static int sample_clocks(struct reference_kernel *kernel, struct discipline_samp
     struct reference_utc seen;
     int64_t mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
     judge_again(kernel, mono_ns);
-    hear_verdict(kernel, mono_ns);
+    counter_look_at_clocksource(&kernel->clocksource, mono_ns, CLOCKSOURCE_AGE_MAX_NS);
     if (!is_fine(kernel) || reference_utc(&seen) != TIMEBASE_OK)
         return TIMEBASE_E_REFERENCE;
     measure(kernel);
@@ -299,7 +296,7 @@ static int sample_kernel(void *context, struct discipline_sample *sample)
     sample->maxerror_ns = kernel->maxerror_ns;
     sample->maxerror_ppb = growth_ppb(kernel);
     sample->slew_limit_ppm = (uint32_t)((kernel->slew_most_ppb + 999) / 1000);
-    sample->flags = kernel->flags | (kernel->is_distrusted ? TIMEBASE_LINE_COUNTER_DISTRUSTED : 0);
+    sample->flags = kernel->flags | verdict_flag(kernel);
     sample->is_synchronized = kernel->is_synchronized;
     sample->step_ticks = kernel->step_ticks;
     sample->spread_ticks = 0; /* the daemon measures it */

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "clock/counter/probe.h"
 #include "clock/discipline/sample.h"
 
 /* A moment of the reference without ticks, for readers who cannot wait for lines. */
@@ -47,8 +48,7 @@ struct reference_kernel {
     struct reference_utc utc;
     int64_t told_utc_ns; /* of `utc` */
     int knows_utc;
-    int is_distrusted;     /* the kernel offers this counter, and uses another clocksource */
-    int64_t looked_ns;     /* when that was looked at, monotonic; 0 never */
+    struct counter_clocksource clocksource;
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
