@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional
 
 import typer
 
+from timebase.cli.options import MaybeInt, MaybeText
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
 
-# typer evaluates annotations, and Python 3.9 does not know `int | None`.
-MaybeInt, MaybeText = Optional[int], Optional[str]
 DRAWING_SEC = 8
 
 

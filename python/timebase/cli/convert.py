@@ -12,11 +12,12 @@ from typing import Optional
 
 import typer
 
+from timebase.cli.options import MaybeText
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
 from timebase.text.utc import iso_utc
 
-# typer evaluates annotations, and Python 3.9 does not know `str | None`.
-MaybeText, MaybeTexts = Optional[str], Optional[list[str]]
+# typer evaluates annotations, and Python 3.9 does not know `list[str] | None`.
+MaybeTexts = Optional[list[str]]
 STDIN = "-"
 FAILED = 1
 BATCH_LINES = 4096

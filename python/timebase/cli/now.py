@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Optional
 
 import typer
 
+from timebase.cli.options import MaybePath
 from timebase.cli.output import JSON_OPTION, print_json
 from timebase.text.utc import iso_utc
 
@@ -16,10 +16,6 @@ PAGE_OPTION = typer.Option(
 )
 NO_BOUND = ("UNKNOWN", "UNRELIABLE")
 NOBODY_KNOWS_NS = 16_000_000_000  # the kernel's maxerror when its clock is not synchronised
-
-
-# typer evaluates annotations, and Python 3.9 does not know `Path | None`.
-MaybePath = Optional[Path]
 
 
 def now(json: bool = JSON_OPTION, page: MaybePath = PAGE_OPTION) -> None:

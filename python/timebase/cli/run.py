@@ -8,38 +8,22 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Optional
 
 import typer
 
+from timebase.cli.options import MaybeInt, MaybePath, MaybeText, duration_ns
 from timebase.cli.output import require_modules
 
-# typer evaluates annotations, and Python 3.9 does not know `int | None`.
-MaybeInt, MaybeText, MaybePath = Optional[int], Optional[str], Optional[Path]
 FAILED = 1
 STDOUT = "-"
 NEEDED = ("numpy", "pydantic", "rich")
-
-
-def _duration(text: MaybeText) -> MaybeInt:
-    from timebase.text.duration import parse_duration
-
-    if text is None or isinstance(text, int):
-        return text
-    try:
-        found = parse_duration(text)
-    except ValueError as problem:
-        raise typer.BadParameter(str(problem)) from None
-    if found == 0:
-        raise typer.BadParameter("must be above 0")
-    return found
 
 
 def run(
     calendar: Path = typer.Argument(..., help="The calendar, a TOML file (docs/guide/run.md)."),
     check: bool = typer.Option(False, "--check", help="Only say whether it is admitted."),
     length: MaybeText = typer.Option(
-        None, "--for", metavar="DURATION", callback=_duration, help='Run so long, as "10s".'
+        None, "--for", metavar="DURATION", callback=duration_ns, help='Run so long, as "10s".'
     ),
     cpu: MaybeInt = typer.Option(None, min=0, help="Run on this CPU."),
     priority: MaybeInt = typer.Option(None, min=1, max=99, help="Of SCHED_FIFO."),
