@@ -17,24 +17,8 @@
 #include <timebase/page.h>
 
 #include "kernel_now.h"
+#include "source_file.h"
 #include "daemon/config/reference_names.h"
-#include "daemon/sources/drivers.h"
-
-static union source_context context;
-static char path[] = "/tmp/timebase-simulated-XXXXXX";
-
-static int make_file(void **state)
-{
-    int fd = mkstemp(path);
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
 
 static void every_source_is_whole_and_found_by_its_name(void **state)
 {

@@ -1,60 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* vmclock: its bytes, what follows from them, and a file in the device's place. */
+/* vmclock: its bytes, and what follows from them. For the driver see vmclock_driver.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <timebase/counter.h>
 #include <timebase/error.h>
 #include <timebase/page.h>
 
 #include "dice.h"
-#include "kernel_now.h"
-#include "daemon/sources/drivers.h"
-#include "daemon/sources/vmclock.h"
+#include "vmclock_page.h"
 
-#define SEC_NS 1000000000
-#define NOW_SEC 1795274325      /* in November 2026 */
-#define GHZ_PERIOD 18446744073u /* 2^64 / 10^9: a nanosecond, 0.04 ppb short */
 #define CASES 20000
-
-static unsigned char page[4096];
-
-static void put(size_t at, unsigned width, uint64_t value)
-{
-    for (unsigned i = 0; i < width; i++)
-        page[at + i] = (unsigned char)(value >> 8 * i);
-}
-
-/* A clock of 1 GHz that is right to 100 ns, shows TAI, and is followed by its hypervisor. */
-static void fill(void)
-{
-    memset(page, 0, sizeof(page));
-    put(0x00, 4, VMCLOCK_MAGIC);
-    put(0x04, 4, sizeof(page));
-    put(0x08, 2, 1);
-    put(0x0a, 1, (uint64_t)timebase_counter_id());
-    put(0x0b, 1, VMCLOCK_TAI);
-    put(0x0c, 4, 8);
-    put(0x10, 8, 41);
-    put(0x18, 8,
-        VMCLOCK_TAI_OFFSET_VALID | VMCLOCK_PERIOD_MAXERROR_VALID | VMCLOCK_TIME_MAXERROR_VALID);
-    put(0x22, 1, VMCLOCK_SYNCHRONIZED);
-    put(0x24, 2, 37);
-    put(0x28, 8, 1000000);
-    put(0x30, 8, GHZ_PERIOD);
-    put(0x40, 8, GHZ_PERIOD / 100000); /* 10 ppm */
-    put(0x48, 8, NOW_SEC + 37);
-    put(0x60, 8, 100);
-}
 
 static struct vmclock parsed(void)
 {
@@ -391,101 +352,6 @@ static void leap_seconds_are_announced_on_the_month_s_last_day(void **state)
     }
 }
 
-/* ---- the driver, on a file ----------------------------------------------------------------- */
-
-static const struct source_driver *const source = &source_driver_vmclock;
-static union source_context context;
-static char path[] = "/tmp/timebase-vmclock-XXXXXX";
-
-static int make_file(void **state)
-{
-    int fd = mkstemp(path);
-    (void)state;
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
-
-static void write_page(size_t length)
-{
-    int fd = open(path, O_WRONLY | O_TRUNC);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, page, length), (ssize_t)length);
-    close(fd);
-}
-
-static int claim_once(struct claim *claim)
-{
-    memset(&context, 0, sizeof(context));
-    int error = source->open(&context, path);
-    if (error == TIMEBASE_OK)
-        error = source->claim(&context, claim);
-    source->close(&context);
-    return error;
-}
-
-static void a_file_that_says_the_truth_is_a_claim_that_contains_it(void **state)
-{
-    struct claim claim;
-    (void)state;
-    fill();
-    /* counter and CLOCK_REALTIME now; the period is not ours, but it has no time to matter. */
-    put(0x28, 8, timebase_ticks_ordered());
-    int64_t utc_ns = kernel_now(CLOCK_REALTIME);
-    put(0x48, 8, (uint64_t)(utc_ns / SEC_NS + 37));
-    put(0x50, 8, (uint64_t)(utc_ns % SEC_NS) * GHZ_PERIOD);
-    put(0x60, 8, 4000000000); /* however long we are held up */
-    write_page(sizeof(page));
-    assert_int_equal(claim_once(&claim), TIMEBASE_OK);
-    assert_true(claim.is_synchronized);
-    assert_true((uint64_t)llabs(claim.offset_ns) <= claim.error_ns);
-    assert_true(claim.mono_ns <= kernel_now(CLOCK_MONOTONIC));
-}
-
-static void a_file_cut_short_is_an_error_and_not_a_signal(void **state)
-{
-    struct claim claim;
-    (void)state;
-    fill();
-    put(0x28, 8, timebase_ticks_ordered());
-    write_page(VMCLOCK_SIZE);
-    assert_int_equal(claim_once(&claim), TIMEBASE_OK);
-    write_page(VMCLOCK_SIZE_MIN - 1);
-    assert_int_equal(claim_once(&claim), TIMEBASE_E_FORMAT);
-    write_page(0);
-    assert_int_equal(claim_once(&claim), TIMEBASE_E_FORMAT);
-}
-
-static void an_update_that_does_not_end_is_torn(void **state)
-{
-    struct claim claim;
-    (void)state;
-    fill();
-    put(0x0c, 4, 9);
-    write_page(sizeof(page));
-    assert_int_equal(claim_once(&claim), TIMEBASE_E_TORN);
-    assert_non_null(strstr(source_reason(&context), "update"));
-}
-
-static void what_cannot_be_opened_has_a_reason(void **state)
-{
-    (void)state;
-    memset(&context, 0, sizeof(context));
-    assert_int_equal(source->open(&context, "/nowhere/vmclock0"), TIMEBASE_E_REFERENCE);
-    assert_non_null(strstr(source_reason(&context), "opened"));
-    source->close(&context);
-    memset(&context, 0, sizeof(context));
-    if (geteuid() == 0)
-        return; /* who may open everything is refused nothing */
-    chmod(path, 0);
-    assert_int_equal(source->open(&context, path), TIMEBASE_E_PERMISSION);
-    chmod(path, 0600);
-}
-
 /* ---- words of 1.1 -------------------------------------------------------------------------- */
 
 static void a_generation_is_read_where_the_page_has_one(void **state)
@@ -598,15 +464,11 @@ int main(void)
         cmocka_unit_test(another_counter_is_refused),
         cmocka_unit_test(impossible_numbers_are_refused),
         cmocka_unit_test(leap_seconds_are_announced_on_the_month_s_last_day),
-        cmocka_unit_test(a_file_that_says_the_truth_is_a_claim_that_contains_it),
-        cmocka_unit_test(a_file_cut_short_is_an_error_and_not_a_signal),
-        cmocka_unit_test(an_update_that_does_not_end_is_torn),
-        cmocka_unit_test(what_cannot_be_opened_has_a_reason),
         cmocka_unit_test(a_generation_is_read_where_the_page_has_one),
         cmocka_unit_test(a_restored_guest_is_disrupted_as_a_migrated_one_is),
         cmocka_unit_test(a_planned_disruption_is_told),
         cmocka_unit_test(a_clock_that_smears_or_is_unreliable_is_refused_by_name),
         cmocka_unit_test(what_the_hypervisor_corrects_is_told_to_the_nanosecond),
     };
-    return cmocka_run_group_tests(tests, make_file, remove_file);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

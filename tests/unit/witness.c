@@ -11,18 +11,10 @@
 #include <unistd.h>
 
 #include "clock/attach/moved.h"
-#include "daemon/sources/vmclock.h"
 #include "dice.h"
+#include "vmclock_page.h"
 
-static unsigned char page[WITNESS_PAGE_SIZE] __attribute__((aligned(4096)));
-
-static void put(size_t at, unsigned width, uint64_t value)
-{
-    for (unsigned i = 0; i < width; i++)
-        page[at + i] = (unsigned char)(value >> 8 * i);
-}
-
-static void fill(void)
+static void fill_mark(void)
 {
     memset(page, 0, sizeof(page));
     put(0x00, 4, VMCLOCK_MAGIC);
@@ -51,7 +43,7 @@ static enum witness_seen seen_since(const struct witness_mark *then)
 static void a_page_that_stays_is_a_guest_that_stayed(void **state)
 {
     (void)state;
-    fill();
+    fill_mark();
     struct witness_mark then = mark_now();
     assert_true(then.is_known);
     assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
@@ -64,13 +56,13 @@ static void a_migration_and_a_restore_are_seen(void **state)
 {
     (void)state;
     for (size_t at = 0x10; at < 0x18; at++) {
-        fill();
+        fill_mark();
         struct witness_mark then = mark_now();
         page[at] ^= 0x80; /* any byte of the marker */
         assert_int_equal(seen_since(&then), WITNESS_MOVED);
     }
     for (size_t at = 0x68; at < 0x70; at++) {
-        fill();
+        fill_mark();
         struct witness_mark then = mark_now();
         page[at] ^= 0x80;
         assert_int_equal(seen_since(&then), WITNESS_MOVED);
@@ -80,12 +72,12 @@ static void a_migration_and_a_restore_are_seen(void **state)
 static void a_generation_that_the_page_has_not_is_not_looked_at(void **state)
 {
     (void)state;
-    fill();
+    fill_mark();
     put(0x18, 8, 0);
     struct witness_mark then = mark_now();
     put(0x68, 8, 8);
     assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
-    fill();
+    fill_mark();
     put(0x04, 4, 0x68); /* a page of 1.0 */
     then = mark_now();
     put(0x68, 8, 8);
@@ -95,7 +87,7 @@ static void a_generation_that_the_page_has_not_is_not_looked_at(void **state)
 static void an_update_in_progress_may_be_a_migration(void **state)
 {
     (void)state;
-    fill();
+    fill_mark();
     put(0x18, 8, 0); /* nothing else differs than what is known */
     struct witness_mark then = mark_now();
     put(0x0c, 4, 9);
@@ -108,7 +100,7 @@ static void an_update_in_progress_may_be_a_migration(void **state)
 static void an_unreliable_clock_is_told_from_one_that_moved(void **state)
 {
     (void)state;
-    fill();
+    fill_mark();
     struct witness_mark then = mark_now();
     put(0x22, 1, VMCLOCK_UNRELIABLE);
     assert_int_equal(seen_since(&then), WITNESS_UNRELIABLE);
@@ -120,7 +112,7 @@ static void where_nothing_was_known_nothing_is_said(void **state)
 {
     const struct witness_mark unknown = {.is_known = false};
     (void)state;
-    fill();
+    fill_mark();
     assert_int_equal(seen_since(&unknown), WITNESS_SILENT);
 }
 
@@ -131,7 +123,7 @@ static void it_reads_what_the_daemon_reads(void **state)
     (void)state;
     for (int i = 0; i < 2000; i++) {
         struct vmclock clock;
-        fill();
+        fill_mark();
         for (size_t at = 0x10; at < 0x70; at++)
             page[at] = (unsigned char)dice_roll(&dice);
         struct witness_mark mark = mark_now();
@@ -159,7 +151,7 @@ static void only_a_device_is_mapped(void **state)
     char path[] = "/tmp/timebase-witness-XXXXXX";
     int fd = mkstemp(path);
     (void)state;
-    fill();
+    fill_mark();
     assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
     close(fd);
     assert_no_witness(path);
@@ -176,7 +168,7 @@ static struct moved moved;
 static void begin_moved(void)
 {
     static const struct moved none;
-    fill();
+    fill_mark();
     moved = none;
     moved.witness.page = page;
     moved_look(&moved);
