@@ -2,38 +2,7 @@
 /* What the references say, and what becomes of a sample. */
 #include "cmocka_first.h"
 
-#include "daemon/sources/sources.h"
-#include "told_source.h"
-
-#define MS INT64_C(1000000)
-#define SECOND INT64_C(1000000000)
-#define KERNEL_ERROR (16 * SECOND)
-
-static struct sources sources;
-
-/* So many references, "told:0" and so on; each claims 0 +/- 1 ms now. */
-static void set_up(unsigned count, int64_t mono_ns)
-{
-    struct settings settings;
-    struct problem problem;
-    static const char *const names[] = {"told:0", "told:1", "told:2"};
-    memset(told_sources, 0, sizeof(told_sources));
-    settings_default(&settings);
-    for (unsigned i = 0; i < count; i++) {
-        assert_int_equal(settings_set(&settings, SETTINGS_KEY_REFERENCE, names[i], 6, &problem), 0);
-        told_sources[i].claim =
-            (struct claim){.mono_ns = mono_ns, .error_ns = MS, .is_synchronized = true};
-    }
-    sources_set_up(&sources, &settings);
-}
-
-static struct discipline_sample apply_at(int64_t mono_ns)
-{
-    struct discipline_sample sample = {
-        .mono_ns = mono_ns, .maxerror_ns = KERNEL_ERROR, .is_synchronized = true};
-    sources_apply(&sources, &sample);
-    return sample;
-}
+#include "told_sources.h"
 
 static void without_references_the_kernel_has_its_word(void **state)
 {
@@ -409,75 +378,6 @@ static void a_source_with_news_is_asked_at_once(void **state)
     assert_int_equal(sources_fds(&sources, fds, 2), 0);
 }
 
-/* ---- clocks that part ---------------------------------------------------------------------- */
-
-static void say(unsigned which, int64_t offset_ns, int64_t mono_ns)
-{
-    told_sources[which].claim.offset_ns = offset_ns;
-    told_sources[which].claim.mono_ns = mono_ns;
-}
-
-static struct slew no_slew(void)
-{
-    return (struct slew){.is_known = true, .most_ppb = 500000};
-}
-
-/* Counter and kernel's clock resume as they stood: UTC alone has gone on. */
-static void a_guest_that_was_stopped_is_seen_by_its_sources_clocks(void **state)
-{
-    (void)state;
-    set_up(1, SECOND);
-    sources.read_slew = no_slew;
-    for (int64_t now_ns = SECOND; now_ns < 4 * SECOND; now_ns += SECOND / 4) {
-        say(0, 0, now_ns);
-        sources.list[0].due_ns = now_ns;
-        sources_ask(&sources, now_ns);
-        apply_at(now_ns);
-    }
-    assert_true(sources.disruptions == 0);
-    say(0, -3 * SECOND, 4 * SECOND);
-    sources.list[0].due_ns = 0;
-    sources_ask(&sources, 4 * SECOND);
-    apply_at(4 * SECOND);
-    assert_true(sources.disruptions == 1);
-    sources_close(&sources);
-}
-
-/* What can have been slewed is no parting, nor what the bounds leave room for. */
-static void a_clock_that_is_steered_has_not_parted(void **state)
-{
-    (void)state;
-    set_up(1, SECOND);
-    sources.read_slew = no_slew;
-    say(0, 0, SECOND);
-    sources_ask(&sources, SECOND);
-    apply_at(SECOND);
-    int64_t most_ns = 2 * MS + (500000 + 50000); /* two bounds, and a second at 550 ppm */
-    say(0, most_ns, 2 * SECOND);
-    sources_ask(&sources, 2 * SECOND);
-    apply_at(2 * SECOND);
-    assert_true(sources.disruptions == 0);
-    say(0, 2 * most_ns + 2, 3 * SECOND);
-    sources_ask(&sources, 3 * SECOND);
-    apply_at(3 * SECOND);
-    assert_true(sources.disruptions == 1);
-    sources_close(&sources);
-}
-
-static void a_step_that_is_known_is_no_parting(void **state)
-{
-    (void)state;
-    set_up(1, SECOND);
-    sources_ask(&sources, SECOND);
-    apply_at(SECOND);
-    sources_forget(&sources, 2 * SECOND);
-    say(0, -3 * SECOND, 2 * SECOND);
-    sources_ask(&sources, 2 * SECOND);
-    apply_at(2 * SECOND);
-    assert_true(sources.disruptions == 0);
-    sources_close(&sources);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,9 +406,6 @@ int main(void)
         cmocka_unit_test(a_source_that_tells_tai_does_not_hide_the_kernels_verdict),
         cmocka_unit_test(what_rests_on_estimates_is_flagged),
         cmocka_unit_test(a_source_with_news_is_asked_at_once),
-        cmocka_unit_test(a_guest_that_was_stopped_is_seen_by_its_sources_clocks),
-        cmocka_unit_test(a_clock_that_is_steered_has_not_parted),
-        cmocka_unit_test(a_step_that_is_known_is_no_parting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

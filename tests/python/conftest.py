@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Running the command line as a user does: another process, the installed program."""
+"""Programs as a user runs them: the command line, another process each time; and the daemon."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 
 import pytest
+from daemons import Daemon
 
 # Whoever starts the tests in the background has them ignore these, and all programs inherit it:
 # `timebase run` then goes on after Ctrl-C, as it should, and tests that send it would wait for ever.
@@ -39,3 +40,18 @@ def timebase_command(tmp_path):
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start(*arguments): daemons in a folder of the test's own, ended with it."""
+    begun = []
+
+    def begin(*arguments, **keywords):
+        daemon = Daemon(tmp_path, *arguments, **keywords)
+        begun.append(daemon)
+        return daemon
+
+    yield begin
+    for daemon in begun:
+        daemon.end(signal.SIGKILL)

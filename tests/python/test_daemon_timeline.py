@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from daemons import Daemon, eventually, needs_program
+from daemons import eventually, needs_program
 from prometheus_client.parser import text_string_to_metric_families
 
 from timebase import Clock, Timeline, TimelineError
@@ -14,18 +14,10 @@ pytestmark = needs_program
 
 
 @pytest.fixture
-def start(tmp_path):
-    """start(*arguments): daemons with a timeline in a folder of the test's own."""
-    begun = []
-
-    def begin(*arguments, **keywords):
-        folder = f"--timeline={tmp_path / 'timeline'}"
-        begun.append(Daemon(tmp_path, folder, "--interval=100ms", *arguments, **keywords))
-        return begun[-1]
-
-    yield begin
-    for daemon in begun:
-        daemon.end(signal.SIGKILL)
+def start(start, tmp_path):
+    """start(*arguments): daemons with a timeline."""
+    timeline = f"--timeline={tmp_path / 'timeline'}"
+    return lambda *arguments, **more: start(timeline, "--interval=100ms", *arguments, **more)
 
 
 def readings_while(clock, daemon, publications):

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources' clocks that go on while ours does not, or the other way round. */
+#include "cmocka_first.h"
+
+#include "told_sources.h"
+
+static void say(unsigned which, int64_t offset_ns, int64_t mono_ns)
+{
+    told_sources[which].claim.offset_ns = offset_ns;
+    told_sources[which].claim.mono_ns = mono_ns;
+}
+
+static struct slew no_slew(void)
+{
+    return (struct slew){.is_known = true, .most_ppb = 500000};
+}
+
+/* Counter and kernel's clock resume as they stood: UTC alone has gone on. */
+static void a_guest_that_was_stopped_is_seen_by_its_sources_clocks(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    sources.read_slew = no_slew;
+    for (int64_t now_ns = SECOND; now_ns < 4 * SECOND; now_ns += SECOND / 4) {
+        say(0, 0, now_ns);
+        sources.list[0].due_ns = now_ns;
+        sources_ask(&sources, now_ns);
+        apply_at(now_ns);
+    }
+    assert_true(sources.disruptions == 0);
+    say(0, -3 * SECOND, 4 * SECOND);
+    sources.list[0].due_ns = 0;
+    sources_ask(&sources, 4 * SECOND);
+    apply_at(4 * SECOND);
+    assert_true(sources.disruptions == 1);
+    sources_close(&sources);
+}
+
+/* What can have been slewed is no parting, nor what the bounds leave room for. */
+static void a_clock_that_is_steered_has_not_parted(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    sources.read_slew = no_slew;
+    say(0, 0, SECOND);
+    sources_ask(&sources, SECOND);
+    apply_at(SECOND);
+    int64_t most_ns = 2 * MS + (500000 + 50000); /* two bounds, and a second at 550 ppm */
+    say(0, most_ns, 2 * SECOND);
+    sources_ask(&sources, 2 * SECOND);
+    apply_at(2 * SECOND);
+    assert_true(sources.disruptions == 0);
+    say(0, 2 * most_ns + 2, 3 * SECOND);
+    sources_ask(&sources, 3 * SECOND);
+    apply_at(3 * SECOND);
+    assert_true(sources.disruptions == 1);
+    sources_close(&sources);
+}
+
+static void a_step_that_is_known_is_no_parting(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    sources_ask(&sources, SECOND);
+    apply_at(SECOND);
+    sources_forget(&sources, 2 * SECOND);
+    say(0, -3 * SECOND, 2 * SECOND);
+    sources_ask(&sources, 2 * SECOND);
+    apply_at(2 * SECOND);
+    assert_true(sources.disruptions == 0);
+    sources_close(&sources);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guest_that_was_stopped_is_seen_by_its_sources_clocks),
+        cmocka_unit_test(a_clock_that_is_steered_has_not_parted),
+        cmocka_unit_test(a_step_that_is_known_is_no_parting),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
