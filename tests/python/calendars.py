@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import textwrap
 
 import jsonschema
@@ -17,6 +18,21 @@ from timebase.run.source import CalendarFileError
 # one, nor asserts when anything happened.
 CPU = min(os.sched_getaffinity(0))
 HEAD = f"[calendar]\ncpu = {CPU}\nrealtime = false\n"
+PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
+ENDLESS = """
+    [[unit]]
+    name = "told"
+    duration = "10ms"
+    command = ["touch", "begun"]
+
+    [[unit]]
+    name = "a"
+    ready = "20ms"
+    period = "2ms"
+    duration = "1us"
+    none = true
+"""
+ONCE = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
 
 
 def write_calendar(folder, units, head=HEAD, more=""):

@@ -13,6 +13,17 @@ import pytest
 from timebase import schemas
 
 READY, NOT_READY, WRONG_INPUT = 0, 1, 2
+VERBS = (
+    "now",
+    "doctor",
+    "status",
+    "watch",
+    "bench",
+    "accuracy",
+    "run",
+    "report",
+    "convert",
+)
 BENCH_QUICKLY = ("bench", "--rounds", "5", "--calls", "100")
 WANTED_ROWS = {
     "counter",
@@ -172,32 +183,12 @@ def test_help_tells_defaults_and_gives_flags_no_value(timebase_command, verb, op
 def test_version_and_help(timebase_command):
     assert timebase_command("--version").out.startswith("timebase ")
     listed = timebase_command("--help").out
-    for verb in (
-        "now",
-        "doctor",
-        "status",
-        "watch",
-        "bench",
-        "accuracy",
-        "run",
-        "report",
-        "convert",
-    ):
+    for verb in VERBS:
         assert verb in listed
 
 
 def test_every_verb_has_a_schema_that_is_one():
-    for verb in (
-        "now",
-        "doctor",
-        "status",
-        "watch",
-        "bench",
-        "accuracy",
-        "run",
-        "report",
-        "convert",
-    ):
+    for verb in VERBS:
         jsonschema.Draft202012Validator.check_schema(schemas.load(verb))
 
 

@@ -8,28 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
-from calendars import CPU, compile_library, run_calendar, unit_of, write_calendar
-
-from timebase import schemas
+from calendars import (
+    CPU,
+    ENDLESS,
+    ONCE,
+    PROGRAM,
+    compile_library,
+    run_calendar,
+    unit_of,
+    valid,
+    write_calendar,
+)
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2
-PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
-ENDLESS = """
-    [[unit]]
-    name = "told"
-    duration = "10ms"
-    command = ["touch", "begun"]
-
-    [[unit]]
-    name = "a"
-    ready = "20ms"
-    period = "2ms"
-    duration = "1us"
-    none = true
-"""
-ONCE = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
 # Two units at the same time, and one that cannot meet its deadline.
 IMPOSSIBLE = """
 [[unit]]
@@ -55,12 +47,6 @@ none = true
 """
 
 
-def valid(text):
-    document = json.loads(text)
-    jsonschema.Draft202012Validator(schemas.load("run")).validate(document)
-    return document
-
-
 # ---- outputs
 
 
@@ -73,7 +59,7 @@ def test_table_json_and_plots(timebase_command, tmp_path):
     assert "Admitted." in outcome.out
     assert "Done." in outcome.out
     assert "told" in outcome.out
-    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    document = valid(json.loads((tmp_path / "out.json").read_text(encoding="utf-8")))
     unit = unit_of(document, "a")
     assert unit["released"] + unit["skipped"] == 90
     assert (tmp_path / "out.svg").read_text(encoding="utf-8").startswith("<?xml")
@@ -96,7 +82,7 @@ def test_json_alone_is_on_standard_output(timebase_command, tmp_path):
     write_calendar(tmp_path, units)
     outcome = timebase_command("run", "calendar.toml", "--json", "-")
     assert outcome.code == DONE, outcome.err
-    assert valid(outcome.out)["run"]["ended"] == "done"
+    assert valid(json.loads(outcome.out))["run"]["ended"] == "done"
     assert "loud" in outcome.err
 
 
@@ -169,7 +155,7 @@ def test_what_is_not_admitted_is_told_with_its_lines_and_not_run(timebase_comman
     outcome = timebase_command("run", "calendar.toml", "--json", "out.json")
     assert outcome.code == FAILED
     assert "Not admitted" in outcome.out
-    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    document = valid(json.loads((tmp_path / "out.json").read_text(encoding="utf-8")))
     assert document["admitted"] is False
     assert document["run"] is None
     assert document["units"] == []
@@ -189,7 +175,7 @@ def test_check_says_yes_and_runs_nothing(timebase_command, tmp_path):
     write_calendar(tmp_path, ENDLESS)
     outcome = timebase_command("run", "calendar.toml", "--check", "--json", "-")
     assert outcome.code == DONE, outcome.err
-    document = valid(outcome.out)
+    document = valid(json.loads(outcome.out))
     assert document["admitted"] is True
     assert document["run"] is None
     assert not (tmp_path / "begun").exists()
@@ -224,7 +210,7 @@ def test_realtime_is_asked_for_and_refusals_are_told_with_advice(timebase_comman
     if "No module named" in done.stderr or "Permission denied: '" in done.stderr:
         pytest.skip("others may not read this Python")
     assert done.returncode == DONE, done.stderr
-    refused = valid(done.stdout)["realtime"]["refused"]
+    refused = valid(json.loads(done.stdout))["realtime"]["refused"]
     assert any("SCHED_FIFO" in refusal["name"] for refusal in refused)
     for refusal in refused:
         assert done.stderr.count(f"no {refusal['name']}: {refusal['reason']}. ") == 1
@@ -266,7 +252,7 @@ def test_example_that_only_measures(timebase_command, tmp_path):
     options = ("--for", "100ms", "--cpu", str(CPU), "--no-realtime")
     outcome = timebase_command("run", str(path), *options, "--json", "-")
     assert outcome.code == DONE, outcome.err
-    document = valid(outcome.out)
+    document = valid(json.loads(outcome.out))
     assert document["realtime"]["granted"] == ["CPU of its own"]
     assert [unit["released"] + unit["skipped"] for unit in document["units"]] == [100, 100, 100]
 

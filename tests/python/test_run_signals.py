@@ -7,37 +7,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
-import jsonschema
 import pytest
-from calendars import CPU, compile_library, unit_of, write_calendar
-
-from timebase import schemas
+from calendars import CPU, ENDLESS, ONCE, PROGRAM, compile_library, unit_of, valid, write_calendar
 
 DONE, FAILED = 0, 1
-PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
-ENDLESS = """
-    [[unit]]
-    name = "told"
-    duration = "10ms"
-    command = ["touch", "begun"]
-
-    [[unit]]
-    name = "a"
-    ready = "20ms"
-    period = "2ms"
-    duration = "1us"
-    none = true
-"""
-ONCE = '[[unit]]\nname = "a"\nduration = "1us"\nnone = true\n'
-
-
-def valid(text):
-    document = json.loads(text)
-    jsonschema.Draft202012Validator(schemas.load("run")).validate(document)
-    return document
 
 
 @contextlib.contextmanager
@@ -70,7 +45,7 @@ def test_signal_ends_the_run_and_nothing_is_lost(tmp_path, number):
     assert process.returncode == DONE, err
     assert f"Stopped by {number.name}." in out
     assert "told" in out
-    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    document = valid(json.loads((tmp_path / "out.json").read_text(encoding="utf-8")))
     assert document["run"]["ended"] == "stopped"
     assert document["run"]["stopped_by"] == number.name
     assert unit_of(document, "told")["command"]["exits"] == {"0": 1}
@@ -89,8 +64,8 @@ def test_signal_before_the_start_ends_the_wait_for_it(tmp_path):
         out, err = process.communicate()
     if process.returncode != -signal.SIGTERM:
         assert process.returncode == DONE, err
-        assert valid(out)["run"]["stopped_by"] == "SIGTERM"
-        assert unit_of(valid(out), "a")["released"] == 0
+        assert valid(json.loads(out))["run"]["stopped_by"] == "SIGTERM"
+        assert unit_of(valid(json.loads(out)), "a")["released"] == 0
 
 
 def test_signal_ends_programs_too(tmp_path):
@@ -106,7 +81,7 @@ def test_signal_ends_programs_too(tmp_path):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert process.returncode == DONE, err
-    assert unit_of(valid(out), "x")["command"]["signals"] == {"SIGTERM": 1}
+    assert unit_of(valid(json.loads(out)), "x")["command"]["signals"] == {"SIGTERM": 1}
 
 
 def test_second_signal_leaves_a_unit_behind_that_does_not_end(tmp_path):
@@ -124,7 +99,7 @@ def test_second_signal_leaves_a_unit_behind_that_does_not_end(tmp_path):
         out, _err = process.communicate()
     assert process.returncode == FAILED
     assert "did not come back" in out
-    document = valid((tmp_path / "out.json").read_text(encoding="utf-8"))
+    document = valid(json.loads((tmp_path / "out.json").read_text(encoding="utf-8")))
     assert document["run"]["ended"] == "abandoned"
 
 
@@ -152,7 +127,7 @@ def test_second_signal_ends_a_callable_and_a_program_that_ignore_the_first(tmp_p
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate()
     assert process.returncode == DONE, err
-    document = valid(out)
+    document = valid(json.loads(out))
     assert document["run"]["ended"] == "stopped"
     assert unit_of(document, "py")["timed_out"] == 1
     assert unit_of(document, "x")["command"]["signals"] == {"SIGKILL": 1}

@@ -7,15 +7,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
-#include "child.h"
 #include "page_writer.h"
+#include "sandbox.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
@@ -184,23 +180,10 @@ static void a_read_only_mount_is_enough(void **state)
     child_must_pass(live_on_read_only_mount);
 }
 
-#define REFUSE SECCOMP_RET_ERRNO | EPERM
-#define IF_CALL(number, then) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), then
-#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
-
 static void enter_sandbox(void)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        IF_CALL(SYS_pread64, RETURN(REFUSE)),
-        IF_CALL(SYS_preadv, RETURN(REFUSE)), /* of processors with 32 bits */
-        IF_CALL(SYS_openat, RETURN(REFUSE)),
-        RETURN(SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        child_skip("no seccomp filters here");
+    const int calls[] = {SYS_pread64, SYS_preadv /* of processors with 32 bits */, SYS_openat, -1};
+    sandbox_refuse(calls, EPERM);
 }
 
 static void live_in_sandbox(void)

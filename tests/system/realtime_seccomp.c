@@ -8,40 +8,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include <timebase/realtime.h>
 
-#include "child.h"
+#include "sandbox.h"
 #include "settings.h"
 
-#define CALLS_MAX 8
-
 static const struct timebase_realtime_request everything = {TIMEBASE_REALTIME_ALL, 10, -1};
-
-/* From here on these system calls, -1 at the end, fail with this errno. */
-static void refuse(const int *calls, int error)
-{
-    struct sock_filter filter[2 * CALLS_MAX + 2] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-    unsigned short length = 1;
-    for (; *calls >= 0; calls++) {
-        struct sock_filter is_it = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)*calls, 0, 1);
-        struct sock_filter fail = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
-        filter[length++] = is_it;
-        filter[length++] = fail;
-    }
-    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    filter[length++] = allow;
-    struct sock_fprog program = {length, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        child_skip("no seccomp filters here");
-}
 
 static void refuse_all(int error)
 {
@@ -55,7 +30,7 @@ static void refuse_all(int error)
 #endif
                          -1};
     struct timebase_realtime rt;
-    refuse(calls, error);
+    sandbox_refuse(calls, error);
     errno = 4321;
     EXPECT(timebase_realtime_acquire(&rt, &everything) == 1);
     EXPECT(errno == 4321);
@@ -92,7 +67,7 @@ static void refuse_the_cpu(void)
     struct timebase_realtime rt;
     if (access("/sys/devices/system/cpu", F_OK) != 0)
         child_skip("no /sys: the kernel says EINVAL, and nobody knows why");
-    refuse(calls, EINVAL);
+    sandbox_refuse(calls, EINVAL);
     EXPECT(timebase_realtime_acquire(&rt, &request) == 1);
     EXPECT(rt.reason_errno[0] == EPERM);
     EXPECT(rt.cpu == -1);
@@ -111,7 +86,7 @@ static void refuse_the_way_back(void)
     timebase_realtime_acquire(&rt, &everything);
     if (!(rt.granted & TIMEBASE_REALTIME_AFFINITY))
         child_skip("affinity cannot be set here");
-    refuse(calls, EPERM);
+    sandbox_refuse(calls, EPERM);
     for (int i = 0; i < 2; i++) {
         EXPECT(timebase_realtime_release(&rt) == TIMEBASE_E_PERMISSION);
         EXPECT(rt.granted & TIMEBASE_REALTIME_AFFINITY);
@@ -146,7 +121,7 @@ static void refuse_proc(void)
     struct timebase_realtime_request request = {TIMEBASE_REALTIME_MEMORY, 0, 0};
     struct timebase_realtime rt;
     int status = open("/proc/self/status", O_RDONLY);
-    refuse(calls, ENOENT);
+    sandbox_refuse(calls, ENOENT);
     if (timebase_realtime_acquire(&rt, &request) != 0 || !is_locked(status))
         child_skip("memory cannot be locked, or not seen to be");
     EXPECT(timebase_realtime_release(&rt) == TIMEBASE_OK);

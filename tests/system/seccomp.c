@@ -10,38 +10,25 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/timex.h>
 
+#include "sandbox.h"
 #include "whole_clock.h"
-
-#define REFUSE SECCOMP_RET_ERRNO | EPERM
-#define IF_CALL(number, then) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), then
-#define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
 
 static void enter_sandbox(void)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    const int calls[] = {
 #if defined(SYS_adjtimex)
-        IF_CALL(SYS_adjtimex, RETURN(REFUSE)),
+        SYS_adjtimex,
 #endif
 #if defined(SYS_clock_adjtime)
-        IF_CALL(SYS_clock_adjtime, RETURN(REFUSE)),
+        SYS_clock_adjtime,
 #endif
 #if defined(SYS_clock_adjtime64)
-        IF_CALL(SYS_clock_adjtime64, RETURN(REFUSE)),
+        SYS_clock_adjtime64,
 #endif
-        IF_CALL(SYS_prctl, RETURN(REFUSE)),
-        RETURN(SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        child_skip("no seccomp filters here");
+        SYS_prctl, -1};
+    sandbox_refuse(calls, EPERM);
     struct timex timex = {0};
     EXPECT(adjtimex(&timex) == -1 && errno == EPERM);
 }

@@ -6,36 +6,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 
+#include "sandbox.h"
 #include "whole_waiter.h"
-
-#define CALLS_MAX 40
-
-/* Calls of the list meet `with`, all others `other`. The list ends with -1. */
-static void enter_sandbox(const int *calls, unsigned with, unsigned other)
-{
-    struct sock_filter filter[2 * CALLS_MAX + 2] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
-    unsigned short length = 1;
-    for (; *calls >= 0; calls++) {
-        struct sock_filter is_it = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)*calls, 0, 1);
-        struct sock_filter then = BPF_STMT(BPF_RET | BPF_K, with);
-        filter[length++] = is_it;
-        filter[length++] = then;
-    }
-    struct sock_filter otherwise = BPF_STMT(BPF_RET | BPF_K, other);
-    filter[length++] = otherwise;
-    struct sock_fprog program = {length, filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-        child_skip("no seccomp filters here");
-}
 
 static void forbid_sleeping(void)
 {
@@ -51,7 +25,7 @@ static void forbid_sleeping(void)
 #endif
         -1};
     struct timespec none = {0, 0};
-    enter_sandbox(calls, SECCOMP_RET_ERRNO | EPERM, SECCOMP_RET_ALLOW);
+    sandbox_refuse(calls, EPERM);
     EXPECT(clock_nanosleep(CLOCK_MONOTONIC, 0, &none, NULL) == EPERM);
 }
 
@@ -109,7 +83,7 @@ static void forbid_nearly_everything(void)
                          SYS_futex,
 #endif
                          -1};
-    enter_sandbox(calls, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | ENOSYS);
+    sandbox_enter(calls, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO | ENOSYS);
     EXPECT(syscall(SYS_getpid) == -1 && errno == ENOSYS);
 }
 

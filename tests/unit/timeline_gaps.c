@@ -10,44 +10,6 @@
 
 #define LEASE_TICKS 59000000 /* somewhat less than 20 ms at 3 GHz */
 
-struct log {
-    struct folder folder;
-    struct scene scene;
-    struct history_writer timeline;
-    struct readings readings;
-};
-
-static struct log log_open(void)
-{
-    struct log log = {folder_new(), scene_new(0, 0x5555555555555555u), {0}, {0}};
-    assert_int_equal(
-        history_writer_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
-    return log;
-}
-
-static void log_live(struct log *log, unsigned publications)
-{
-    for (unsigned i = 0; i < publications; i++) {
-        scene_append(&log->scene, &log->timeline, 1);
-        scene_read(&log->scene, &log->readings, 2);
-    }
-}
-
-/* The writer ends, in some way, and another one begins. */
-static void log_reopen(struct log *log, const uint8_t *boot)
-{
-    history_writer_close(&log->timeline);
-    assert_int_equal(
-        history_writer_open_boot(&log->timeline, log->folder.path, SIZE_MAX_BYTES, 1, boot), 0);
-}
-
-static void log_close(struct log *log)
-{
-    history_writer_close(&log->timeline);
-    free(log->readings.items);
-    folder_remove(&log->folder);
-}
-
 static void assert_one_gap(timebase_timeline *reader, int reason, uint64_t from, uint64_t to)
 {
     struct timebase_timeline_gap gap;

@@ -19,19 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define FLIPS 100
 #define ROOM (60 * RECORD_SIZE)
 
-struct log {
-    struct folder folder;
-    struct scene scene;
-    struct history_writer timeline;
-    struct readings readings;
-    char path[96];
-};
+/* The one segment of a log. */
+static char first[96];
 
 static struct log log_with(unsigned publications)
 {
-    struct log log = {folder_new(), scene_new(0, 0x5555555555555555u), {0}, {0}, ""};
-    assert_int_equal(
-        history_writer_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    struct log log = log_open();
     for (unsigned i = 0; i < publications; i++) {
         if (i % 16 == 15)
             history_writer_mark(&log.timeline, HISTORY_DISRUPTION);
@@ -39,14 +32,8 @@ static struct log log_with(unsigned publications)
         scene_read(&log.scene, &log.readings, 3);
     }
     history_writer_close(&log.timeline);
-    file_path(&log.folder, 1, log.path);
+    file_path(&log.folder, 1, first);
     return log;
-}
-
-static void log_close(struct log *log)
-{
-    free(log->readings.items);
-    folder_remove(&log->folder);
 }
 
 static size_t load(const char *path, uint8_t *bytes, size_t room)
@@ -71,7 +58,7 @@ static void records_with_right_checksums_and_wrong_content_do_no_harm(void **sta
     static uint8_t good[ROOM], bad[10 + ROOM];
     struct dice dice = dice_new();
     (void)state;
-    size_t size = load(log.path, good, sizeof(good));
+    size_t size = load(first, good, sizeof(good));
     for (int i = 0; i < repeats(CASES); i++) {
         for (size_t j = 0; j < 10; j++)
             bad[j] = (uint8_t)dice_roll(&dice);
@@ -80,7 +67,7 @@ static void records_with_right_checksums_and_wrong_content_do_no_harm(void **sta
             bad[10 + dice_below(&dice, size)] = (uint8_t)dice_roll(&dice);
         LLVMFuzzerTestOneInput(bad, 10 + size - dice_below(&dice, 3) * 37);
     }
-    log_close(&log);
+    log_remove(&log);
 }
 
 /* A bit somewhere: each reading is as it was, or refused; never another. */
@@ -91,12 +78,12 @@ static void a_changed_bit_never_makes_another_time(void **state)
     struct dice dice = dice_new();
     unsigned refused = 0, same = 0;
     (void)state;
-    size_t size = load(log.path, bytes, sizeof(bytes));
+    size_t size = load(first, bytes, sizeof(bytes));
     for (int i = 0; i < repeats(FLIPS); i++) {
         uint64_t at = RECORD_SIZE + dice_below(&dice, size - RECORD_SIZE);
         uint8_t was = bytes[at];
         bytes[at] ^= (uint8_t)(1 << dice_below(&dice, 8));
-        store(log.path, bytes, size);
+        store(first, bytes, size);
         timebase_timeline *reader = reader_open(&log.folder);
         for (size_t j = 0; j < log.readings.count; j++) {
             const struct timebase_instant *wanted = &log.readings.items[j];
@@ -112,7 +99,7 @@ static void a_changed_bit_never_makes_another_time(void **state)
         bytes[at] = was;
     }
     assert_true(refused > 0 && same > (size_t)repeats(FLIPS) * log.readings.count / 2);
-    log_close(&log);
+    log_remove(&log);
 }
 
 /* A record written over another one, right by itself. */
@@ -122,12 +109,12 @@ static void a_record_in_the_place_of_another_never_makes_another_time(void **sta
     static uint8_t bytes[ROOM];
     unsigned refused = 0;
     (void)state;
-    size_t size = load(log.path, bytes, sizeof(bytes));
+    size_t size = load(first, bytes, sizeof(bytes));
     for (uint32_t i = 6; i < 12; i++) {
         uint8_t was[RECORD_SIZE];
         memcpy(was, bytes + (i + 3) * RECORD_SIZE, RECORD_SIZE);
         memcpy(bytes + (i + 3) * RECORD_SIZE, bytes + i * RECORD_SIZE, RECORD_SIZE);
-        store(log.path, bytes, size);
+        store(first, bytes, size);
         timebase_timeline *reader = reader_open(&log.folder);
         for (size_t j = 0; j < log.readings.count; j++) {
             struct timebase_instant got;
@@ -140,7 +127,7 @@ static void a_record_in_the_place_of_another_never_makes_another_time(void **sta
         memcpy(bytes + (i + 3) * RECORD_SIZE, was, RECORD_SIZE);
     }
     assert_true(refused > 0);
-    log_close(&log);
+    log_remove(&log);
 }
 
 /* The longest there can be: its lease is no number. */
@@ -152,14 +139,13 @@ static void lines_that_no_page_may_have_are_refused(void **state)
     (void)state;
     lines.before.period_ns = lines.slew.period_ns = lines.after.period_ns = UINT32_MAX;
     lines.before.period_frac = lines.slew.period_frac = lines.after.period_frac = UINT64_MAX;
-    assert_int_equal(
-        history_writer_open_boot(&log.timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+    log_begin(&log, boot_a);
     assert_int_equal(history_writer_append(&log.timeline, &lines, ticks), 0);
     history_writer_close(&log.timeline);
     timebase_timeline *reader = reader_open(&log.folder);
     assert_int_equal(error_at(reader, ticks), TIMEBASE_E_GAP);
     timebase_timeline_close(reader);
-    log_close(&log);
+    log_remove(&log);
 }
 
 static int open_error(const struct folder *folder)
@@ -193,16 +179,16 @@ static void a_segment_of_another_version_is_refused(void **state)
     uint8_t bytes[RECORD_SIZE];
     struct history_writer timeline;
     (void)state;
-    load(log.path, bytes, sizeof(bytes));
+    load(first, bytes, sizeof(bytes));
     struct record_head head = record_head(bytes);
     bytes[24] = 2;
     record_seal(bytes, &head);
-    store(log.path, bytes, sizeof(bytes));
+    store(first, bytes, sizeof(bytes));
     assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
     assert_int_equal(
         history_writer_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
         TIMEBASE_E_FORMAT);
-    log_close(&log);
+    log_remove(&log);
 }
 
 static void links_pipes_and_folders_are_not_opened(void **state)
@@ -225,7 +211,7 @@ static void links_pipes_and_folders_are_not_opened(void **state)
     log.readings.count -= 2;
     assert_readings(reader, &log.readings);
     timebase_timeline_close(reader);
-    log_close(&log);
+    log_remove(&log);
 }
 
 /* Though it leads to a segment that would be right. */
@@ -235,10 +221,10 @@ static void a_link_to_a_segment_is_not_followed(void **state)
     char moved[96];
     (void)state;
     snprintf(moved, sizeof(moved), "%s/elsewhere", log.folder.path);
-    assert_int_equal(rename(log.path, moved), 0);
-    assert_int_equal(symlink(moved, log.path), 0);
+    assert_int_equal(rename(first, moved), 0);
+    assert_int_equal(symlink(moved, first), 0);
     assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
-    log_close(&log);
+    log_remove(&log);
 }
 
 static void a_segment_that_shrinks_while_it_is_read_gives_a_reason(void **state)
@@ -247,11 +233,11 @@ static void a_segment_that_shrinks_while_it_is_read_gives_a_reason(void **state)
     (void)state;
     timebase_timeline *reader = reader_open(&log.folder);
     assert_reading(reader, &log.readings.items[3]);
-    assert_int_equal(truncate(log.path, 6 * RECORD_SIZE), 0);
+    assert_int_equal(truncate(first, 6 * RECORD_SIZE), 0);
     int error = error_at(reader, log.readings.items[100].ticks);
     assert_true(error == TIMEBASE_E_GAP || error == TIMEBASE_E_TOO_LATE);
     timebase_timeline_close(reader);
-    log_close(&log);
+    log_remove(&log);
 }
 
 int main(void)

@@ -38,15 +38,6 @@ static uint64_t bytes_in(const struct folder *folder, unsigned *files)
     return size;
 }
 
-static void live(struct scene *scene, struct history_writer *timeline, struct readings *readings,
-                 unsigned publications)
-{
-    for (unsigned i = 0; i < publications; i++) {
-        scene_append(scene, timeline, 1);
-        scene_read(scene, readings, 2);
-    }
-}
-
 /* The oldest readings are refused, from some on all are as they were. Returns how many. */
 static size_t assert_newest(timebase_timeline *reader, const struct readings *readings)
 {
@@ -71,7 +62,7 @@ static void the_oldest_segment_goes_and_the_rest_stays(void **state)
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     timebase_timeline *reader = reader_open(&folder);
     for (int i = 0; i < 40; i++) {
-        live(&scene, &timeline, &readings, 50);
+        scene_live(&scene, &timeline, &readings, 50);
         uint64_t size = bytes_in(&folder, &files);
         assert_true(size <= SMALL && size == history_writer_size(&timeline) && files <= 8);
         assert_reading(reader, &readings.items[readings.count - 2]);
@@ -94,10 +85,10 @@ static void a_reader_who_looked_before_may_look_after_the_oldest_is_gone(void **
     struct readings readings = {0};
     (void)state;
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
-    live(&scene, &timeline, &readings, 300);
+    scene_live(&scene, &timeline, &readings, 300);
     timebase_timeline *reader = reader_open(&folder);
     assert_reading(reader, &readings.items[598]);
-    live(&scene, &timeline, &readings, 800);
+    scene_live(&scene, &timeline, &readings, 800);
     assert_int_equal(error_at(reader, readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
     assert_newest(reader, &readings);
     timebase_timeline_close(reader);
@@ -116,7 +107,7 @@ static void a_segment_that_is_missing_is_a_gap(void **state)
     char path[96];
     (void)state;
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
-    live(&scene, &timeline, &readings, 300);
+    scene_live(&scene, &timeline, &readings, 300);
     history_writer_close(&timeline);
     file_path(&folder, 3, path);
     assert_int_equal(unlink(path), 0);
@@ -147,7 +138,7 @@ static void segments_are_taken_up_by_the_next_writer(void **state)
     for (int i = 0; i < 30; i++) {
         assert_int_equal(
             history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
-        live(&scene, &timeline, &readings, 1 + i % 3);
+        scene_live(&scene, &timeline, &readings, 1 + i % 3);
         history_writer_close(&timeline);
     }
     bytes_in(&folder, &files);
@@ -197,103 +188,81 @@ static void a_folder_is_made_for_all_to_read(void **state)
 /* Cut after every byte of the last record, and of the publication in three records before it. */
 static void a_torn_end_is_passed_over_and_named(void **state)
 {
-    struct folder folder = folder_new();
-    struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
-    struct readings readings = {0};
+    struct log log = log_open();
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    live(&scene, &timeline, &readings, 10);
-    assert_int_equal(history_writer_mark(&timeline, HISTORY_DISRUPTION), 0);
-    live(&scene, &timeline, &readings, 2);
-    uint64_t size = history_writer_size(&timeline);
-    history_writer_close(&timeline);
-    file_path(&folder, 1, path);
+    log_live(&log, 10);
+    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_DISRUPTION), 0);
+    log_live(&log, 2);
+    uint64_t size = history_writer_size(&log.timeline);
+    history_writer_close(&log.timeline);
+    file_path(&log.folder, 1, path);
     for (uint64_t cut = size - 1; cut >= size - 4 * RECORD_SIZE; cut--) {
         struct timebase_timeline_damage damage = {0};
         assert_int_equal(truncate(path, (off_t)cut), 0);
-        timebase_timeline *reader = reader_open(&folder);
+        timebase_timeline *reader = reader_open(&log.folder);
         bool is_second_left = cut >= size - RECORD_SIZE;
         uint64_t whole = is_second_left ? size - RECORD_SIZE : size - 4 * RECORD_SIZE;
         assert_true(timebase_timeline_damages(reader, &damage, 1) == (cut != whole));
         assert_true(damage.size == cut - whole);
         assert_true(cut == whole || (damage.offset == whole && damage.segment == 1));
-        assert_int_equal(error_at(reader, readings.items[20].ticks),
+        assert_int_equal(error_at(reader, log.readings.items[20].ticks),
                          is_second_left ? 0 : TIMEBASE_E_TOO_LATE);
-        assert_int_equal(error_at(reader, readings.items[22].ticks), TIMEBASE_E_TOO_LATE);
+        assert_int_equal(error_at(reader, log.readings.items[22].ticks), TIMEBASE_E_TOO_LATE);
         for (int i = 0; i < 19; i++)
-            assert_reading(reader, &readings.items[i]);
+            assert_reading(reader, &log.readings.items[i]);
         timebase_timeline_close(reader);
     }
-    free(readings.items);
-    folder_remove(&folder);
+    log_remove(&log);
 }
 
 static void after_a_torn_end_the_next_writer_begins_another_segment(void **state)
 {
-    struct folder folder = folder_new();
-    struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
-    struct readings readings = {0};
+    struct log log = log_open();
     struct timebase_timeline_damage damage;
     unsigned files;
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    live(&scene, &timeline, &readings, 10);
-    file_path(&folder, 1, path);
-    assert_int_equal(truncate(path, (off_t)history_writer_size(&timeline) - 50), 0);
-    history_writer_close(&timeline);
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    readings.count -= 3; /* of the line that was torn, and one after the last line */
-    size_t second = readings.count;
-    live(&scene, &timeline, &readings, 10);
-    bytes_in(&folder, &files);
+    log_live(&log, 10);
+    file_path(&log.folder, 1, path);
+    assert_int_equal(truncate(path, (off_t)history_writer_size(&log.timeline) - 50), 0);
+    log_reopen(&log, boot_a);
+    log.readings.count -= 3; /* of the line that was torn, and one after the last line */
+    size_t second = log.readings.count;
+    log_live(&log, 10);
+    bytes_in(&log.folder, &files);
     assert_int_equal(files, 2);
-    timebase_timeline *reader = reader_open(&folder);
-    readings.count--;
-    assert_readings(reader, &readings);
+    timebase_timeline *reader = reader_open(&log.folder);
+    log.readings.count--;
+    assert_readings(reader, &log.readings);
     assert_true(timebase_timeline_damages(reader, &damage, 1) == 1);
     assert_true(damage.segment == 1 && damage.size == RECORD_SIZE - 50);
     struct timebase_timeline_gap gap;
     assert_true(timebase_timeline_gaps(reader, &gap, 1) == 1);
     assert_int_equal(gap.reason, TIMEBASE_TIMELINE_KILLED);
-    assert_true(gap.to_ticks == readings.items[second].ticks);
+    assert_true(gap.to_ticks == log.readings.items[second].ticks);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
-    free(readings.items);
-    folder_remove(&folder);
+    log_close(&log);
 }
 
 static void an_empty_segment_is_passed_over(void **state)
 {
-    struct folder folder = folder_new();
-    struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
-    struct readings readings = {0};
+    struct log log = log_open();
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    live(&scene, &timeline, &readings, 10);
-    history_writer_close(&timeline);
-    file_path(&folder, 2, path);
+    log_live(&log, 10);
+    history_writer_close(&log.timeline);
+    file_path(&log.folder, 2, path);
     close(open(path, O_CREAT | O_WRONLY, 0644));
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    live(&scene, &timeline, &readings, 10);
-    history_writer_close(&timeline);
-    timebase_timeline *reader = reader_open(&folder);
-    readings.count--;
-    assert_readings(reader, &readings);
+    log_begin(&log, boot_a);
+    log_live(&log, 10);
+    history_writer_close(&log.timeline);
+    timebase_timeline *reader = reader_open(&log.folder);
+    log.readings.count--;
+    assert_readings(reader, &log.readings);
     assert_true(timebase_timeline_gaps(reader, NULL, 0) == 0);
     timebase_timeline_close(reader);
-    free(readings.items);
-    folder_remove(&folder);
+    log_remove(&log);
 }
 
 /* The inverse, of a time whose segment has been dropped since the reader looked. */
@@ -306,11 +275,11 @@ static void a_time_that_was_dropped_meanwhile_is_too_early(void **state)
     uint64_t ticks;
     (void)state;
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
-    live(&scene, &timeline, &readings, 200);
+    scene_live(&scene, &timeline, &readings, 200);
     timebase_timeline *reader = reader_open(&folder);
     int64_t utc_ns = readings.items[20].utc_ns;
     assert_int_equal(timebase_timeline_ticks_at_utc(reader, NULL, utc_ns, &ticks), 0);
-    live(&scene, &timeline, &readings, 1000);
+    scene_live(&scene, &timeline, &readings, 1000);
     assert_int_equal(timebase_timeline_ticks_at_utc(reader, NULL, utc_ns, &ticks),
                      TIMEBASE_E_TOO_EARLY);
     timebase_timeline_close(reader);
@@ -329,7 +298,7 @@ static void a_segment_that_is_removed_meanwhile_leaves_a_gap(void **state)
     char path[96];
     (void)state;
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
-    live(&scene, &timeline, &readings, 200);
+    scene_live(&scene, &timeline, &readings, 200);
     assert_true(timeline.number >= 3);
     timebase_timeline *reader = reader_open(&folder);
     assert_reading(reader, &readings.items[0]);

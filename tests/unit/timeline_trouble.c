@@ -22,15 +22,6 @@
 
 #define KILLS 100
 
-static void live(struct scene *scene, struct history_writer *timeline, struct readings *readings,
-                 unsigned publications)
-{
-    for (unsigned i = 0; i < publications; i++) {
-        scene_append(scene, timeline, 1);
-        scene_read(scene, readings, 2);
-    }
-}
-
 /* Publications that are not written, because they cannot be. */
 static void live_unwritten(struct scene *scene, struct history_writer *timeline,
                            unsigned publications)
@@ -76,7 +67,7 @@ static void a_record_that_does_not_fit_is_taken_back_and_its_gap_marked(void **s
         struct readings readings = {0};
         assert_int_equal(
             history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
-        live(&scene, &timeline, &readings, 10);
+        scene_live(&scene, &timeline, &readings, 10);
         uint64_t size = history_writer_size(&timeline);
         limit_files(size + bytes);
         live_unwritten(&scene, &timeline, 1);
@@ -85,7 +76,7 @@ static void a_record_that_does_not_fit_is_taken_back_and_its_gap_marked(void **s
         assert_true(history_writer_size(&timeline) == size);
         limit_files(RLIM_INFINITY);
         size_t second = readings.count;
-        live(&scene, &timeline, &readings, 10);
+        scene_live(&scene, &timeline, &readings, 10);
         history_writer_close(&timeline);
         assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
         free(readings.items);
@@ -134,7 +125,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     snprintf(path, sizeof(path), "%s/hog", folder.path);
     assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
-    live(&scene, &timeline, &readings, 10);
+    scene_live(&scene, &timeline, &readings, 10);
     int hog = open(path, O_CREAT | O_WRONLY, 0600);
     char page[4096] = {1};
     while (write(hog, page, sizeof(page)) > 0)
@@ -151,7 +142,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     close(hog);
     assert_int_equal(unlink(path), 0);
     size_t second = readings.count;
-    live(&scene, &timeline, &readings, 10);
+    scene_live(&scene, &timeline, &readings, 10);
     history_writer_close(&timeline);
     assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
     free(readings.items);
@@ -162,27 +153,20 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
 /* What has been thrown away under the writer is noticed, and what follows is kept. */
 static void a_segment_removed_under_the_writer_is_a_gap(void **state)
 {
-    struct folder folder = folder_new();
-    struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
-    struct readings readings = {0};
+    struct log log = log_open();
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
-                     0);
-    live(&scene, &timeline, &readings, 10);
-    file_path(&folder, 1, path);
+    log_live(&log, 10);
+    file_path(&log.folder, 1, path);
     assert_int_equal(unlink(path), 0);
-    size_t second = readings.count;
-    live(&scene, &timeline, &readings, 10);
-    timebase_timeline *reader = reader_open(&folder);
-    for (size_t i = second; i + 1 < readings.count; i++)
-        assert_reading(reader, &readings.items[i]);
-    assert_int_equal(error_at(reader, readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
+    size_t second = log.readings.count;
+    log_live(&log, 10);
+    timebase_timeline *reader = reader_open(&log.folder);
+    for (size_t i = second; i + 1 < log.readings.count; i++)
+        assert_reading(reader, &log.readings.items[i]);
+    assert_int_equal(error_at(reader, log.readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
-    free(readings.items);
-    folder_remove(&folder);
+    log_close(&log);
 }
 
 struct shared {

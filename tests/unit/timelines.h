@@ -200,4 +200,59 @@ static inline int error_at(timebase_timeline *reader, uint64_t ticks)
     return timebase_timeline_at(reader, NULL, ticks, &instant);
 }
 
+static inline void scene_live(struct scene *scene, struct history_writer *timeline,
+                              struct readings *readings, unsigned publications)
+{
+    for (unsigned i = 0; i < publications; i++) {
+        scene_append(scene, timeline, 1);
+        scene_read(scene, readings, 2);
+    }
+}
+
+/* A timeline that is written, and what was read by its lines meanwhile. */
+struct log {
+    struct folder folder;
+    struct scene scene;
+    struct history_writer timeline;
+    struct readings readings;
+};
+
+static inline void log_begin(struct log *log, const uint8_t *boot)
+{
+    assert_int_equal(
+        history_writer_open_boot(&log->timeline, log->folder.path, SIZE_MAX_BYTES, 1, boot), 0);
+}
+
+static inline struct log log_open(void)
+{
+    struct log log = {folder_new(), scene_new(0, 0x5555555555555555u), {0}, {0}};
+    log_begin(&log, boot_a);
+    return log;
+}
+
+static inline void log_live(struct log *log, unsigned publications)
+{
+    scene_live(&log->scene, &log->timeline, &log->readings, publications);
+}
+
+/* The writer ends, in some way, and another one begins. */
+static inline void log_reopen(struct log *log, const uint8_t *boot)
+{
+    history_writer_close(&log->timeline);
+    log_begin(log, boot);
+}
+
+/* Its writer has ended. */
+static inline void log_remove(struct log *log)
+{
+    free(log->readings.items);
+    folder_remove(&log->folder);
+}
+
+static inline void log_close(struct log *log)
+{
+    history_writer_close(&log->timeline);
+    log_remove(log);
+}
+
 #endif
