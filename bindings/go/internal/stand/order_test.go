@@ -10,126 +10,182 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 )
 
-// The order of loads, fences and the counter in what was compiled, for each processor: the patterns
-// come one after the other in the function's disassembly, and those after "not" nowhere in it.
+// The order of loads, fences and the counter in what was compiled, for each processor, in the words of
+// GNU's objdump: the patterns come one after the other in the function's disassembly, and those after
+// "not" nowhere in it.
 var orders = []struct {
 	arch, function string
 	patterns       []string
 }{
 	// (A) and (C) need no instruction on x86. RDTSCP waits for earlier loads.
-	{"amd64", "page.Read.abi0", []string{`MOVQ 0\(DI\), R8`, `RDTSCP`, `SUBQ 0\(SI\), AX`, `CMPQ AX, 0x8\(DI\)`,
-		`MULQ 0x18\(SI\)`, `MOVQ 0x10\(SI\)`, `CMPQ R8, 0\(DI\)`, `RET`}},
-	{"amd64", "page.ReadUnordered.abi0", []string{`MOVQ 0\(DI\), R8`, `RDTSC\b`, `MULQ`, `CMPQ R8, 0\(DI\)`, "not", `RDTSCP|FENCE`}},
-	{"amd64", "counter.ticks.abi0", []string{`RDTSC\b`, "not", `RDTSCP|FENCE`}},
-	{"amd64", "counter.ordered.abi0", []string{`RDTSCP`}},
-	{"amd64", "counter.begin.abi0", []string{`LFENCE`, `RDTSC\b`, `LFENCE`}},
-	{"amd64", "counter.end.abi0", []string{`RDTSCP`, `LFENCE`}},
-	{"amd64", "page.(*Page).Instant", []string{`MOVQ 0\(AX\)`, `CALL .*counter.[oO]rdered`, `MULQ`, `MOVQ 0\(`, `CMPQ`}},
+	{"amd64", "page.Read", []string{`mov \(%rdi\),%r8`, `rdtscp`, `sub \(%rsi\),%rax`, `cmp 0x8\(%rdi\),%rax`,
+		`mulq? 0x18\(%rsi\)`, `mov 0x10\(%rsi\)`, `cmp \(%rdi\),%r8`, `ret`}},
+	{"amd64", "page.ReadUnordered", []string{`mov \(%rdi\),%r8`, `rdtsc$`, `mul`, `cmp \(%rdi\),%r8`, "not", `rdtscp|fence`}},
+	{"amd64", "counter.ticks", []string{`rdtsc$`, "not", `rdtscp|fence`}},
+	{"amd64", "counter.ordered", []string{`rdtscp`}},
+	{"amd64", "counter.begin", []string{`lfence`, `rdtsc$`, `lfence`}},
+	{"amd64", "counter.end", []string{`rdtscp`, `lfence`}},
+	{"amd64", "page.(*Page).Instant", []string{`mov \(%rax\)`, `call .*counter\.[oO]rdered`, `mul`, `mov \(`, `cmp`}},
 
-	{"arm64", "page.Read.abi0", []string{`LDAR \(R0\), R1`, `DSB \$9`, `ISB`, `MRS`, `MOVD \(R3\), R4`, `MOVD 8\(R0\)`,
-		`UMULH`, `MOVD 16\(R3\)`, `DMB \$9`, `MOVD \(R0\), R10`, `CMP R1, R10`}},
-	{"arm64", "page.ReadUnordered.abi0", []string{`LDAR \(R0\), R1`, `MRS`, `UMULH`, `DMB \$9`, `MOVD \(R0\), R10`, "not", `DSB|ISB`}},
-	{"arm64", "counter.ticks.abi0", []string{`MRS`, "not", `DSB|ISB`}},
-	{"arm64", "counter.ordered.abi0", []string{`DSB \$9`, `ISB`, `MRS`}},
-	{"arm64", "counter.begin.abi0", []string{`DSB \$11`, `ISB`, `MRS`, `ISB`}},
-	{"arm64", "page.(*Page).Instant", []string{`LDAR`, `CALL .*counter.[oO]rdered`, `LDAR`, `LDAR`, `UMULH`, `LDAR`, `CMP`}},
+	{"arm64", "page.Read", []string{`ldar x1, \[x0\]`, `dsb ishld`, `isb`, `mrs x2, cntvct_el0`, `ldr x4, \[x3\]`,
+		`ldr x5, \[x0, #8\]`, `umulh`, `ldr x9, \[x3, #16\]`, `dmb ishld`, `ldr x10, \[x0\]`, `cmp x10, x1`}},
+	{"arm64", "page.ReadUnordered", []string{`ldar x1, \[x0\]`, `mrs`, `umulh`, `dmb ishld`, `ldr x10, \[x0\]`, "not", `dsb|isb`}},
+	{"arm64", "counter.ticks", []string{`mrs`, "not", `dsb|isb`}},
+	{"arm64", "counter.ordered", []string{`dsb ishld`, `isb`, `mrs`}},
+	{"arm64", "counter.begin", []string{`dsb ish$`, `isb`, `mrs`, `isb`}},
+	{"arm64", "page.(*Page).Instant", []string{`ldar`, `bl .*counter\.[oO]rdered`, `ldar`, `ldar`, `umulh`, `ldar`, `cmp`}},
 
-	{"ppc64le", "page.Read.abi0", powerRead},
-	{"ppc64", "page.Read.abi0", powerRead},
-	{"ppc64le", "page.ReadUnordered.abi0", []string{`MOVD 0\(R3\),R4`, `LWSYNC`, `SPR\(268\)`, `MULHDU`, `LWSYNC`, `MOVD 0\(R3\),R10`, "not", `HWSYNC`}},
-	{"ppc64", "counter.ordered.abi0", []string{`HWSYNC`, `ISYNC`, `SPR\(268\)`, `CMPW R3,\$0`}},
-	{"ppc64", "counter.begin.abi0", []string{`HWSYNC`, `ISYNC`, `SPR\(268\)`, `CMPW R3,\$0`, `ISYNC`}},
-	{"ppc64le", "page.(*Page).Instant", []string{`HWSYNC`, `MOVD 0\(R`, `ISYNC`, `CALL .*counter.[oO]rdered`, `HWSYNC`, `ISYNC`, `MULHDU`, `HWSYNC`, `ISYNC`, `CMP`}},
+	{"ppc64le", "page.Read", powerRead},
+	{"ppc64", "page.Read", powerRead},
+	{"ppc64le", "page.ReadUnordered", []string{`ld r4,0\(r3\)`, `lwsync`, `mftb`, `mulhdu`, `lwsync`, `ld r10,0\(r3\)`, "not", `hwsync`}},
+	{"ppc64", "counter.ordered", []string{`hwsync`, `isync`, `mftb r3`, `cmpwi? r3,r?0`}},
+	{"ppc64", "counter.begin", []string{`hwsync`, `isync`, `mftb r3`, `cmpwi? r3,r?0`, `isync`}},
+	{"ppc64le", "page.(*Page).Instant", []string{`hwsync`, `ld r\d+,0\(r`, `isync`, `bl .*counter\.[oO]rdered`, `hwsync`, `isync`,
+		`mulhdu`, `hwsync`, `isync`, `cmp`}},
 
-	// FENCE is written as encoded: 0230000f is r, rw; 0280000f r, i; 0380000f rw, i; 0830000f i, rw.
-	{"riscv64", "page.Read.abi0", []string{`MOV \(X10\), X11`, `0230000f`, `0280000f`, `RDTIME`, `MOV 256\(X13\)`, `MOV 8\(X10\)`,
-		`MULHU`, `MOV 272\(X13\)`, `0230000f`, `MOV \(X10\), X17`, `BNE`}},
-	{"riscv64", "page.ReadUnordered.abi0", []string{`MOV \(X10\), X11`, `0230000f`, `RDTIME`, `MULHU`, `0230000f`, `MOV \(X10\), X17`, "not", `0280000f`}},
-	{"riscv64", "counter.ticks.abi0", []string{`RDTIME`, "not", `FENCE`}},
-	{"riscv64", "counter.ordered.abi0", []string{`0280000f`, `RDTIME`}},
-	{"riscv64", "counter.begin.abi0", []string{`0380000f`, `RDTIME`, `0830000f`}},
-	{"riscv64", "page.(*Page).Instant", []string{`LRD`, `CALL .*counter.[oO]rdered`, `LRD`, `LRD`, `MULHU`, `LRD`}},
+	{"riscv64", "page.Read", []string{`ld a1,0\(a0\)`, `fence r,rw`, `fence r,i`, `rdtime a2`, `ld a4,256\(a3\)`, `ld a5,8\(a0\)`,
+		`mulhu`, `ld a5,272\(a3\)`, `fence r,rw`, `ld a7,0\(a0\)`, `bne a7,a1`}},
+	{"riscv64", "page.ReadUnordered", []string{`ld a1,0\(a0\)`, `fence r,rw`, `rdtime`, `mulhu`, `fence r,rw`, `ld a7,0\(a0\)`, "not", `fence r,i`}},
+	{"riscv64", "counter.ticks", []string{`rdtime`, "not", `fence`}},
+	{"riscv64", "counter.ordered", []string{`fence r,i`, `rdtime`}},
+	{"riscv64", "counter.begin", []string{`fence rw,i`, `rdtime`, `fence i,rw`}},
+	{"riscv64", "page.(*Page).Instant", []string{`lr\.d\.aq`, `jal .*counter\.[oO]rdered`, `lr\.d\.aq`, `lr\.d\.aq`, `mulhu`, `lr\.d\.aq`}},
 
-	// (A) and (C) need no instruction on z. b205 is STCK, which serialises; b27c STCKF; 07f0 BCR 15,0.
-	{"s390x", "page.Read.abi0", []string{`MOVD \(R2\), R3`, `b205`, `MOVD 256\(R5\)`, `MOVD 8\(R2\)`, `MLGR`, `MOVD 272\(R5\)`,
-		`MOVD \(R2\), R7`, `CGRJ R3, R7`}},
-	{"s390x", "page.ReadUnordered.abi0", []string{`MOVD \(R2\), R3`, `b27c`, `MLGR`, `MOVD \(R2\), R7`, "not", `b205`}},
-	{"s390x", "counter.ticks.abi0", []string{`b27c`}},
-	{"s390x", "counter.ordered.abi0", []string{`b205`}},
-	{"s390x", "counter.begin.abi0", []string{`b205`, `07f0`}},
-	{"s390x", "counter.end.abi0", []string{`b205`, `07f0`}},
+	// (A) and (C) need no instruction on z. STCK serialises, STCKF does not; br %r0 is BCR 15,0.
+	{"s390x", "page.Read", []string{`lg %r3,0\(%r2\)`, `stck 8`, `lg %r6,256\(%r5\)`, `lg %r6,8\(%r2\)`, `mlgr`, `lg %r9,272\(%r5\)`,
+		`lg %r7,0\(%r2\)`, `cgrj %r3,%r7`}},
+	{"s390x", "page.ReadUnordered", []string{`lg %r3,0\(%r2\)`, `stckf`, `mlgr`, `lg %r7,0\(%r2\)`, "not", `stck |br %r0`}},
+	{"s390x", "counter.ticks", []string{`stckf`}},
+	{"s390x", "counter.ordered", []string{`stck `}},
+	{"s390x", "counter.begin", []string{`stck `, `br %r0`}},
+	{"s390x", "counter.end", []string{`stck `, `br %r0`}},
 }
 
-var powerRead = []string{`MOVD 0\(R3\),R4`, `HWSYNC`, `ISYNC`, `SPR\(268\)`, `CMPW R5,\$0`, `MOVD 0\(R6\)`, `MOVD 8\(R3\)`, `MULHDU`,
-	`MOVD 16\(R6\)`, `LWSYNC`, `MOVD 0\(R3\),R10`, `CMP R10,R4`}
+var powerRead = []string{`ld r4,0\(r3\)`, `hwsync`, `isync`, `mftb r5`, `cmpwi? r5,r?0`, `ld r7,0\(r6\)`, `ld r8,8\(r3\)`, `mulhdu`,
+	`ld r8,16\(r6\)`, `lwsync`, `ld r10,0\(r3\)`, `cmpd r10,r4`}
 
-// goTool runs the go command for a processor, without what this test was built with.
-func goTool(t *testing.T, arch string, arguments ...string) string {
+// What the assembler's functions order by. None of these is there twice over.
+var barrier = regexp.MustCompile(`^([lm]fence|rdtscp|[di][sm]b|ldar|hwsync|lwsync|isync|fence|stck\b|br %r0)`)
+
+var gnuName = map[string]string{
+	"amd64": "x86-64", "arm64": "aarch64", "ppc64": "powerpc64", "ppc64le": "powerpc64", "riscv64": "riscv64", "s390x": "s390x",
+}
+
+// objdump of binutils knows the instructions of any Go's compiler; `go tool objdump` knows those of
+// riscv64 and s390x from 1.23 on.
+func objdump(t *testing.T, arch string) string {
 	t.Helper()
-	command := exec.Command("go", arguments...)
-	command.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=")
-	command.Stderr = os.Stderr
-	output, err := command.Output()
+	name := gnuName[arch] + "-linux-gnu"
+	path, err := exec.LookPath(strings.ReplaceAll(name, "x86-64", "x86_64") + "-objdump")
 	if err != nil {
-		t.Fatalf("go %v: %v", arguments, err)
+		t.Fatalf("%v: apt-get install binutils-%s", err, name)
 	}
-	return string(output)
+	return path
 }
 
-// Before, it disassembles neither riscv64 nor s390x, and prints other names for some instructions.
-func objdumpIsTooOld() bool {
-	var minor int
-	_, err := fmt.Sscanf(runtime.Version(), "go1.%d", &minor)
-	return err == nil && minor < 23
+// build gives the program with all readings, for a processor.
+func build(t *testing.T, arch string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), arch)
+	command := exec.Command("go", "build", "-o", program, "../readings")
+	command.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("go build for %s: %v\n%s", arch, err, output)
+	}
+	return program
+}
+
+var (
+	address = regexp.MustCompile(`(?m)^ +[0-9a-f]+:\s*`)
+	blanks  = regexp.MustCompile(`[ \t]+`)
+)
+
+// instructions of a function, one a line. The linker calls the assembler's functions NAME.abi0, but
+// where Go passes arguments on the stack anyway.
+func instructions(t *testing.T, arch, program, function string) []string {
+	t.Helper()
+	for _, name := range []string{function + ".abi0", function} {
+		symbol := "timebase.example/timebase/internal/" + name
+		output, err := exec.Command(objdump(t, arch), "-d", "--no-show-raw-insn", "--disassemble="+symbol, program).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, body, isThere := strings.Cut(string(output), "<"+symbol+">:\n"); isThere {
+			body = blanks.ReplaceAllString(address.ReplaceAllString(body, ""), " ")
+			return strings.Split(strings.TrimSpace(body), "\n")
+		}
+	}
+	t.Fatalf("%s: no function %s", arch, function)
+	return nil
 }
 
 func TestOrderInWhatWasCompiled(t *testing.T) {
 	if os.Getenv("TIMEBASE_ORDER") == "" {
 		t.Skip("it builds for all processors: run bindings/go/check")
 	}
-	if objdumpIsTooOld() {
-		t.Skipf("go tool objdump of %s knows too few instructions: take Go 1.23 or later", runtime.Version())
-	}
 	built := map[string]string{}
 	for _, o := range orders {
-		program := built[o.arch]
-		if program == "" {
-			program = filepath.Join(t.TempDir(), o.arch)
-			goTool(t, o.arch, "test", "-c", "-o", program, "../..")
-			built[o.arch] = program
+		if built[o.arch] == "" {
+			built[o.arch] = build(t, o.arch)
 		}
 		t.Run(o.arch+"/"+o.function, func(t *testing.T) {
-			text := goTool(t, "", "tool", "objdump", "-s", "internal/"+regexp.QuoteMeta(o.function)+"$", program)
-			inOrder(t, text, o.patterns)
+			text := instructions(t, o.arch, built[o.arch], o.function)
+			if wrong := misordered(text, o.patterns); wrong != "" {
+				t.Fatalf("%s in\n%s", wrong, strings.Join(text, "\n"))
+			}
+			if !strings.Contains(o.function, "Page") { // whose barriers are those of sync/atomic
+				eachBarrierCounts(t, text, o.patterns)
+			}
 		})
 	}
 }
 
-func inOrder(t *testing.T, text string, patterns []string) {
-	if strings.Count(text, "TEXT ") != 1 {
-		t.Fatalf("%d functions of that name", strings.Count(text, "TEXT "))
+// eachBarrierCounts: without any one of its barriers, the function would be found misordered.
+func eachBarrierCounts(t *testing.T, text, patterns []string) {
+	t.Helper()
+	for i, line := range text {
+		if !barrier.MatchString(line) {
+			continue
+		}
+		without := append(append([]string{}, text[:i]...), text[i+1:]...)
+		if misordered(without, patterns) == "" {
+			t.Errorf("nothing would be found wrong without line %d, %s, in\n%s", i+1, line, strings.Join(text, "\n"))
+		}
 	}
-	rest, unwanted := text, false
+}
+
+// misordered says what is not as the patterns want it; nothing if all is.
+func misordered(text, patterns []string) string {
+	at, isUnwanted := 0, false
 	for _, pattern := range patterns {
 		if pattern == "not" {
-			rest, unwanted = text, true
+			at, isUnwanted = 0, true
 			continue
 		}
-		at := regexp.MustCompile(pattern).FindStringIndex(rest)
-		if unwanted {
-			if at != nil {
-				t.Errorf("there is %q in\n%s", pattern, text)
-			}
-			continue
+		found := position(text[at:], pattern)
+		if isUnwanted && found >= 0 {
+			return fmt.Sprintf("there is %q", pattern)
 		}
-		if at == nil {
-			t.Fatalf("no %q there, or not in its place, in\n%s", pattern, text)
+		if !isUnwanted && found < 0 {
+			return fmt.Sprintf("no %q, or not in its place,", pattern)
 		}
-		rest = rest[at[1]:]
+		if !isUnwanted {
+			at += found + 1
+		}
 	}
+	return ""
+}
+
+func position(text []string, pattern string) int {
+	expression := regexp.MustCompile("^(" + pattern + ")")
+	for i, line := range text {
+		if expression.MatchString(line) {
+			return i
+		}
+	}
+	return -1
 }
