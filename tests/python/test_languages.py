@@ -2,6 +2,8 @@
 """The languages' table and picture: made of lines of JSON, and of nothing else."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,13 +89,67 @@ def test_what_is_no_such_file_is_refused(tmp_path, text):
         languages.read(tmp_path / "none.json")
 
 
-def test_a_language_that_is_not_there_fails():
-    done = subprocess.run(
-        [ROOT / "scripts/languages", "check", "klingon"],
-        capture_output=True,
-        text=True,
-        check=False,
+# ---- scripts/languages, with languages of one line
+
+
+@pytest.fixture
+def languages_of(tmp_path):
+    """A tree that has scripts/languages, and for each language a check of these lines."""
+
+    def run(*arguments, **checks):
+        (tmp_path / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts/languages", tmp_path / "scripts")
+        for language, lines in checks.items():
+            folder = tmp_path / "bindings" / language
+            folder.mkdir(parents=True)
+            (folder / "check").write_text("#!/bin/sh\n" + lines)
+            (folder / "check").chmod(0o755)
+        command = [tmp_path / "scripts/languages", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def counts(tmp_path):
+    files = (tmp_path / "build/test-results").glob("*.count")
+    return {path.stem: path.read_text().strip() for path in files}
+
+
+def test_two_languages_are_tried_at_the_same_time(languages_of, tmp_path):
+    """Each waits for the other: a pipe is opened when both ends are."""
+    os.mkfifo(tmp_path / "pipe")
+    done = languages_of(
+        *["check-quick", "latin", "greek"],
+        latin=f"echo word >{tmp_path}/pipe; echo '3 passed, 0 failed'",
+        greek=f"read word <{tmp_path}/pipe; echo $word; echo '4 passed, 0 failed'",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    expected = {"latin": "3 passed, 0 failed", "greek": "4 passed, 0 failed"}
+    assert counts(tmp_path) == {f"languages-quick-{k}": v for k, v in expected.items()}
+    assert (tmp_path / "build/languages/greek.log").read_text().startswith("word\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        ("echo why; echo '3 passed, 2 failed'; exit 1", "3 passed, 2 failed"),
+        ("echo why; echo '3 passed, 0 failed'; exit 1", "3 passed, 1 failed"),
+        ("echo why; echo '0 passed, 0 failed'", "0 passed, 0 failed"),
+        ("echo why", "0 passed, 1 failed"),
+    ],
+)
+def test_a_failure_is_told_with_the_end_of_its_log(languages_of, tmp_path, lines, count):
+    done = languages_of(
+        *["check", "latin", "greek"], latin=lines, greek="echo fine; echo '4 passed, 0 failed'"
     )
     assert done.returncode == 1
+    assert counts(tmp_path)["languages-check-latin"] == count
+    assert counts(tmp_path)["languages-check-greek"] == "4 passed, 0 failed"
+    assert "    why\n" in done.stdout and "fine" not in done.stdout
+
+
+def test_a_language_that_is_not_there_fails(languages_of, tmp_path):
+    done = languages_of("check", "klingon")
+    assert done.returncode == 1
     assert "bindings/klingon/check is not there" in done.stdout
-    (ROOT / "build/test-results/languages-check-klingon.count").unlink()
+    assert counts(tmp_path) == {"languages-check-klingon": "0 passed, 1 failed"}
