@@ -6,8 +6,10 @@ package mirror
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -91,59 +93,64 @@ func TestWithoutClocksThereIsNothingToCompareWith(t *testing.T) {
 }
 
 func vmPage(marker, generation uint64, status byte) witness {
+	return vmPageOf(8, marker, generation, vmGenerationPresent, 0x70, uint64(status))
+}
+
+func vmPageOf(seq, marker, generation, flags, size, status uint64) witness {
 	w := make(witness, vmPageSize)
 	put := func(at int, value uint64, bytes int) {
 		for i := 0; i < bytes; i++ {
 			w[at+i] = byte(value >> (8 * i))
 		}
 	}
-	put(vmMagicAt, vmMagic, 4)
-	put(vmSizeAt, 0x70, 4)
-	put(vmVersionAt, vmVersion, 2)
-	put(vmSeqAt, 8, 4)
-	put(vmMarkerAt, marker, 8)
-	put(vmFlagsAt, vmGenerationPresent, 8)
-	put(vmGenerationAt, generation, 8)
-	w[vmStatusAt] = status
+	put(0x00, 0x4b4c4356, 4)
+	put(0x04, size, 4)
+	put(0x08, 1, 2)
+	put(0x0c, seq, 4)
+	put(0x10, marker, 8)
+	put(0x18, flags, 8)
+	put(0x22, status, 1)
+	put(0x68, generation, 8)
 	return w
 }
 
-func TestTheWitnessTellsOfAMove(t *testing.T) {
-	if w := vmPage(7, 9, 2); !w.isVMClock() {
-		t.Fatal("that is a vmclock page")
+// The same table as C's and Rust's.
+func TestMovesAreNoticedAsByC(t *testing.T) {
+	text, err := os.ReadFile("../../../conformance/moves")
+	if err != nil {
+		t.Fatal(err)
 	}
-	m := moved{witness: vmPage(7, 9, 2)}
-	m.mark = m.witness.read()
-	m.notePage(1)
-	m.look()
-	if m.distrusts() || m.mark.marker != 7 || m.mark.generation != 9 {
-		t.Fatalf("%+v", m.mark)
-	}
-	for _, next := range []witness{vmPage(8, 9, 2), vmPage(8, 10, 2)} {
-		m.witness = next
-		m.look()
-		if !m.distrusts() {
-			t.Fatal("a move was not noticed")
+	var m moved
+	steps := 0
+	for _, step := range strings.Split(string(text), "\n") {
+		var seq, marker, generation, flags, size, status uint64
+		event, verdict, isStep := strings.Cut(step, "->")
+		if !isStep || strings.HasPrefix(step, "#") {
+			continue
 		}
-		m.notePage(m.marker) // the daemon has not seen it
-		if !m.distrusts() {
-			t.Fatal("believed too early")
+		if n, _ := fmt.Sscanf(event, "vm %d %d %d %d %d %d", &seq, &marker, &generation, &flags, &size, &status); n == 6 {
+			m.witness = vmPageOf(seq, marker, generation, flags, size, status)
+			m.look()
+		} else if n, _ := fmt.Sscanf(event, "page %d %d", &marker, &size); n == 2 {
+			for ; size > 0; size-- {
+				m.notePage(marker)
+			}
+		} else {
+			t.Fatalf("no step: %s", step)
 		}
-		m.notePage(m.marker + 1)
-		if m.distrusts() {
-			t.Fatal("the daemon has published it")
+		if m.distrusts() != (strings.TrimSpace(verdict) == "unreliable") {
+			t.Fatalf("%v after: %s", m.distrusts(), step)
 		}
+		steps++
 	}
-	m.witness = vmPage(8, 10, vmUnreliable)
-	m.look()
-	if !m.distrusts() {
-		t.Fatal("the hypervisor said so")
+	if steps < 20 {
+		t.Errorf("%d steps", steps)
 	}
-	m.witness = vmPage(8, 10, 2)
-	m.witness[vmSeqAt] = 9 // being written, and it may be a move
-	m.look()
-	if !m.distrusts() {
-		t.Fatal("it may have moved")
+}
+
+func TestAnotherPageIsNoWitness(t *testing.T) {
+	if !vmPage(7, 9, 2).isVMClock() || make(witness, vmPageSize).isVMClock() {
+		t.Error("that is a vmclock page, and that is none")
 	}
 }
 

@@ -10,9 +10,10 @@ use super::explain::AttachError;
 use super::file::PageFile;
 use super::moment::{check_lines, check_page, Moment};
 use super::view::View;
+use super::witness::Moved;
 use crate::counter::{counter_id, ticks_ordered};
 use crate::page::Lines;
-use crate::{CounterId, Error, Page, Reading, PROCESSOR_COUNTER};
+use crate::{CounterId, Error, Page, Reading, Status, PROCESSOR_COUNTER};
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
 use std::os::unix::ffi::OsStrExt;
@@ -48,8 +49,10 @@ const WAIT: Duration = Duration::from_micros(20);
 /// that come meanwhile wait for it, some µs, but never for long: after 2 ms they go on with the
 /// lines there are. So does a forked child whose parent had a thread renewing at that moment; it
 /// should attach anew. [`Clock::attach`](crate::Clock::attach) with the feature `sys` does the same
-/// through the C library, whose readers wait for nobody, and which also watches the hypervisor's
-/// page for migrations.
+/// through the C library, whose readers wait for nobody.
+///
+/// In a guest whose hypervisor has a page, /dev/vmclock0, a migration makes readings
+/// [`Status::Unreliable`] from the next look on, until the writer has seen the migration too.
 pub struct SharedPage {
     /// One line for a lease, over the processor's counter; empty where that cannot be read.
     shown: Page,
@@ -71,6 +74,7 @@ struct Mirror {
     look_up_ticks: u64,
     mono_offset_ns: i64,
     error: Option<Error>,
+    moved: Moved,
 }
 
 fn has_passed(ticks: u64, now_ticks: u64) -> bool {
@@ -90,13 +94,15 @@ struct Copied {
     lines: Lines,
     refresh_ticks: u64,
     seq: u64,
+    disruption_marker: u64,
     mono_offset_ns: i64,
 }
 
 fn copied(page: &Page, check: impl FnOnce(&Lines) -> Result<i64, Error>) -> Result<Copied, Error> {
     let (lines, refresh_ticks) = page.read_back().ok_or(Error::Stale)?;
     let mono_offset_ns = check(&lines)?;
-    Ok(Copied { lines, refresh_ticks, seq: page.seq_whole(), mono_offset_ns })
+    let (seq, disruption_marker) = (page.seq_whole(), page.disruption_marker());
+    Ok(Copied { lines, refresh_ticks, seq, disruption_marker, mono_offset_ns })
 }
 
 fn open(path: &Path) -> Result<(PageFile, Copied), Error> {
@@ -165,6 +171,15 @@ impl Mirror {
         self.mono_offset_ns = copied.mono_offset_ns;
         self.changed_ticks = now_ticks;
     }
+
+    /// After a move the lines go on being shown: readers get no step, and no promise either.
+    fn promised(&self, lines: &Lines) -> Lines {
+        let mut lines = *lines;
+        if self.moved.distrusts() {
+            lines.set_status(Status::Unreliable);
+        }
+        lines
+    }
 }
 
 impl SharedPage {
@@ -181,8 +196,11 @@ impl SharedPage {
         }
         // The path is looked up again later, perhaps from another folder.
         let path = std::path::absolute(path).map_err(|_| Error::NotFound)?;
+        let mut moved = Moved::open();
         let now_ticks = ticks_ordered();
+        moved.look();
         let (file, copied) = open(&path)?;
+        moved.note_page(copied.disruption_marker);
         let shared = Self {
             shown: Page::begin(PROCESSOR_COUNTER),
             shadow: Page::begin(CounterId::Os),
@@ -198,6 +216,7 @@ impl SharedPage {
                 look_up_ticks: now_ticks,
                 mono_offset_ns: copied.mono_offset_ns,
                 error: None,
+                moved,
             }),
         };
         shared.renew_locked(&mut shared.lock(), now_ticks, None)?;
@@ -244,6 +263,7 @@ impl SharedPage {
     /// lease after it.
     fn renew_now(&self, mirror: &mut Mirror) -> Result<(), Error> {
         let now_ticks = ticks_ordered();
+        mirror.moved.look();
         let looked = mirror.look(now_ticks);
         mirror.error = looked.as_ref().err().copied();
         match looked {
@@ -266,7 +286,10 @@ impl SharedPage {
             Some(copied) => (copied.lines, copied.refresh_ticks, copied.mono_offset_ns),
             None => (mirror.lines, mirror.refresh_ticks, mirror.mono_offset_ns),
         };
-        let shown = self.show(lines, refresh_ticks, now_ticks, offset_ns);
+        if let Some(copied) = copied {
+            mirror.moved.note_page(copied.disruption_marker);
+        }
+        let shown = self.show(mirror.promised(&lines), refresh_ticks, now_ticks, offset_ns);
         if let (Some(copied), Ok(()) | Err(Error::Disrupted)) = (copied, shown) {
             mirror.keep(copied, now_ticks);
         }
@@ -405,5 +428,58 @@ impl SharedPage {
 impl core::fmt::Debug for SharedPage {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("SharedPage").field("shown", &self.shown).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A page on this machine's clocks, written once, at a pace that is about right, and with a
+    /// bound that covers how wrong it is.
+    fn publish(path: &Path) {
+        let (first, then) = (Moment::look(), std::time::Instant::now());
+        std::thread::sleep(Duration::from_millis(20));
+        let ns = then.elapsed().as_nanos();
+        let ticks = u128::from(ticks_ordered() - first.ticks_before);
+        let mut lines = Lines::default();
+        lines.after.period_ns = (ns / ticks) as u32;
+        lines.after.period_frac = ((ns << 64) / ticks) as u64;
+        lines.validity.silent_ticks = 1 << 50;
+        lines.validity.void_ticks = 1 << 51;
+        lines = Moment::look().lines(&lines, 0);
+        for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
+            line.maxerror_ns = 1 << 40;
+        }
+        lines.set_status(Status::Synchronized);
+        let page = Page::begin(counter_id());
+        page.publish(&lines, 1 << 40);
+        // SAFETY: a page is so many bytes, without gaps.
+        let bytes = unsafe { &*(&raw const page).cast::<[u8; Page::SIZE]>() };
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
+        let folder = std::env::temp_dir().join(format!("timebase-moved-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let path = folder.join("page");
+        publish(&path);
+        let shared = SharedPage::attach(&path).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+
+        assert_eq!(shared.now().status(), Status::Synchronized);
+        shared.lock().moved.pretend(Some(u64::MAX)); // another one now, or none
+        shared.renew().unwrap();
+        assert_eq!(shared.now().status(), Status::Unreliable);
+        assert_eq!(shared.at(ticks_ordered()).status(), Status::Unreliable);
+        shared.lock().moved.pretend(None);
+        shared.renew().unwrap();
+        assert_eq!(shared.now().status(), Status::Unreliable);
+        shared.lock().moved.note_page(7);
+        shared.renew().unwrap();
+        assert_eq!(shared.now().status(), Status::Synchronized);
     }
 }

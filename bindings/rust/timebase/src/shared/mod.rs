@@ -8,6 +8,7 @@ mod mirror;
 mod moment;
 mod trusted;
 mod view;
+mod witness;
 
 pub use explain::AttachError;
 pub use mirror::SharedPage;

@@ -10,7 +10,7 @@
 
 use crate::page::{flags_at, Line, Lines, NEVER};
 use crate::reading::Flags;
-use crate::{Page, Reading};
+use crate::{Page, Reading, Status};
 
 /// A slew brings 1 ns in 2,000: 500 ppm. So does a bridge.
 const SLEW_DIVISOR: u128 = 2000;
@@ -71,6 +71,12 @@ impl Lines {
         let (silent, void) = (self.validity.silent_ticks, self.validity.void_ticks);
         for line in [&mut self.before, &mut self.slew, &mut self.after] {
             line.flags = flags_at(d, silent, void, Flags(line.flags)).0;
+        }
+    }
+
+    pub(super) fn set_status(&mut self, status: Status) {
+        for line in [&mut self.before, &mut self.slew, &mut self.after] {
+            line.flags = Flags(line.flags).with_status(status).0;
         }
     }
 }

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+//! Has this guest been migrated, or restored from a snapshot, since its lines were drawn? Where the
+//! kernel's clock is made of the same counter, a stop of both is seen by nobody inside. The
+//! hypervisor's page, /dev/vmclock0, has numbers that change; a reader compares them by itself, and
+//! need not wait for the daemon to have noticed.
+
+use core::ffi::c_void;
+use core::ptr::{null_mut, NonNull};
+use core::sync::atomic::{fence, AtomicU32, Ordering};
+use rustix::fs::{fstat, open, FileType, Mode, OFlags};
+use rustix::mm::{mmap, munmap, MapFlags, ProtFlags};
+
+const DEVICE: &str = "/dev/vmclock0";
+
+// Of Linux' vmclock-abi.h: offsets, all little-endian.
+const MAGIC_AT: usize = 0x00;
+const SIZE_AT: usize = 0x04;
+const VERSION_AT: usize = 0x08;
+const SEQ_AT: usize = 0x0c;
+const MARKER_AT: usize = 0x10;
+const FLAGS_AT: usize = 0x18;
+const STATUS_WORD_AT: usize = 0x20; // its third byte
+const GENERATION_AT: usize = 0x68;
+
+const MAGIC: u32 = 0x4b4c_4356;
+const VERSION: u32 = 1;
+const UNRELIABLE: u8 = 4;
+const GENERATION_PRESENT: u32 = 1 << 8;
+
+const PAGE_SIZE: usize = 4096;
+const ATTEMPTS: usize = 8;
+
+/// What the page said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// Another after a migration.
+    marker: u64,
+    /// Another after a restore; 0 where the page has none.
+    generation: u64,
+    status: u8,
+}
+
+/// The hypervisor's page as words.
+struct Words<'a>(&'a [AtomicU32; PAGE_SIZE / 4]);
+
+impl Words<'_> {
+    fn word(&self, at: usize) -> u32 {
+        u32::from_le(self.0[at / 4].load(Ordering::Relaxed))
+    }
+
+    /// In halves, for processors without atomics of 64 bits; seq says whether they belong together.
+    fn long(&self, at: usize) -> u64 {
+        u64::from(self.word(at + 4)) << 32 | u64::from(self.word(at))
+    }
+
+    fn is_vmclock(&self) -> bool {
+        self.word(MAGIC_AT) == MAGIC
+            && self.word(SIZE_AT) as usize >= GENERATION_AT
+            && self.word(VERSION_AT) & 0xffff == VERSION
+    }
+
+    fn copy(&self) -> Mark {
+        let has_generation = self.word(SIZE_AT) as usize >= GENERATION_AT + 8
+            && self.word(FLAGS_AT) & GENERATION_PRESENT != 0;
+        Mark {
+            marker: self.long(MARKER_AT),
+            generation: if has_generation { self.long(GENERATION_AT) } else { 0 },
+            status: (self.word(STATUS_WORD_AT) >> 16) as u8,
+        }
+    }
+
+    /// Never waits: a few attempts. The hypervisor makes seq odd, writes, and makes it even again,
+    /// with barriers in between.
+    fn read(&self) -> Option<Mark> {
+        for _ in 0..ATTEMPTS {
+            let seq = self.word(SEQ_AT);
+            fence(Ordering::Acquire);
+            let mark = self.copy();
+            fence(Ordering::Acquire);
+            if seq & 1 == 0 && self.word(SEQ_AT) == seq {
+                return Some(mark);
+            }
+        }
+        None
+    }
+}
+
+/// The hypervisor's page, mapped for reading.
+struct Witness(NonNull<c_void>);
+
+// SAFETY: a mapping belongs to the process, and is read by atomic loads alone.
+unsafe impl Send for Witness {}
+
+impl Witness {
+    /// Only a device of root's is taken: a regular file could be cut short under the mapping, and
+    /// its owner be anybody.
+    fn open() -> Option<Self> {
+        let flags =
+            OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+        let device = open(DEVICE, flags, Mode::empty()).ok()?;
+        let stat = fstat(&device).ok()?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice || stat.st_uid != 0 {
+            return None;
+        }
+        // SAFETY: a new mapping, where the kernel likes.
+        let page = unsafe {
+            mmap(null_mut(), PAGE_SIZE, ProtFlags::READ, MapFlags::SHARED, &device, 0).ok()?
+        };
+        let witness = Self(NonNull::new(page)?);
+        witness.words().is_vmclock().then_some(witness)
+    }
+
+    fn words(&self) -> Words<'_> {
+        // SAFETY: a page of memory that is aligned, and mapped until this is dropped.
+        Words(unsafe { self.0.cast().as_ref() })
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        // SAFETY: nobody has a reference into the mapping any more.
+        let _ = unsafe { munmap(self.0.as_ptr(), PAGE_SIZE) };
+    }
+}
+
+/// So many pages of a daemon that does not read the hypervisor's page: 5 s at its usual pace.
+const PAGES_MIN: u32 = 20;
+
+/// A guest that was stopped, migrated or restored has lines of another stretch of time, until its
+/// daemon has seen that, too.
+pub(super) struct Moved {
+    witness: Option<Witness>,
+    /// Of the newest look that was not in the middle of an update.
+    mark: Option<Mark>,
+    /// The hypervisor calls its own clock unreliable.
+    is_told: bool,
+    /// And the daemon has not published it.
+    is_moved: bool,
+    /// The disruption marker of the page that was copied last.
+    marker: u64,
+    /// Copied since the move, with the old marker.
+    pages: u32,
+}
+
+impl Moved {
+    /// Harmless where there is no such page.
+    pub(super) fn open() -> Self {
+        let witness = Witness::open();
+        let mark = witness.as_ref().and_then(|witness| witness.words().read());
+        Self { witness, mark, is_told: false, is_moved: false, marker: 0, pages: 0 }
+    }
+
+    /// Comes before the daemon's page is copied.
+    pub(super) fn look(&mut self) {
+        let now = self.witness.as_ref().and_then(|witness| witness.words().read());
+        self.compare(now);
+    }
+
+    /// A page that was known then and is not now is being written, and its marker may be another.
+    fn compare(&mut self, now: Option<Mark>) {
+        let Some(then) = self.mark else {
+            self.mark = now;
+            return;
+        };
+        let is_same = |now: Mark| now.marker == then.marker && now.generation == then.generation;
+        if now.is_some_and(is_same) {
+            self.is_told = now.is_some_and(|now| now.status == UNRELIABLE);
+        } else {
+            (self.is_moved, self.is_told, self.pages) = (true, false, 0);
+        }
+        self.mark = now.or(self.mark);
+    }
+
+    /// The daemon has published a disruption, or has had the time to: the lines are of this stretch
+    /// of time.
+    pub(super) fn note_page(&mut self, disruption_marker: u64) {
+        let is_published = disruption_marker != self.marker;
+        self.marker = disruption_marker;
+        self.pages += 1;
+        if is_published || self.pages >= PAGES_MIN {
+            self.is_moved = false;
+        }
+    }
+
+    pub(super) fn distrusts(&self) -> bool {
+        self.is_moved || self.is_told
+    }
+
+    /// As if the last look had shown this marker, or no page.
+    #[cfg(test)]
+    pub(super) fn pretend(&mut self, marker: Option<u64>) {
+        self.mark = marker.map(|marker| Mark { marker, generation: 0, status: 0 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(bytes: &mut [u8], at: usize, value: u64, size: usize) {
+        bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+    }
+
+    /// The page of one line of `moves`.
+    fn page(numbers: &[u64]) -> [AtomicU32; PAGE_SIZE / 4] {
+        let &[seq, marker, generation, flags, size, status] = numbers else {
+            panic!("six numbers, not {numbers:?}");
+        };
+        let mut bytes = [0; PAGE_SIZE];
+        put(&mut bytes, 0x00, 0x4b4c_4356, 4);
+        put(&mut bytes, 0x04, size, 4);
+        put(&mut bytes, 0x08, 1, 2);
+        put(&mut bytes, 0x0c, seq, 4);
+        put(&mut bytes, 0x10, marker, 8);
+        put(&mut bytes, 0x18, flags, 8);
+        put(&mut bytes, 0x22, status, 1);
+        put(&mut bytes, 0x68, generation, 8);
+        core::array::from_fn(|i| {
+            AtomicU32::new(u32::from_ne_bytes(bytes[4 * i..4 * i + 4].try_into().unwrap()))
+        })
+    }
+
+    fn step(moved: &mut Moved, event: &str, numbers: &[u64]) {
+        match event {
+            "vm" => {
+                let page = page(numbers);
+                assert!(Words(&page).is_vmclock());
+                moved.compare(Words(&page).read());
+            }
+            "page" => (0..numbers[1]).for_each(|_| moved.note_page(numbers[0])),
+            _ => panic!("no event: {event}"),
+        }
+    }
+
+    /// The same table as C's and Go's.
+    #[test]
+    fn moves_are_noticed_as_by_c() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/moves");
+        let Ok(text) = std::fs::read_to_string(path) else {
+            assert!(!std::path::Path::new(path).with_file_name("law.h").exists());
+            println!("not tried: {path} is not in the package, only in the project's tree");
+            return;
+        };
+        let mut moved = Moved::open();
+        moved.witness = None;
+        moved.pretend(None);
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut steps = 0;
+        for line in lines {
+            let (event, verdict) = line.split_once("->").expect("event -> verdict");
+            let mut words = event.split_whitespace();
+            let name = words.next().expect("an event");
+            let numbers: Vec<u64> = words.map(|word| word.parse().expect("a number")).collect();
+            step(&mut moved, name, &numbers);
+            let said = if moved.distrusts() { "unreliable" } else { "trusted" };
+            assert_eq!(said, verdict.trim(), "after: {line}");
+            steps += 1;
+        }
+        assert!(steps >= 20, "{steps} steps");
+    }
+
+    #[test]
+    fn another_page_is_none() {
+        let nothing = [const { AtomicU32::new(0) }; PAGE_SIZE / 4];
+        assert!(!Words(&nothing).is_vmclock());
+        let mut short = page(&[8, 1, 0, 0, 0x67, 2]);
+        assert!(!Words(&short).is_vmclock());
+        short = page(&[8, 1, 0, 0, 0x68, 2]);
+        assert!(Words(&short).is_vmclock());
+        *short[VERSION_AT / 4].get_mut() = 2u32.to_le();
+        assert!(!Words(&short).is_vmclock());
+    }
+}
