@@ -73,17 +73,45 @@ TEST_CASE("UTC is the system clock's time, and converts to it and back")
     const auto utc = timebase::utc_clock::from_sys(sys);
     CHECK(utc.time_since_epoch() == sys.time_since_epoch());
     CHECK(timebase::utc_clock::to_sys(utc) == sys);
+}
+
 #if defined(__cpp_lib_chrono) && __cpp_lib_chrono >= 201907L
+TEST_CASE("clock_cast knows the way between our clocks and those of the standard")
+{
+    const std::chrono::sys_time<std::chrono::nanoseconds> sys(1234567890123456789ns);
+    const timebase::utc_time utc(1234567890123456789ns);
     CHECK(std::chrono::clock_cast<std::chrono::system_clock>(utc) == sys);
     CHECK(std::chrono::clock_cast<timebase::utc_clock>(sys) == utc);
-    // 2017-01-01 00:00:00 UTC is 00:00:37 TAI.
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(utc) == utc);
+
+    // 2017-01-01 00:00:00 UTC is 00:00:37 TAI, and 27 leap seconds have been since 1972.
     const timebase::tai_time tai(1483228837s);
+    const timebase::utc_time there(1483228800s);
     const std::chrono::sys_time<std::chrono::seconds> day(1483228800s);
+    const std::chrono::utc_time<std::chrono::seconds> counted(1483228827s);
     CHECK(std::chrono::clock_cast<std::chrono::system_clock>(tai) == day);
     CHECK(std::chrono::clock_cast<timebase::tai_clock>(day) == tai);
-    CHECK(std::chrono::clock_cast<timebase::utc_clock>(tai) == timebase::utc_time(1483228800s));
-#endif
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(tai) == there);
+    CHECK(std::chrono::clock_cast<timebase::tai_clock>(there) == tai);
+    CHECK(std::chrono::clock_cast<std::chrono::utc_clock>(there) == counted);
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(counted) == there);
+    CHECK(std::chrono::clock_cast<std::chrono::utc_clock>(tai) == counted);
+    CHECK(std::chrono::clock_cast<timebase::tai_clock>(counted) == tai);
+
+    // In a leap second TAI goes on, and UTC shows the last second twice.
+    const timebase::tai_time leap = tai - 500ms;
+    CHECK(std::chrono::clock_cast<std::chrono::utc_clock>(leap) == counted - 500ms);
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(leap) < there);
+    CHECK(std::chrono::clock_cast<timebase::utc_clock>(leap) >= there - 1s);
+
+    static_assert(std::is_same_v<decltype(std::chrono::clock_cast<timebase::tai_clock>(there)),
+                                 timebase::tai_time>);
+    static_assert(std::is_same_v<decltype(std::chrono::clock_cast<timebase::utc_clock>(tai)),
+                                 timebase::utc_time>);
 }
+#elif __cplusplus >= 202002L
+#error "clock_cast is tried with every C++20: see chrono20.hpp"
+#endif
 
 TEST_CASE("UTC lies in its interval, and CLOCK_REALTIME in its own, if their statuses say so")
 {
