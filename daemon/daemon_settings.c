@@ -10,9 +10,10 @@
 int daemon_settings(const struct options *options, struct settings *settings,
                     struct problem *problem)
 {
-    const char *path = options->config != NULL ? options->config : CONFIG_DEFAULT;
+    const char *path = options_config(options);
     settings_default(settings);
     int result = config_read(path, settings, problem);
+    settings->has_file = result == 0;
     /* The default file may be missing. */
     if (result < 0 || (result > 0 && options->config != NULL))
         return -1;

@@ -28,7 +28,7 @@ int log_level_named(const char *name, size_t length)
     return -1;
 }
 
-static const char *name_of(int level)
+const char *log_level_name(int level)
 {
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
         if (levels[i].level == level)
@@ -73,7 +73,7 @@ void log_line(enum log_level level, const char *format, ...)
     tame(text);
     int length = is_to_journal()
         ? snprintf(line, sizeof(line), "<%d>%s\n", (int)level, text)
-        : snprintf(line, sizeof(line), "timebased: %s: %s\n", name_of((int)level), text);
+        : snprintf(line, sizeof(line), "timebased: %s: %s\n", log_level_name((int)level), text);
     /* A failed write of a log line cannot be reported. */
     ssize_t written = write(STDERR_FILENO, line, (size_t)length);
     (void)written;

@@ -19,6 +19,9 @@ enum log_level {
 /* The level of this name, which need not end after length; -1: there is none. */
 int log_level_named(const char *name, size_t length);
 
+/* "?" if no level has this number. */
+const char *log_level_name(int level);
+
 /* Lines above this level are left out. */
 void log_set_level(int level);
 

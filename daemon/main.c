@@ -2,15 +2,30 @@
 /* timebased: keeps the page that all processes share. docs/guide/daemon.md, timebased(8). */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <timebase/version.h>
 
+#include "config/show.h"
 #include "daemon.h"
 #include "log.h"
 
 /* As of other daemons: bad options or configuration. */
 enum { EXIT_BAD_USAGE = 2 };
+
+/* All of it is a configuration: what is not a setting is a comment. */
+static int check(const struct options *options, const struct settings *settings)
+{
+    const char *file = options_config(options);
+    if (settings->has_file)
+        printf("# read: %s\n", file);
+    else
+        printf("# not read, for there is no such file: %s\n", file);
+    show_settings(stdout, settings, &options->flags);
+    puts("# The configuration is good.");
+    return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
+}
 
 static int run(const struct options *options)
 {
@@ -22,8 +37,7 @@ static int run(const struct options *options)
     }
     if (options->action == OPTIONS_RUN)
         return daemon_run(options, &settings);
-    puts("timebased: the configuration is good");
-    return 0;
+    return check(options, &settings);
 }
 
 /* If one of the three were closed, the lock could get its number, and messages would go there. */

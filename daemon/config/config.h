@@ -10,7 +10,8 @@
 
 #include "settings.h"
 
-#define CONFIG_DEFAULT "/etc/timebase/timebased.conf"
+/* The build says where: below its sysconfdir. */
+#define CONFIG_DEFAULT TIMEBASED_CONFIG
 
 /* Larger files are no configuration. */
 enum { CONFIG_BYTES = 1 << 16 };

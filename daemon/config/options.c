@@ -4,11 +4,13 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "config.h"
+
 const char options_help[] =
     "Usage: timebased [OPTION]...\n"
     "Keeps the page that says what the processor's counter means, for all processes to read.\n"
     "\n"
-    "  --config=FILE         configuration; /etc/timebase/timebased.conf, if it exists\n"
+    "  --config=FILE         configuration; " CONFIG_DEFAULT ", if it exists\n"
     "  --page=PATH           the page; /run/timebase/page\n"
     "  --interval=TIME       between publications, 100ms to 2s; 250ms\n"
     "  --drift=PPM           allowance for the oscillator, 1 to 1000; 50\n"
@@ -22,7 +24,7 @@ const char options_help[] =
     "  --never-moved=yes     this guest is never stopped, moved or restored; no\n"
     "  --lock-memory         stay in memory: never wait for a page of swapped-out code\n"
     "  --foreground          accepted and without effect: there is no background\n"
-    "  --check               look at options and configuration, and end\n"
+    "  --check               say what was read and what is in force by it, and end\n"
     "  --help, --version\n"
     "\n"
     "A flag goes over the configuration. SIGHUP reads the configuration again, SIGTERM ends.\n"
@@ -124,4 +126,9 @@ int options_parse(int argc, char **argv, struct options *options, struct problem
         if (take(options, found, argv[at], problem) != 0)
             return -1;
     }
+}
+
+const char *options_config(const struct options *options)
+{
+    return options->config != NULL ? options->config : CONFIG_DEFAULT;
 }

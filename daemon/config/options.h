@@ -23,6 +23,9 @@ struct options {
 
 extern const char options_help[];
 
+/* The file to read: the one that was asked for, or the default. */
+const char *options_config(const struct options *options);
+
 /*
  * Returns 0; or -1 and *problem names the argument. Keeps pointers into argv; one thread at a time,
  * as getopt_long() has globals.

@@ -47,6 +47,7 @@ struct settings {
     int log_level;               /* enum log_level */
     bool never_moved; /* the administrator's word: this guest is not migrated, stopped, restored */
     unsigned given;   /* bit k: key k was set by somebody */
+    bool has_file;    /* the configuration was there and was read */
 };
 
 void settings_default(struct settings *settings);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* show: the settings in force, for those who ask what the daemon would do. */
+#ifndef DAEMON_SHOW_H
+#define DAEMON_SHOW_H
+
+#include <stdio.h>
+
+#include "settings.h"
+
+/*
+ * Each key with its value and who set it, as lines that are a configuration themselves. `flags` are
+ * those of the command line, which are in `settings` already. A path with " #" in it is shown as it
+ * is, and no configuration can have it.
+ */
+void show_settings(FILE *out, const struct settings *settings, const struct settings *flags);
+
+#endif
