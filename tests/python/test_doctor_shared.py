@@ -6,7 +6,7 @@ import os
 import pytest
 from shared_pages import write_page
 
-from timebase.doctor.shared import chrony, drift, page
+from timebase.doctor.shared import chrony, drift, page, place
 from timebase.doctor.shared.examine import examine
 from timebase.doctor.tree import Tree
 
@@ -22,7 +22,7 @@ def usual_umask():
 
 def tree(folder, **files):
     """chrony="text" is /etc/chrony/chrony.conf, timebased="text" its own; others by path."""
-    paths = {"chrony": chrony.PLACES[0], "timebased": drift.PATH}
+    paths = {"chrony": chrony.PLACES[0], "timebased": place.DEFAULT}
     for name, text in files.items():
         path = folder / paths.get(name, name).lstrip("/")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +88,8 @@ def test_fault_of_the_page_is_found(tmp_path, make, id):
         ("rtcsync\nmaxclockerror 10\n", "", "chrony.conf:2"),
         ("rtcsync\nmaxclockerror 50\n", "drift = 20\n", "drift = 50"),
         ("rtcsync\nmaxclockerror 50\n", "drift = 100 # warm room\n", "maxclockerror 100"),
+        ("rtcsync\nmaxclockerror 50\n", "drift = 20ppm\n", "drift = 50"),
+        ("rtcsync\nmaxclockerror 50\n", "drift = 100000 ppb\n", "maxclockerror 100"),
     ],
 )
 def test_two_allowances_for_one_oscillator_are_named(tmp_path, theirs, ours, told):
@@ -100,12 +102,12 @@ def test_two_allowances_for_one_oscillator_are_named(tmp_path, theirs, ours, tol
     assert unused.severity == "info"
 
 
-@pytest.mark.parametrize("value", ["", "fast", "-1", "0", "nan", "inf"])
+@pytest.mark.parametrize("value", ["", "fast", "ppm", "20 pps", "-1", "0", "nan", "inf"])
 def test_a_drift_that_is_none_is_named_by_its_line(tmp_path, value):
     found = drift.read(tree(tmp_path, timebased=f"# mine\n\ndrift = {value}\n"))
     (finding,) = drift.judge(found, None, True)
     assert finding.id == "drift-unusable"
-    assert f"{drift.PATH}:3" in finding.text
+    assert f"{place.DEFAULT}:3" in finding.text
 
 
 def test_without_rtcsync_the_kernel_is_never_synchronised(tmp_path):
@@ -159,3 +161,26 @@ def test_worst_first(tmp_path):
     order = ["critical", "warning", "info", "ok"]
     places = [order.index(finding["severity"]) for finding in found["findings"]]
     assert places == sorted(places)
+
+
+def invented_daemon(folder, told):
+    program = folder / "timebased"
+    program.write_text(f"#!/bin/sh\ncat <<'E'\n{told}\nE\n")
+    program.chmod(0o755)
+    return str(folder)
+
+
+def test_the_daemon_is_asked_where_its_configuration_is(tmp_path):
+    told = "  --config=FILE         configuration; /opt/a b/etc/timebased.conf, if it exists"
+    assert place.configuration(invented_daemon(tmp_path, told)) == "/opt/a b/etc/timebased.conf"
+
+
+def test_without_a_daemon_or_with_one_that_is_silent_it_is_the_usual_place(tmp_path):
+    assert place.configuration(str(tmp_path)) == place.DEFAULT
+    assert place.configuration(invented_daemon(tmp_path, "Usage: ...")) == place.DEFAULT
+
+
+def test_advice_names_the_file_that_this_daemon_reads(tmp_path):
+    found = drift.read(tree(tmp_path, **{"/opt/x.conf": "drift = 20\n"}), "/opt/x.conf")
+    (finding,) = drift.judge(found, chrony.Chrony("chrony.conf", maxclockerror_ppm=50), True)
+    assert "/opt/x.conf:1" in finding.text and "into /opt/x.conf" in finding.advice

@@ -13,36 +13,46 @@ from dataclasses import dataclass
 
 from timebase.doctor.finding import Finding
 from timebase.doctor.shared.chrony import Chrony
+from timebase.doctor.shared.place import DEFAULT
 from timebase.doctor.tree import Tree
 
-PATH = "/etc/timebase/timebased.conf"
 DEFAULT_PPM = 50.0  # ASSUME_DRIFT_PPM
 
 
 @dataclass(frozen=True)
 class Drift:
+    path: str = DEFAULT  # of the configuration, whether it is there or not
     ppm: float = DEFAULT_PPM
     place: str | None = None  # "file:line"; None: the default
     problem: str | None = None  # the file's value is none
 
 
-def read(tree: Tree) -> Drift:
-    found = Drift()
-    for number, line in enumerate((tree.text(PATH) or "").splitlines(), 1):
+def read(tree: Tree, path: str = DEFAULT) -> Drift:
+    found = Drift(path)
+    for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
         key, equals, value = line.partition("#")[0].partition("=")
         if equals and key.strip() == "drift":
-            found = _drift(value.strip(), f"{PATH}:{number}")
+            found = _drift(path, value.strip(), f"{path}:{number}")
     return found
 
 
-def _drift(text: str, place: str) -> Drift:
-    try:
-        ppm = float(text)
-    except ValueError:
-        ppm = math.nan
+def _drift(path: str, text: str, place: str) -> Drift:
+    ppm = _ppm(text)
     if not (math.isfinite(ppm) and ppm > 0):
-        return Drift(place=place, problem=f"{place}: drift = {text!r} is no rate above 0 in ppm.")
-    return Drift(ppm, place)
+        problem = f"{place}: drift = {text!r} is no rate above 0 in ppm."
+        return Drift(path, place=place, problem=problem)
+    return Drift(path, ppm, place)
+
+
+def _ppm(text: str) -> float:
+    """With a unit, as timebased takes it, or without; not a number if it is none."""
+    for unit, ppm in (("ppm", 1.0), ("ppb", 1e-3), ("", 1.0)):
+        if text.endswith(unit):
+            try:
+                return float(text[: len(text) - len(unit)]) * ppm
+            except ValueError:
+                return math.nan
+    return math.nan
 
 
 def judge(drift: Drift, chrony: Chrony | None, is_daemon_used: bool) -> Iterator[Finding]:
@@ -70,11 +80,11 @@ def _together(drift: Drift, chrony: Chrony, is_daemon_used: bool) -> Finding:
             f"{ours}, {theirs}: between two polls chrony claims an error that grows too slowly for "
             "what timebased takes this machine for, and the bound of UTC rests on that claim.",
             f"Write `maxclockerror {drift.ppm:g}` into {chrony.path}, or a smaller `drift` into "
-            f"{PATH} if the oscillator is known to be so good.",
+            f"{drift.path} if the oscillator is known to be so good.",
         )
     return Finding(
         "drift-mismatch",
         severity,
         f"{ours}, {theirs}: somebody knows this oscillator to be worse than the bound allows for.",
-        f"Write `drift = {chrony.maxclockerror_ppm:g}` into {PATH}, or correct {chrony.path}.",
+        f"Write `drift = {chrony.maxclockerror_ppm:g}` into {drift.path}, or correct {chrony.path}.",
     )

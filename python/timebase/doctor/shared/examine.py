@@ -7,15 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from timebase.doctor.finding import SEVERITIES
-from timebase.doctor.shared import chrony, drift, page
+from timebase.doctor.shared import chrony, drift, page, place
 from timebase.doctor.tree import Tree
 
 
 def examine(tree: Tree | None = None, page_path: Path | None = None) -> dict:
     """What `doctor --json` prints as "shared"."""
+    path = place.DEFAULT if tree else place.configuration()
     tree = tree or Tree()
     looked = page.look(page_path)
-    configuration, ours = chrony.read(tree), drift.read(tree)
+    configuration, ours = chrony.read(tree), drift.read(tree, path)
     findings = [
         *page.judge(looked),
         *chrony.judge(configuration),
