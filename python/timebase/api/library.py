@@ -15,6 +15,7 @@ from timebase.api._declarations import ffi
 from timebase.api.errors import EnvironmentVariableError, EstimateError, TimebaseError
 
 NAME = "libtimebase_python.so"
+INSIDE = "_libs"  # of the package, where Meson installed it with the C library
 # Where meson-python puts a package's shared libraries: beside the package.
 FOLDER = ".timebase.mesonpy.libs"
 COUNTER_VARIABLE = "TIMEBASE_COUNTER"
@@ -23,9 +24,11 @@ COUNTERS = ("auto", "os")
 
 def library_path() -> str:
     """Of the C library, for the dynamic linker."""
-    beside = Path(__file__).resolve().parents[2] / FOLDER / NAME
+    package = Path(__file__).resolve().parents[1]
+    inside = package / INSIDE / NAME
+    beside = package.parent / FOLDER / NAME
     site = Path(sysconfig.get_path("platlib")) / FOLDER / NAME
-    for path in (beside, site):
+    for path in (inside, beside, site):
         if path.exists():
             return str(path)
     return NAME  # installed with the system's own libraries
