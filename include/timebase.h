@@ -11,6 +11,7 @@
  *
  *     error.h      what a negative result means
  *     counter.h    ticks: reading the counter, and what is known about it
+ *     cpus.h       do the counters of this machine's CPUs agree?
  *     page.h       what a tick means: the published lines
  *     clock.h      time: UTC, monotonic, TAI, bounds, conversion
  *     interval.h   which of two events came first, and waiting until that is certain
@@ -22,7 +23,7 @@
  *
  * C11 or C++17, GCC or Clang. All functions may be called from any thread and, unless their
  * comment says otherwise, from a signal handler. Nothing here prints or exits, and nothing but
- * timebase_clock_attach() and timeline.h take memory.
+ * timebase_clock_attach(), cpus.h and timeline.h take memory.
  */
 #ifndef TIMEBASE_H
 #define TIMEBASE_H
@@ -32,6 +33,8 @@
 #include <timebase/error.h>
 
 #include <timebase/counter.h>
+
+#include <timebase/cpus.h>
 
 #include <timebase/page.h>
 

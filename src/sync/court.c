@@ -14,7 +14,7 @@
 
 #include "clock/counter/readable.h"
 
-enum { COURTS = 4, ROUNDS = 200, LOOKS_PER_CLOCK = 64 };
+enum { COURTS = 4, LOOKS_PER_CLOCK = 64 };
 enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
 /* For the threads of a late pair to see the end by themselves. */
 #define NOTICE_NS 2000000
@@ -34,7 +34,9 @@ struct court {
     struct lane here, there;
     unsigned users; /* the caller and its threads; 0: free */
     unsigned ended; /* threads of the pair at hand that are through */
+    uint32_t rounds;
     int64_t deadline_ns;
+    uint64_t began_ticks;       /* here */
     struct skew_range range[2]; /* what each side has seen: only its own half is narrowed */
 };
 
@@ -58,9 +60,13 @@ static void throw(struct lane * lane, uint32_t turn, uint64_t ticks)
 static bool catch (const struct court *court, const struct lane *lane, uint32_t turn,
                    uint64_t *sent, uint64_t *received)
 {
-    for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++)
-        if (looks % LOOKS_PER_CLOCK == 0 && is_late(court))
+    for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++) {
+        if (looks % LOOKS_PER_CLOCK != 0)
+            continue;
+        if (is_late(court))
             return false;
+        timebase_arch_relax(); /* a slow one: perhaps both share a core, or an emulator's thread */
+    }
     *received = timebase_ticks_ordered();
     *sent = lane->ticks;
     return true;
@@ -76,7 +82,8 @@ static void *play_here(void *context)
 {
     struct court *court = context;
     uint64_t sent, received;
-    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
+    court->began_ticks = timebase_ticks_ordered();
+    for (uint32_t turn = 1; turn <= court->rounds; turn++) {
         throw(&court->here, turn, timebase_ticks_ordered());
         if (!catch (court, &court->there, turn, &sent, &received))
             break;
@@ -90,7 +97,7 @@ static void *play_there(void *context)
 {
     struct court *court = context;
     uint64_t sent, received;
-    for (uint32_t turn = 1; turn <= ROUNDS; turn++) {
+    for (uint32_t turn = 1; turn <= court->rounds; turn++) {
         if (!catch (court, &court->here, turn, &sent, &received))
             break;
         skew_there(&court->range[1], sent, received);
@@ -157,11 +164,12 @@ static struct court *take_court(void)
 }
 
 static enum court_result play(struct court *court, int here, int there, int64_t limit_ns,
-                              struct skew_range *range)
+                              struct court_score *score)
 {
     court->here.turn = 0;
     court->there.turn = 0;
     court->ended = 0;
+    court->began_ticks = 0;
     court->range[0] = SKEW_UNKNOWN;
     court->range[1] = SKEW_UNKNOWN;
     court->deadline_ns = counter_clock_ns(CLOCK_MONOTONIC) + limit_ns;
@@ -169,19 +177,22 @@ static enum court_result play(struct court *court, int here, int there, int64_t 
         return COURT_REFUSED;
     unsigned started = 1 + start(court, play_here, here);
     if (wait_for(court, started) && started == 2) {
-        range->low_ticks = court->range[0].low_ticks;
-        range->high_ticks = court->range[1].high_ticks;
+        score->range.low_ticks = court->range[0].low_ticks;
+        score->range.high_ticks = court->range[1].high_ticks;
+        score->ticks = court->began_ticks;
     }
     return COURT_PLAYED;
 }
 
-enum court_result court_play(int here, int there, int64_t limit_ns, struct skew_range *range)
+enum court_result court_play(int here, int there, uint32_t rounds, int64_t limit_ns,
+                             struct court_score *score)
 {
     struct court *court = take_court();
-    *range = SKEW_UNKNOWN;
+    *score = (struct court_score){.range = SKEW_UNKNOWN};
     if (court == NULL)
         return COURT_FULL;
-    enum court_result result = play(court, here, there, limit_ns, range);
+    court->rounds = rounds;
+    enum court_result result = play(court, here, there, limit_ns, score);
     __atomic_fetch_sub(&court->users, 1, __ATOMIC_RELEASE);
     return result;
 }

@@ -11,10 +11,17 @@ enum court_result {
     COURT_FULL,    /* threads of earlier pairs still wait for their CPUs */
 };
 
+/* What was seen of a pair. */
+struct court_score {
+    struct skew_range range; /* the offset of `there` against `here` */
+    uint64_t ticks;          /* by the counter `here`, when it began; 0: it did not */
+};
+
 /*
- * One pair, for no longer than this and 2 ms: the offset of `there` against `here`. Threads that do
- * not get their CPU in that time are left behind, and end when they do.
+ * One pair, for so many rounds, and no longer than limit_ns and 2 ms. Threads that do not get their
+ * CPU in that time are left behind, and end when they do.
  */
-enum court_result court_play(int here, int there, int64_t limit_ns, struct skew_range *range);
+enum court_result court_play(int here, int there, uint32_t rounds, int64_t limit_ns,
+                             struct court_score *score);
 
 #endif

@@ -8,7 +8,7 @@
 #include "clock/counter/probe.h"
 #include "skew.h"
 
-#define ONLINE "/sys/devices/system/cpu/online"
+#define FOLDER "/sys/devices/system/cpu/"
 /* A list of them may have every second one. */
 enum { LIST_SIZE = 32768 };
 
@@ -59,13 +59,26 @@ unsigned skew_list_own(int cpus[SKEW_CPUS])
 }
 
 /* The kernel's list is longer than a line of the probe's. */
+static unsigned list_of(const char *path, int cpus[SKEW_CPUS])
+{
+    unsigned count = 0;
+    char *text = malloc(LIST_SIZE);
+    long length = text != NULL ? counter_read_bytes(path, text, LIST_SIZE - 1) : 0;
+    if (length > 0) {
+        text[length] = '\0';
+        text[strcspn(text, "\n")] = '\0';
+        count = skew_parse_list(text, cpus, SKEW_CPUS);
+    }
+    free(text);
+    return count;
+}
+
 unsigned skew_list_online(int cpus[SKEW_CPUS])
 {
-    static char text[LIST_SIZE]; /* one thread measures */
-    long length = counter_read_bytes(ONLINE, text, sizeof(text) - 1);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return skew_parse_list(text, cpus, SKEW_CPUS);
+    return list_of(FOLDER "online", cpus);
+}
+
+unsigned skew_list_present(int cpus[SKEW_CPUS])
+{
+    return list_of(FOLDER "present", cpus);
 }

@@ -9,23 +9,28 @@
 
 #include "clock/counter/readable.h"
 #include "court.h"
+#include "drift.h"
 
-/* The first time against the first CPU, then against others that have been measured. */
+/* The first time against the nearest, then against those further away. */
 enum { ATTEMPTS = 4 };
 /* A pair on quiet CPUs is through in 0.2 ms, thread starts included. */
 #define PAIR_NS 2000000
 
-static int online[SKEW_CPUS]; /* one thread measures */
+static bool is_listed(const struct skew_map *map, const int *online, unsigned count)
+{
+    for (unsigned i = 0; i < count && i < map->count; i++)
+        if (online[i] != map->cpus[i].number)
+            return false;
+    return count == map->count;
+}
 
 bool skew_is_outdated(const struct skew_map *map)
 {
-    unsigned count = skew_list_online(online);
-    if (count == 0)
-        return false;
-    for (unsigned i = 0; i < count && i < map->count; i++)
-        if (online[i] != map->cpus[i].number)
-            return true;
-    return count != map->count;
+    int *online = malloc(SKEW_CPUS * sizeof(online[0]));
+    unsigned count = online != NULL ? skew_list_online(online) : 0;
+    bool is_outdated = count > 0 && !is_listed(map, online, count);
+    free(online);
+    return is_outdated;
 }
 
 /* ---- the map ------------------------------------------------------------------------------- */
@@ -43,23 +48,30 @@ static void keep_known(const struct skew_map *before, struct skew_map *map)
     }
 }
 
-int skew_open(struct skew_map *map)
+static void list_cpus(struct skew_map *opened, const int *online, unsigned count)
 {
-    struct skew_map before = *map, opened = {.count = skew_list_online(online)};
-    int result = opened.count > 0 ? TIMEBASE_OK : TIMEBASE_E_UNSUPPORTED;
-    if (opened.count == 0)
-        opened.count = skew_list_own(online);
-    opened.cpus = calloc(opened.count + 1, sizeof(opened.cpus[0]));
-    if (opened.cpus == NULL)
-        opened.count = 0;
-    for (unsigned i = 0; i < opened.count; i++)
-        opened.cpus[i] = (struct skew_cpu){.number = online[i], .range = SKEW_UNKNOWN};
+    opened->cpus = calloc(count + 1, sizeof(opened->cpus[0]));
+    opened->count = opened->cpus != NULL ? count : 0;
+    for (unsigned i = 0; i < opened->count; i++)
+        opened->cpus[i] =
+            (struct skew_cpu){.number = online[i], .against = online[0], .range = SKEW_UNKNOWN};
+}
+
+int skew_open(struct skew_map *map, uint32_t throws)
+{
+    struct skew_map before = *map, opened = {.throws = throws, .next = 1};
+    int *online = malloc(SKEW_CPUS * sizeof(online[0]));
+    unsigned count = online != NULL ? skew_list_online(online) : 0;
+    int result = count > 0 ? TIMEBASE_OK : TIMEBASE_E_UNSUPPORTED;
+    if (count == 0 && online != NULL)
+        count = skew_list_own(online);
+    list_cpus(&opened, online, count);
+    free(online);
     if (opened.count > 0) {
         keep_known(&before, &opened);
         opened.cpus[0].is_measured = true;
         opened.cpus[0].range = (struct skew_range){0, 0};
     }
-    opened.next = 1;
     opened.is_done = opened.count <= 1;
     free(before.cpus);
     *map = opened;
@@ -81,16 +93,48 @@ void skew_again(struct skew_map *map, bool only_unknown)
     map->is_done = map->count <= 1;
 }
 
+/* The index of a CPU that was measured; 0, the first, if that one was not. */
+static unsigned find_measured(const struct skew_map *map, int number)
+{
+    unsigned low = 0, high = map->count;
+    while (high - low > 1) {
+        unsigned middle = low + (high - low) / 2;
+        if (map->cpus[middle].number <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return map->cpus[low].number == number && map->cpus[low].is_measured ? low : 0;
+}
+
 /*
- * Against whom: the first CPU, and where that has failed another one, each time another: half-way
- * down, a quarter, and so on, or the nearest below that was measured.
+ * Against whom: the nearest relative, and where that has failed the next one; at last the first
+ * CPU, and then others, each time another: a quarter of the way down, an eighth, and so on, or the
+ * nearest below that was measured.
  */
 static unsigned parent_of(const struct skew_map *map, unsigned which)
 {
-    unsigned parent = map->cpus[which].attempts == 0 ? 0 : which >> map->cpus[which].attempts;
+    int relatives[SKEW_RELATIVES];
+    unsigned attempts = map->cpus[which].attempts;
+    unsigned count = skew_relatives(map->cpus[which].number, relatives);
+    if (attempts < count)
+        return find_measured(map, relatives[attempts]);
+    unsigned parent = attempts == count ? 0 : which >> attempts;
     while (parent > 0 && !map->cpus[parent].is_measured)
         parent--;
     return parent;
+}
+
+/* Of an offset that has jumped only the last range tells anything. */
+static void remember(struct skew_cpu *cpu, uint64_t ticks)
+{
+    drift_add(&cpu->drift, ticks, &cpu->range);
+    struct drift_rate rate = drift_of(&cpu->drift);
+    if (rate.low > rate.high) {
+        cpu->jumps++;
+        cpu->drift.count = 0;
+        drift_add(&cpu->drift, ticks, &cpu->range);
+    }
 }
 
 /* Returns whether it has become known. */
@@ -98,16 +142,25 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
 {
     struct skew_cpu *cpu = &map->cpus[which];
     const struct skew_cpu *parent = &map->cpus[parent_of(map, which)];
-    struct skew_range seen;
-    enum court_result result = court_play(parent->number, cpu->number, limit_ns, &seen);
+    struct court_score seen;
+    enum court_result result =
+        court_play(parent->number, cpu->number, map->throws, limit_ns, &seen);
     cpu->attempts++;
     if (result != COURT_FULL) /* which says nothing of this CPU */
         cpu->is_refused = result == COURT_REFUSED;
-    if (result != COURT_PLAYED || seen.low_ticks == INT64_MIN || seen.high_ticks == INT64_MAX)
+    if (result != COURT_PLAYED || seen.range.low_ticks == INT64_MIN ||
+        seen.range.high_ticks == INT64_MAX)
         return false;
-    cpu->is_contradictory = !skew_is_usable(&seen);
-    cpu->range = skew_chain(&parent->range, &seen);
+    cpu->against = parent->number;
+    cpu->pair = seen.range;
+    cpu->is_contradictory = !skew_is_usable(&seen.range);
+    cpu->range = skew_chain(&parent->range, &seen.range);
     cpu->is_measured = skew_is_usable(&cpu->range);
+    /* No younger than what it rests on. */
+    cpu->measured_ns =
+        parent == map->cpus ? counter_clock_ns(CLOCK_MONOTONIC) : parent->measured_ns;
+    if (cpu->is_measured)
+        remember(cpu, seen.ticks - (uint64_t)skew_middle(&parent->range));
     return true;
 }
 

@@ -11,10 +11,12 @@
  *
  * where offset is what the counter there shows less what the counter here shows at the same time.
  *
- * Each CPU is measured against the first, or, where these two are not to be had together, against
- * one that was: then the two ranges add up. All takes as many rounds as it takes; each is short.
+ * Each CPU is measured against the one that it shares most with and that was measured itself, up to
+ * the first: the ranges along the way add up. So neighbours, who see each other soonest, are
+ * compared with each other, and the way has no more levels than the machine. All takes as many
+ * rounds as it takes; each is short.
  *
- *     skew_open(&map)
+ *     skew_open(&map, throws)
  *     until map.is_done:  skew_round(&map, budget_ns); ... other things ...
  *     skew_of_map(&map, &skew)
  */
@@ -38,6 +40,12 @@ void skew_here(struct skew_range *range, uint64_t sent_there, uint64_t received_
 
 /* Both ends are known, and do not contradict each other. */
 bool skew_is_usable(const struct skew_range *range);
+
+/*
+ * The best guess: both ways take the same at their quickest. Wrong by half their difference, and by
+ * half the width at most.
+ */
+int64_t skew_middle(const struct skew_range *range);
 
 /* Of c against a, from b against a and c against b; SKEW_UNKNOWN if it does not fit. */
 struct skew_range skew_chain(const struct skew_range *b_against_a,
@@ -64,8 +72,10 @@ uint64_t skew_of(const struct skew_range *ranges, unsigned count);
 /* As many as any kernel can be built for. */
 enum { SKEW_CPUS = 8192 };
 
-/* Those that are online, and those that this thread may use: how many; 0: nobody tells. */
+/* Those that are online, those that could be, and those that this thread may use: how many; 0:
+ * nobody tells. */
 unsigned skew_list_online(int cpus[SKEW_CPUS]);
+unsigned skew_list_present(int cpus[SKEW_CPUS]);
 unsigned skew_list_own(int cpus[SKEW_CPUS]);
 
 /*
@@ -74,30 +84,59 @@ unsigned skew_list_own(int cpus[SKEW_CPUS]);
  */
 unsigned skew_parse_list(const char *text, int *cpus, unsigned size);
 
+enum { SKEW_RELATIVES = 4 };
+
+/*
+ * Whom this CPU shares a core, a cache and a package with, the nearest first: of each of these the
+ * lowest, if that is another. How many; 0 of the first, and where the kernel does not tell.
+ */
+unsigned skew_relatives(int cpu, int relatives[SKEW_RELATIVES]);
+
 /* ---- all CPUs ------------------------------------------------------------------------------ */
+
+/* What a range was, and when by the counter of the first CPU. */
+struct skew_measurement {
+    uint64_t ticks;
+    struct skew_range range;
+};
+
+enum { SKEW_MEASUREMENTS = 8 };
+
+/* The last ones, the oldest first; drift.h says what follows. */
+struct skew_drift {
+    unsigned count;
+    struct skew_measurement points[SKEW_MEASUREMENTS];
+};
 
 struct skew_cpu {
     int number;
-    bool is_measured;        /* against the first */
+    int against;             /* whom it was measured against */
+    bool is_measured;        /* and that one too, up to the first */
     bool is_refused;         /* no thread of ours may run there */
     bool is_contradictory;   /* no constant offset fits what was seen */
     unsigned attempts;       /* in this round of all */
+    unsigned jumps;          /* how often no steady drift fitted: it was set, or stood still */
+    int64_t measured_ns;     /* monotonic time of the last measurement */
+    struct skew_range pair;  /* the counter here - that of `against` */
     struct skew_range range; /* against the first; of that itself 0 */
+    struct skew_drift drift; /* of range */
 };
 
 struct skew_map {
     struct skew_cpu *cpus; /* all that the kernel says are online, rising */
     unsigned count;
-    unsigned next; /* to be tried */
+    uint32_t throws; /* of each pair, each way */
+    unsigned next;   /* to be tried */
     bool is_done;  /* each was measured, or tried often enough */
 };
 
 /*
  * List the CPUs that are online, whether or not this process may run on them. What was measured of
- * those that were there before is kept. Returns 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not
+ * those that were there before is kept. A pair exchanges so many throws, if there is time: 200 find
+ * a way that is 15 % above the shortest of 2,000. Returns 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not
  * tell, and they are those of this thread's affinity; nothing at all: count is 0.
  */
-int skew_open(struct skew_map *map);
+int skew_open(struct skew_map *map, uint32_t throws);
 void skew_close(struct skew_map *map);
 
 /* Are other CPUs online than in the map? A file of a few bytes is read. */

@@ -37,8 +37,8 @@ UNITS = {
     "src/timing/wait": ["src/clock/counter"],
     "src/timing/realtime": ["src/clock/space"],
     "src/timing/calendar": ["src/clock/owner"],  # by the public waits, so also in virtual time
+    "src/sync": ["src/clock/counter"],  # two CPUs throw readings of the counter to each other
     # The daemon.
-    "src/sync": ["src/clock/counter"],
     "daemon/log": [],
     "daemon/config": ["daemon/log"],
     "daemon/history": ["daemon/log", "daemon/config", "src/timeline"],
@@ -63,6 +63,7 @@ FOUNDATION = {"version", "attributes", "error", "arithmetic"}
 PUBLIC = [
     "arch",
     "counter",
+    "cpus",
     "page",
     "clock",
     "interval",

@@ -18,6 +18,7 @@
 #include "sync/skew.h"
 
 #define WORLDS 2000
+#define THROWS_OF_A_PAIR 200
 #define THROWS 50
 
 /* Two counters, one ahead of the other by a constant; throws that take what they take. */
@@ -205,7 +206,7 @@ static void cpus_that_are_hidden_are_counted_as_unknown(void **state)
     struct skew skew;
     (void)state;
     set_online("0-1,8000-8010");
-    assert_int_equal(skew_open(&map), TIMEBASE_OK);
+    assert_int_equal(skew_open(&map, THROWS_OF_A_PAIR), TIMEBASE_OK);
     finish(&map);
     skew_of_map(&map, &skew);
     assert_int_equal(skew.cpus, 13);
@@ -220,25 +221,25 @@ static void cpus_that_come_are_measured_and_the_others_kept(void **state)
     struct skew_map map = {.cpus = NULL};
     (void)state;
     set_online("0,3");
-    skew_open(&map);
+    skew_open(&map, THROWS_OF_A_PAIR);
     assert_false(skew_is_outdated(&map));
     map.cpus[1].is_measured = true;
     map.cpus[1].range = (struct skew_range){-5, 7};
     map.is_done = true;
     set_online("0,2-3");
     assert_true(skew_is_outdated(&map));
-    skew_open(&map);
+    skew_open(&map, THROWS_OF_A_PAIR);
     assert_false(map.is_done);
     assert_false(map.cpus[1].is_measured);
     assert_true(map.cpus[2].is_measured);
     assert_true(map.cpus[2].range.high_ticks == 7);
     set_online("2-3"); /* the first is gone, and with it what the others were measured against */
     assert_true(skew_is_outdated(&map));
-    skew_open(&map);
+    skew_open(&map, THROWS_OF_A_PAIR);
     assert_int_equal(map.cpus[0].number, 2);
     assert_false(map.cpus[1].is_measured);
     set_online("2");
-    skew_open(&map);
+    skew_open(&map, THROWS_OF_A_PAIR);
     assert_true(map.is_done);
     skew_close(&map);
     counter_set_root("");
@@ -251,7 +252,7 @@ static void a_measurement_here_is_sane(void **state)
     struct skew_map map = {.cpus = NULL};
     struct skew skew;
     (void)state;
-    skew_open(&map);
+    skew_open(&map, THROWS_OF_A_PAIR);
     for (int i = 0; i < 5; i++) {
         finish(&map);
         skew_of_map(&map, &skew);
@@ -272,7 +273,7 @@ static void the_caller_s_affinity_neither_counts_nor_changes(void **state)
     struct skew_map all = {.cpus = NULL}, one = {.cpus = NULL};
     cpu_set_t kept, first, after;
     (void)state;
-    skew_open(&all);
+    skew_open(&all, THROWS_OF_A_PAIR);
     assert_int_equal(sched_getaffinity(0, sizeof(kept), &kept), 0);
     int cpu = 0;
     while (!CPU_ISSET(cpu, &kept))
@@ -280,7 +281,7 @@ static void the_caller_s_affinity_neither_counts_nor_changes(void **state)
     CPU_ZERO(&first);
     CPU_SET(cpu, &first);
     assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
-    int error = skew_open(&one);
+    int error = skew_open(&one, THROWS_OF_A_PAIR);
     finish(&one);
     sched_getaffinity(0, sizeof(after), &after);
     sched_setaffinity(0, sizeof(kept), &kept);

@@ -2,73 +2,156 @@
 /*
  * How far the counter of each CPU is from the first one's, as programs measure it.
  *
- *     cpu_offsets                          "cpu 1: -160 to 240", a line for each CPU
+ *     cpu_offsets                          "cpu 1: 40 +/- 200 ticks, ...", a line for each CPU
  *     cpu_offsets CPU contains TICKS       and exit 1 unless the range of that CPU has TICKS in it
  *     cpu_offsets CPU excludes TICKS       unless it has not
+ *     cpu_offsets as_moved TIMES           unless all ranges have what counter_mover says, so often
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sync/skew.h"
+#include <timebase.h>
 
-#define BUDGET_NS 20000000
-#define ROUNDS_MAX 2000
+#define CPUS_MAX 64
+#define ATTEMPTS 2000
+#define MOVER "/proc/counter_mover"
 
-static int is_all_measured(const struct skew_map *map)
+static struct timebase_cpu cpus[CPUS_MAX];
+static unsigned count;
+
+static int is_all_known(void)
 {
-    for (unsigned i = 1; i < map->count; i++)
-        if (!map->cpus[i].is_measured)
+    for (unsigned i = 0; i < count; i++)
+        if (cpus[i].state == TIMEBASE_CPU_UNKNOWN || cpus[i].state == TIMEBASE_CPU_INCONSISTENT)
             return 0;
     return 1;
 }
 
 /* On a loaded machine two emulated CPUs seldom run at the same time: as often as it takes. */
-static void measure(struct skew_map *map)
+static void measure(timebase_cpus *handle)
 {
-    skew_open(map);
-    for (int i = 0; i < ROUNDS_MAX && !is_all_measured(map); i++) {
-        skew_round(map, BUDGET_NS);
-        if (map->is_done)
-            skew_again(map, true);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        timebase_cpus_measure(handle);
+        count = timebase_cpus_list(handle, cpus, CPUS_MAX);
+        if (is_all_known())
+            return;
     }
 }
 
-static void show(const struct skew_cpu *cpu)
+static void show(const struct timebase_cpu *cpu)
 {
-    if (!cpu->is_measured)
-        printf("cpu %d: unknown%s\n", cpu->number,
-               cpu->is_contradictory ? ", no constant offset" : "");
+    static const char *const states[] = {"unknown", "measured", "hidden", "offline",
+                                         "no constant offset"};
+    if (cpu->state != TIMEBASE_CPU_MEASURED)
+        printf("cpu %d: %s\n", cpu->cpu, states[cpu->state]);
+    else if (cpu->drift_error_ppb == UINT64_MAX)
+        printf("cpu %d: %" PRId64 " +/- %" PRIu64 " ticks\n", cpu->cpu, cpu->offset_ticks,
+               cpu->error_ticks);
     else
-        printf("cpu %d: %" PRId64 " to %" PRId64 "\n", cpu->number, cpu->range.low_ticks,
-               cpu->range.high_ticks);
+        printf("cpu %d: %" PRId64 " +/- %" PRIu64 " ticks, %" PRId64 " +/- %" PRIu64
+               " ppb, %u jumps\n",
+               cpu->cpu, cpu->offset_ticks, cpu->error_ticks, cpu->drift_ppb,
+               cpu->drift_error_ppb, cpu->jumps);
 }
 
-static int judge(const struct skew_map *map, int number, const char *verb, int64_t ticks)
+static const struct timebase_cpu *find(int number)
 {
-    for (unsigned i = 0; i < map->count; i++) {
-        const struct skew_cpu *cpu = &map->cpus[i];
-        if (cpu->number != number || !cpu->is_measured)
-            continue;
-        int contains = cpu->range.low_ticks <= ticks && ticks <= cpu->range.high_ticks;
-        return contains == (strcmp(verb, "contains") == 0) ? 0 : 1;
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (cpus[i].cpu == number && cpus[i].state == TIMEBASE_CPU_MEASURED)
+            return &cpus[i];
     printf("cpu %d was not measured\n", number);
-    return 1;
+    exit(1);
 }
 
-int main(int count, char **arguments)
+static int64_t distance(int64_t a, int64_t b)
 {
-    static struct skew_map map;
-    if (count != 1 && count != 4) {
-        fprintf(stderr, "usage: cpu_offsets [CPU contains|excludes TICKS]\n");
+    return a > b ? a - b : b - a;
+}
+
+static int judge(int number, const char *verb, int64_t ticks)
+{
+    const struct timebase_cpu *cpu = find(number);
+    int contains = (uint64_t)distance(cpu->offset_ticks, ticks) <= cpu->error_ticks;
+    return contains == (strcmp(verb, "contains") == 0) ? 0 : 1;
+}
+
+/* ---- against the truth --------------------------------------------------------------------- */
+
+struct truth {
+    unsigned count;
+    int number[CPUS_MAX];
+    int64_t offset[CPUS_MAX];
+};
+
+static struct truth ask_mover(void)
+{
+    struct truth truth = {0};
+    FILE *file = fopen(MOVER, "r");
+    char line[256];
+    while (file != NULL && truth.count < CPUS_MAX && fgets(line, sizeof(line), file) != NULL)
+        truth.count += sscanf(line, "cpu %d offset %" SCNd64, &truth.number[truth.count],
+                              &truth.offset[truth.count]) == 2;
+    if (truth.count < 2) {
+        printf("%s says nothing\n", MOVER);
+        exit(1);
+    }
+    fclose(file);
+    return truth;
+}
+
+/* A CPU that drifts was somewhere between what it is before and after the measurement. */
+static int is_as_moved(const struct truth *before, const struct truth *after, unsigned i,
+                       uint64_t *off)
+{
+    const struct timebase_cpu *cpu = find(before->number[i]);
+    int64_t from = before->offset[i] - before->offset[0], to = after->offset[i] - after->offset[0];
+    int64_t least = from < to ? from : to, most = from < to ? to : from;
+    int64_t nearest = cpu->offset_ticks < least ? least
+        : cpu->offset_ticks > most              ? most
+                                                : cpu->offset_ticks;
+    uint64_t error = (uint64_t)distance(cpu->offset_ticks, nearest);
+    *off = error > *off ? error : *off;
+    if (error <= cpu->error_ticks)
+        return 1;
+    printf("cpu %d: %" PRId64 " +/- %" PRIu64 ", but it was moved by %" PRId64 " to %" PRId64 "\n",
+           cpu->cpu, cpu->offset_ticks, cpu->error_ticks, least, most);
+    return 0;
+}
+
+static int compare(timebase_cpus *handle, int times)
+{
+    int wrong = 0;
+    uint64_t off = 0;
+    for (int time = 0; time < times; time++) {
+        struct truth before = ask_mover();
+        measure(handle);
+        struct truth after = ask_mover();
+        for (unsigned i = 0; i < before.count; i++)
+            wrong += !is_as_moved(&before, &after, i, &off);
+    }
+    printf("%d measurements, %d ranges wrong, the worst estimate off by %" PRIu64 " ticks\n", times,
+           wrong, off);
+    return wrong > 0;
+}
+
+int main(int arguments_count, char **arguments)
+{
+    timebase_cpus *handle;
+    int result = 0;
+    if (arguments_count == 2 || arguments_count > 4 || timebase_cpus_open(&handle) != 0) {
+        fprintf(stderr, "usage: cpu_offsets [CPU contains|excludes TICKS | as_moved TIMES]\n");
         return 2;
     }
-    measure(&map);
-    for (unsigned i = 0; i < map.count; i++)
-        show(&map.cpus[i]);
-    if (count == 1)
-        return 0;
-    return judge(&map, atoi(arguments[1]), arguments[2], strtoll(arguments[3], NULL, 10));
+    if (arguments_count == 3)
+        result = compare(handle, atoi(arguments[2]));
+    else
+        measure(handle);
+    for (unsigned i = 0; i < count; i++)
+        show(&cpus[i]);
+    if (arguments_count == 4)
+        result = judge(atoi(arguments[1]), arguments[2], strtoll(arguments[3], NULL, 10));
+    timebase_cpus_close(handle);
+    return result;
 }

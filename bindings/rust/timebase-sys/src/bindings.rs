@@ -140,6 +140,46 @@ extern "C" {
 extern "C" {
     pub fn timebase_counter_select(id: core::ffi::c_int) -> core::ffi::c_int;
 }
+pub const TIMEBASE_CPU_UNKNOWN: timebase_cpu_state = 0;
+pub const TIMEBASE_CPU_MEASURED: timebase_cpu_state = 1;
+pub const TIMEBASE_CPU_HIDDEN: timebase_cpu_state = 2;
+pub const TIMEBASE_CPU_OFFLINE: timebase_cpu_state = 3;
+pub const TIMEBASE_CPU_INCONSISTENT: timebase_cpu_state = 4;
+pub type timebase_cpu_state = core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct timebase_cpu {
+    pub cpu: i32,
+    pub state: i32,
+    pub against: i32,
+    pub jumps: u32,
+    pub offset_ticks: i64,
+    pub error_ticks: u64,
+    pub drift_ppb: i64,
+    pub drift_error_ppb: u64,
+    pub measured_ns: i64,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct timebase_cpus {
+    _unused: [u8; 0],
+}
+extern "C" {
+    pub fn timebase_cpus_open(out: *mut *mut timebase_cpus) -> core::ffi::c_int;
+}
+extern "C" {
+    pub fn timebase_cpus_close(cpus: *mut timebase_cpus);
+}
+extern "C" {
+    pub fn timebase_cpus_measure(cpus: *mut timebase_cpus) -> core::ffi::c_int;
+}
+extern "C" {
+    pub fn timebase_cpus_list(
+        cpus: *const timebase_cpus,
+        out: *mut timebase_cpu,
+        size: core::ffi::c_uint,
+    ) -> core::ffi::c_uint;
+}
 pub const TIMEBASE_STATUS_UNKNOWN: timebase_status = 0;
 pub const TIMEBASE_STATUS_INITIALIZING: timebase_status = 1;
 pub const TIMEBASE_STATUS_SYNCHRONIZED: timebase_status = 2;

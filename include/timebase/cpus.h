@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cpus: do the counters of this machine's CPUs agree, and by how much do they differ?
+ *
+ *     timebase_cpus *cpus;
+ *     struct timebase_cpu found[64];
+ *     if (timebase_cpus_open(&cpus) == 0 && timebase_cpus_measure(cpus) == 0) {
+ *         unsigned count = timebase_cpus_list(cpus, found, 64);
+ *         ... found[i].offset_ticks +/- found[i].error_ticks ...
+ *     }
+ *     timebase_cpus_close(cpus);
+ *
+ * Two threads on two CPUs throw readings of their counters to each other. What is read after
+ * something arrived was read later than what was sent, whatever the counters say: so the offset
+ * lies, certainly, between the quickest throws of the one way and of the other. The middle is the
+ * estimate. Each CPU is compared with the one that it shares most with, and the ranges add up along
+ * the tree, whose root is the reference CPU: the first one that is online.
+ *
+ * The tree is measured by threads of its own, whatever the caller's affinity. One thread at a time
+ * may use a handle. Reads files and allocates: not for signal handlers.
+ */
+#ifndef TIMEBASE_CPUS_H
+#define TIMEBASE_CPUS_H
+
+#include <stdint.h>
+
+#include <timebase/attributes.h>
+
+TIMEBASE_EXTERN_BEGIN
+
+enum timebase_cpu_state {
+    TIMEBASE_CPU_UNKNOWN = 0,      /* online, and not to be had so far: busy, or come since */
+    TIMEBASE_CPU_MEASURED = 1,     /* or the reference itself */
+    TIMEBASE_CPU_HIDDEN = 2,       /* no thread of this process may run there: cpuset, sandbox */
+    TIMEBASE_CPU_OFFLINE = 3,      /* nobody reads there now */
+    TIMEBASE_CPU_INCONSISTENT = 4, /* no constant offset fits what was seen within milliseconds */
+};
+
+/* What is known of a CPU's counter. All but the first two: only if MEASURED. */
+struct timebase_cpu {
+    int32_t cpu;
+    int32_t state;            /* enum timebase_cpu_state */
+    int32_t against;          /* the CPU that it was compared with; itself: the reference */
+    uint32_t jumps;           /* between two measurements it was set, or stood still */
+    int64_t offset_ticks;     /* counter there - counter of the reference, estimated */
+    uint64_t error_ticks;     /* the estimate is certainly wrong by no more */
+    int64_t drift_ppb;        /* what the offset grows by; 0 before the second measurement */
+    uint64_t drift_error_ppb; /* likewise, if it grows steadily; UINT64_MAX: not known */
+    int64_t measured_ns;      /* when, by CLOCK_MONOTONIC */
+};
+
+typedef struct timebase_cpus timebase_cpus;
+
+/* Nothing is measured yet. Returns 0, TIMEBASE_E_INVALID or TIMEBASE_E_RESOURCE. */
+TIMEBASE_API int timebase_cpus_open(timebase_cpus **out);
+TIMEBASE_API void timebase_cpus_close(timebase_cpus *cpus);
+
+/*
+ * Compare all CPUs that are online, once more: a millisecond a CPU, 10 where it is busy. From the
+ * second time on the drift is known. Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_UNSUPPORTED where
+ * this process does not read the processor's counter.
+ */
+TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
+
+/* How many CPUs there are, online or not; the first `size` of them in out[], by their numbers. */
+TIMEBASE_API unsigned timebase_cpus_list(const timebase_cpus *cpus, struct timebase_cpu *out,
+                                         unsigned size);
+
+TIMEBASE_EXTERN_END
+
+#endif
