@@ -73,6 +73,7 @@ static void *take_turns(void *cpu)
         if (goes_on)
             take();
         pthread_mutex_unlock(&all.lock);
+        timebase_arch_relax(); /* the other's turn */
     }
     return NULL;
 }
