@@ -23,6 +23,7 @@ VERBS = (
     "run",
     "report",
     "convert",
+    "cpus",
 )
 BENCH_QUICKLY = ("bench", "--rounds", "5", "--calls", "100")
 WANTED_ROWS = {

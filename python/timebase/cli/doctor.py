@@ -49,13 +49,13 @@ def _print_tables(document: dict) -> None:
     console = Console(highlight=False)
     console.print(_facts_table(document))
     console.print()
-    console.print(_findings_table(document["findings"]))
+    console.print(findings_table(document["findings"]))
     console.print("\n[bold]For a clock that processes share[/]\n")
-    console.print(_findings_table(document["shared"]["findings"]))
+    console.print(findings_table(document["shared"]["findings"]))
     console.print(
         f"\n[bold]For work at an exact instant, on CPU {document['realtime']['cpu']}[/]\n"
     )
-    console.print(_findings_table(document["realtime"]["findings"]))
+    console.print(findings_table(document["realtime"]["findings"]))
     console.print("\n[bold]Is this machine fit for[/]\n")
     console.print(_conclusions_table(document["conclusions"]))
 
@@ -101,7 +101,7 @@ def _facts_table(document: dict):
     return table
 
 
-def _findings_table(findings: list):
+def findings_table(findings: list):
     from rich.markup import escape
     from rich.table import Table
 

@@ -8,6 +8,7 @@ import typer
 from timebase.cli.accuracy import accuracy
 from timebase.cli.bench import bench
 from timebase.cli.convert import convert
+from timebase.cli.cpus import cpus
 from timebase.cli.doctor import doctor
 from timebase.cli.now import now
 from timebase.cli.report import report
@@ -15,7 +16,7 @@ from timebase.cli.run import run
 from timebase.cli.status import Probe, status
 from timebase.cli.watch import watch
 
-VERBS = (now, doctor, status, watch, bench, accuracy, run, report, convert)
+VERBS = (now, doctor, cpus, status, watch, bench, accuracy, run, report, convert)
 KINDS = {status: Probe}  # verbs with exit codes of their own
 
 

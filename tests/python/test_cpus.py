@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""`timebase cpus`: its JSON and tables here, and what it concludes from machines of any kind."""
+
+import dataclasses
+import json
+
+import jsonschema
+import pytest
+
+from timebase import schemas
+from timebase.api.counter import probe
+from timebase.api.cpus import Cpu, open_cpus
+from timebase.cli.cpus import PICTURE_CELLS, picture
+from timebase.doctor.cpus import judge
+
+AGREE, DISAGREE, FAILED, WRONG_INPUT = 0, 1, 1, 2
+QUICKLY = ("cpus", "--times", "2", "--interval", "10ms")
+
+
+@pytest.fixture(scope="module")
+def counter():
+    """This machine's, on a kernel that trusts it."""
+    return dataclasses.replace(probe(), reason_names=(), kernel_clocksource="tsc")
+
+
+def cpu(number, offset=0, error=300, drift=0, drift_error=1000, **more):
+    against = None if more.get("state", "measured") != "measured" else 0
+    fields = {"state": "measured", "against": against, "jumps": 0, "measured_ns": 1, **more}
+    if fields["state"] != "measured":
+        offset = error = drift = drift_error = fields["measured_ns"] = None
+    return Cpu(
+        cpu=number,
+        offset_ticks=offset,
+        error_ticks=error,
+        drift_ppb=drift,
+        drift_error_ppb=drift_error,
+        **fields,
+    )
+
+
+def reference():
+    return cpu(0, 0, 0, None, None)
+
+
+def ids(findings):
+    return [(finding.id, finding.severity) for finding in findings]
+
+
+# ---- here ----------------------------------------------------------------------------------------
+
+
+def test_json(timebase_command):
+    outcome = timebase_command(*QUICKLY, "--json")
+    document = json.loads(outcome.out)
+    jsonschema.Draft202012Validator(schemas.load("cpus")).validate(document)
+    critical = any(one["severity"] == "critical" for one in document["findings"])
+    assert outcome.code == (DISAGREE if critical else AGREE)
+    first = next(row for row in document["cpus"] if row["cpu"] == document["reference_cpu"])
+    assert (first["offset_ticks"], first["error_ticks"]) == (0, 0)
+
+
+def test_table(timebase_command):
+    outcome = timebase_command(*QUICKLY)
+    assert "against" in outcome.out
+    assert "The kernel keeps time by" in outcome.out
+
+
+def test_all_that_there_are_are_listed_before_a_measurement():
+    with open_cpus() as cpus:
+        found = cpus.list()
+    assert [one.state for one in found].count("measured") == 1
+    assert [one.cpu for one in found] == sorted(one.cpu for one in found)
+
+
+def test_the_kernels_clock_has_nothing_to_compare(timebase_command):
+    outcome = timebase_command(*QUICKLY, environment={"TIMEBASE_COUNTER": "os"})
+    assert outcome.code == FAILED
+    assert "no counters to compare" in outcome.err
+
+
+@pytest.mark.parametrize("wrong", [("--times", "0"), ("--interval", "soon"), ("--interval", "0")])
+def test_wrong_input(timebase_command, wrong):
+    assert timebase_command("cpus", *wrong).code == WRONG_INPUT
+
+
+# ---- anywhere ------------------------------------------------------------------------------------
+
+
+def test_counters_that_agree_are_fine(counter):
+    assert ids(judge([reference(), cpu(1, -40)], counter, None)) == [("cpus-agree", "ok")]
+
+
+def test_an_offset_within_its_error_is_no_difference(counter):
+    assert ids(judge([reference(), cpu(1, 300)], counter, None)) == [("cpus-agree", "ok")]
+    found = judge([reference(), cpu(1, 301)], counter, None)
+    assert ids(found) == [("cpus-differ", "critical")]
+
+
+def test_who_differs_is_named_and_by_how_much(counter):
+    found = judge([reference(), cpu(1), cpu(2, -5_000_000_000), cpu(3, 700)], counter, None)
+    assert found[0].text.startswith("CPUs 2-3: ")
+    assert "5,000,000,000 ticks" in found[0].text
+
+
+def test_a_drift_beyond_its_error_is_found(counter):
+    found = judge([reference(), cpu(1, drift=-50_000)], counter, None)
+    assert ("cpus-drift", "critical") in ids(found)
+    assert "-50 ppm" in found[0].text
+    assert ids(judge([reference(), cpu(1, drift=900)], counter, None)) == [("cpus-agree", "ok")]
+
+
+def test_a_counter_that_jumps_cannot_be_corrected(counter):
+    for one in (cpu(1, jumps=1), cpu(1, state="inconsistent")):
+        assert ("cpus-jump", "critical") in ids(judge([reference(), one], counter, None))
+
+
+def test_who_is_not_known_is_named(counter):
+    found = judge([reference(), cpu(4, state="hidden"), cpu(5, state="unknown")], counter, None)
+    assert ids(found) == [("cpus-hidden", "info"), ("cpus-unknown", "info")]
+    assert found[0].text.startswith("CPU 4: ")
+
+
+def test_nobody_misses_a_cpu_that_is_offline(counter):
+    found = judge([reference(), cpu(1), cpu(2, state="offline")], counter, None)
+    assert ids(found) == [("cpus-agree", "ok")]
+
+
+def test_the_kernels_verdict_is_passed_on(counter):
+    distrusted = dataclasses.replace(
+        counter, reason_names=("KERNEL_DISTRUSTS",), kernel_clocksource="hpet"
+    )
+    found = judge([reference(), cpu(1)], distrusted, ["tsc: Marking TSC unstable"])
+    assert ids(found) == [("kernel-distrusts", "warning"), ("cpus-agree", "ok")]
+    assert "hpet: tsc: Marking TSC unstable" in found[0].text
+
+
+def test_a_picture_shows_the_range_and_zero():
+    row = dataclasses.asdict(cpu(1, offset=500, error=300))
+    drawn = picture(row, 800)
+    assert len(drawn) == PICTURE_CELLS
+    assert drawn[PICTURE_CELLS // 2] == "·"
+    assert drawn.rstrip().endswith("─")
+    assert drawn.index("●") > PICTURE_CELLS // 2
+    assert picture(dataclasses.asdict(cpu(1, state="hidden")), 800) == ""
