@@ -157,23 +157,113 @@ static void a_target_too_far_ahead_takes_the_longest_run(void **state)
 }
 
 #if defined(__x86_64__)
+/* Readings 40 ticks apart, from one on so much later. The sample takes none: these stand there. */
+static void run_with_readings(const struct named_approach *named, int readings, int from, uint32_t by)
+{
+    prepare_approach(&a, named, 400, note, NULL);
+    a.sample = (approach_readings *)(void *)approach_event_none;
+    for (int k = 0; k < readings; k++)
+        a.readings[APPROACH_FINE - readings + k] =
+            (uint32_t)a.target_ticks - 600 + 40 * (uint32_t)k + (k >= from ? by : 0);
+    named->approach(&a);
+}
+
+static const struct named_approach vernier = {"vernier", approach_return_vernier, 0};
+static const struct named_approach brief = {"brief", approach_return_brief, 0};
+
 /* A reading that does not fit the others: the first is put by the latest, and the width tells. */
 static void what_comes_between_readings_makes_the_early_ones_void(void **state)
 {
-    static const struct named_approach vernier = {"vernier", approach_return_vernier, 0};
     (void)state;
     if (!may_use(&all_approaches[0]))
         skip();
-    for (int i = 0; i < 100; i++) {
-        prepare_approach(&a, &vernier, 400, note, NULL);
-        a.sample = (approach_readings *)(void *)approach_event_none; /* these are the readings */
-        for (int k = 0; k < APPROACH_VERNIER; k++)
-            a.readings[APPROACH_FINE - APPROACH_VERNIER + k] =
-                (uint32_t)a.target_ticks - 600 + 40 * (uint32_t)k + (k >= 8 ? 100 : 0);
-        approach_return_vernier(&a);
+    for (int i = 0; i < 2 * APPROACH_VERNIER; i++) {
+        int few = i % 2, readings = few ? APPROACH_BRIEF : APPROACH_VERNIER;
+        run_with_readings(few ? &brief : &vernier, readings, 1 + i / 2 % (readings - 1), 100);
         assert_true(fabs((double)a.width_ticks - (26 - 100)) < 0.01);
         assert_true(fabs((double)a.first_ticks - (-600 + 100)) < 0.01);
     }
+}
+
+/* Those that fit leave a part of the step open: the first is in its middle, up to the slack. */
+static void the_first_reading_is_in_the_middle_of_what_all_of_them_leave_open(void **state)
+{
+    (void)state;
+    if (!may_use(&all_approaches[0]))
+        skip();
+    for (int i = 0; i < 2 * 25; i++) {
+        int few = i % 2, by = i / 2, readings = few ? APPROACH_BRIEF : APPROACH_VERNIER;
+        run_with_readings(few ? &brief : &vernier, readings, readings - 1, (uint32_t)by);
+        double width = 26 - by, above = width < 2 ? width / 2 : 1; /* a slack of 2 */
+        assert_true(fabs((double)a.width_ticks - width) < 0.01);
+        assert_true(fabs((double)a.first_ticks - (-600 + by + above)) < 0.01);
+    }
+}
+
+/* ---- how a wait returns ------------------------------------------------------------------- */
+
+static int ask_for_polls(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
+{
+    struct approach *approach = (struct approach *)context;
+    (void)none, (void)nothing, (void)null;
+    approach->frame = frame;
+    approach_poll_behind(approach);
+    return APPROACH_POLLS;
+}
+
+static int leave_at_once(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
+{
+    struct approach *approach = (struct approach *)context;
+    (void)none, (void)nothing, (void)null;
+    approach->frame = frame;
+    approach_leave(approach);
+    return 7;
+}
+
+static void polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late(void **state)
+{
+    (void)state;
+    if (!approach_ways().leaves)
+        skip();
+    for (int i = 0; i < 200; i++) {
+        int is_late = i % 2;
+        prepare_approach(&a, &vernier, is_late ? -100000 : 100000000, note, NULL);
+        a.leave_ticks = a.target_ticks;
+        if (!is_late)
+            a.leave_ticks = timebase_ticks() + 100000;
+        int said = approach_from(&a, 0, 0, NULL, ask_for_polls);
+        assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
+        assert_true((int64_t)(timebase_ticks_ordered() - a.event_ticks) >= 0);
+        assert_int_equal(said, a.overdue_cycles > a.late_cycles);
+        assert_true(said == 1 || !is_late); /* the other may be held up for long */
+    }
+}
+
+static void who_leaves_returns_past_all_between_whether_it_was_late(void **state)
+{
+    (void)state;
+    if (!approach_ways().leaves)
+        skip();
+    for (int late = -2; late <= 2; late++) {
+        prepare_approach(&a, &vernier, 0, note, NULL);
+        a.overdue_cycles = a.late_cycles + late;
+        assert_int_equal(approach_from(&a, 0, 0, NULL, leave_at_once), late > 0);
+    }
+}
+
+static int return_its_number(void *context, uint64_t number, uint64_t b, void *d, void *frame)
+{
+    (void)context, (void)b, (void)d, (void)frame;
+    return (int)number;
+}
+
+static void who_does_not_leave_returns_what_it_says(void **state)
+{
+    static const int numbers[] = {0, 1, TIMEBASE_E_INVALID, TIMEBASE_E_UNSUPPORTED};
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        assert_int_equal(approach_from(&a, (uint64_t)(int64_t)numbers[i], 0, NULL, return_its_number),
+                         numbers[i]);
 }
 #endif
 
@@ -334,6 +424,10 @@ int main(void)
         cmocka_unit_test(a_target_too_far_ahead_takes_the_longest_run),
 #if defined(__x86_64__)
         cmocka_unit_test(what_comes_between_readings_makes_the_early_ones_void),
+        cmocka_unit_test(the_first_reading_is_in_the_middle_of_what_all_of_them_leave_open),
+        cmocka_unit_test(polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late),
+        cmocka_unit_test(who_leaves_returns_past_all_between_whether_it_was_late),
+        cmocka_unit_test(who_does_not_leave_returns_what_it_says),
 #endif
         cmocka_unit_test(registers_survive),
         cmocka_unit_test(the_stack_is_aligned_in_the_event_and_as_before_after_it),

@@ -86,6 +86,8 @@ static inline void prepare_approach(struct approach *a, const struct named_appro
     a->rseq = rseq;
     for (int k = 0; k < APPROACH_VERNIER; k++)
         a->offsets[k] = (float)(k * 40);
+    for (int k = 0; k < APPROACH_BRIEF; k++)
+        a->brief_offsets[k] = (float)(k * 40);
     a->target_ticks = timebase_ticks() + (uint64_t)ahead_ticks;
     a->leave_ticks = a->target_ticks - 300;
     a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);

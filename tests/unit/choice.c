@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact or by the loop: by what both did in rehearsals. */
+/* Exact, brief or by the loop: by what they did in rehearsals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +35,7 @@ static struct choice new_choice(void)
 {
     static const double errors[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     struct choice choice;
+    choice_forget(&choice);
     choice_init(&choice, CHOICE_EXACT, errors, 10);
     choice_init(&choice, CHOICE_LOOP, errors, 10);
     return choice;
@@ -47,7 +48,7 @@ static double share_exact(const struct machine *machine, int steady)
     rehearse(&choice, machine, 4000);
     for (int i = 0; i < 4000; i++) {
         rehearse(&choice, machine, 16);
-        exact += choice_is_exact(&choice, steady);
+        exact += choice_wins(&choice, CHOICE_EXACT, steady);
     }
     return exact / 4000.0;
 }
@@ -82,9 +83,9 @@ static void a_machine_that_changes_is_followed(void **state)
     (void)state;
     for (int spell = 0; spell < 20; spell++) {
         rehearse(&choice, &busy, 200);
-        assert_false(choice_is_exact(&choice, 0));
+        assert_false(choice_wins(&choice, CHOICE_EXACT, 0));
         rehearse(&choice, &quiet, 1000);
-        assert_true(choice_is_exact(&choice, 0));
+        assert_true(choice_wins(&choice, CHOICE_EXACT, 0));
     }
 }
 
@@ -94,9 +95,55 @@ static void what_is_known_against_exact_waits_fades_unless_seen_again(void **sta
     int waits = 0;
     (void)state;
     rehearse(&choice, &(struct machine){300, 0, 0, 20}, 1000);
-    for (; !choice_is_exact(&choice, 0); waits++)
+    for (; !choice_wins(&choice, CHOICE_EXACT, 0); waits++)
         choice_fade(&choice);
     assert_in_range(waits, 100, 10000);
+}
+
+/* The longer a wait relies on the core, the more of them are held up. */
+static void rehearse_all(struct choice *choice, double exact, double brief, double held_up_share)
+{
+    const struct machine longer = {exact, held_up_share, 200, 20};
+    const struct machine shorter = {brief, held_up_share / 10, 200, 20};
+    for (int i = 0; i < 2000; i++) {
+        choice_learn(choice, CHOICE_LOOP, dice_between(&dice, 0, 20));
+        choice_learn(choice, CHOICE_EXACT, exact_error(&longer));
+        choice_learn(choice, CHOICE_BRIEF, exact_error(&shorter));
+    }
+}
+
+static double share_of(enum choice_way way, double held_up_share, int steady)
+{
+    static const double errors[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    struct choice choice = new_choice();
+    int chosen = 0;
+    choice_init(&choice, CHOICE_BRIEF, errors, 10);
+    for (int i = 0; i < 200; i++) {
+        rehearse_all(&choice, 2, 6, held_up_share);
+        chosen += choice_best(&choice, steady) == way;
+    }
+    return chosen / 200.0;
+}
+
+static void the_least_exposed_way_that_beats_the_loop_is_chosen_on_a_shared_core(void **state)
+{
+    (void)state;
+    assert_true(share_of(CHOICE_EXACT, 0.002, 0) > 0.95);
+    assert_true(share_of(CHOICE_BRIEF, 0.1, 0) > 0.6);
+    assert_true(share_of(CHOICE_LOOP, 3, 0) > 0.95);
+    assert_true(share_of(CHOICE_LOOP, 3, 1) > 0.95);
+}
+
+static void a_way_that_is_not_there_is_never_chosen(void **state)
+{
+    struct choice choice;
+    (void)state;
+    choice_forget(&choice);
+    for (int i = 0; i < 1000000; i++)
+        choice_fade(&choice);
+    choice_learn(&choice, CHOICE_LOOP, 1e6);
+    assert_int_equal(choice_best(&choice, 0), CHOICE_LOOP);
+    assert_int_equal(choice_best(&choice, 1), CHOICE_LOOP);
 }
 
 int main(void)
@@ -106,6 +153,8 @@ int main(void)
         cmocka_unit_test(where_a_tenth_of_them_is_held_up_the_loop_is),
         cmocka_unit_test(who_asks_for_the_tail_gets_the_loop_sooner),
         cmocka_unit_test(a_machine_that_changes_is_followed),
+        cmocka_unit_test(the_least_exposed_way_that_beats_the_loop_is_chosen_on_a_shared_core),
+        cmocka_unit_test(a_way_that_is_not_there_is_never_chosen),
         cmocka_unit_test(what_is_known_against_exact_waits_fades_unless_seen_again),
     };
     dice = dice_new();

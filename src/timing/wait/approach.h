@@ -20,9 +20,10 @@
 enum {
     APPROACH_LONGEST_RUN = 242, /* cycles */
     APPROACH_VERNIER = 16,      /* readings of a clean sample of a stepped counter */
-    APPROACH_BRIEF = 8,         /* and where the target is near */
+    APPROACH_BRIEF = 4,         /* and where the target is near, or the core is shared */
     APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are the sample's */
     APPROACH_PADS = 3,          /* spacings of the readings to choose from */
+    APPROACH_POLLS = 2,         /* what asks approach_from() to poll */
 };
 
 /* For approaches, it changes rax, rdx, rdi and flags only. */
@@ -48,6 +49,7 @@ struct approach {
     const uint32_t *rseq;            /* this thread's struct rseq, or one that never changes */
     void *frame;                     /* for approach_leave() */
     float offsets[APPROACH_VERNIER]; /* ticks from the sample's first reading to each */
+    float brief_offsets[APPROACH_BRIEF]; /* the same of a brief one */
     /* What happened. */
     uint64_t event_ticks; /* the stamp */
     float first_ticks;    /* the sample's first reading, relative to the target */
@@ -98,7 +100,11 @@ void approach_leave(void *approach);
 /* The code that follows such a call; null of a null frame. */
 const char *approach_returns_to(const void *frame);
 
-/* Poll until leave_ticks and leave: no stamp, and no evidence but what stands there already. */
-void approach_poll_and_leave(struct approach *approach);
+/*
+ * For waits by the plain loop: `within` calls this and returns APPROACH_POLLS. approach_from() with this
+ * approach's frame then polls until leave_ticks and returns: no stamp, and no evidence but what stands
+ * there already.
+ */
+void approach_poll_behind(struct approach *approach);
 
 #endif

@@ -6,7 +6,11 @@
 #include "approach.h"
 #include "evidence.h"
 
-/* Ticks are compared by their difference, so that the counter may wrap. */
+/*
+ * Ticks are compared by their difference, so that the counter may wrap. The stamp, a reading that
+ * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile: the
+ * last poll as the stamp made the errors a third wider.
+ */
 void approach_poll(struct approach *approach)
 {
     uint64_t now = timebase_ticks(), gap = 0;

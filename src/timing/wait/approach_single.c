@@ -176,9 +176,9 @@ void approach_leave(void *approach)
     (void)approach;
 }
 
-void approach_poll_and_leave(struct approach *approach)
+void approach_poll_behind(struct approach *approach)
 {
-    approach_poll(approach);
+    (void)approach;
 }
 
 void approach_event_none(void *argument)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last approach on x86-64: see approach.h for what it does and for struct approach, whose
- * offsets stand below and are asserted in approach_x86_64.c.
+ * The last approach on x86-64: see approach.h for what it does.
  *
  * Why a hidden branch. The run is entered at a place known only a few cycles before, so the branch
  * there is predicted wrongly, or rightly by chance and then 20 cycles quicker. But it costs nothing
@@ -29,44 +28,15 @@
 
 #ifdef __x86_64__
 
-#define TARGET 0
-#define LEAVE 8
-#define NOT_BEFORE 16
-#define CYCLES_PER_TICK 24
-#define FIXED 28
-#define STEP 32
-#define SLACK 36
-#define SAMPLE 40
-#define EVENT 48
-#define ARGUMENT 56
-#define RSEQ 64
-#define FRAME 72
-#define OFFSETS 80
-#define EVENT_TICKS 144
-#define FIRST 152
-#define WIDTH 156
-#define RUN 160
-#define GAP 164
-#define MARKER 168
-#define RSEQ_CPU 172
-#define RSEQ_MARKER 176
-#define OVERDUE 184
-#define LATE 188
-#define READINGS 192
-#define SAMPLED (READINGS + 4 * (FINE - VERNIER))
+#include "approach_x86_64_offsets.h"
 
-#define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
-#define VERNIER 16      /* APPROACH_VERNIER */
-#define BRIEF 8         /* APPROACH_BRIEF */
-#define FINE 32         /* APPROACH_FINE */
+#define SAMPLED (READINGS + 4 * (FINE - VERNIER))
 #define LINKS 80
 #define RUN_BITS 9 /* a run's code: LINKS * 4 + 2 * 2 + the jump behind it */
 #define SETTLE 12
 #define HIDDEN_FIRST 8    /* multiplications that begin before the search for the entry */
 #define HIDDEN_SINGLE 18  /* and those before the branch: 78 cycles together */
 #define HIDDEN_VERNIER 40 /* 144 */
-#define BLOCK_BITS 5
-#define BLOCK (1 << BLOCK_BITS)
 
     .macro multiply times
     .rept \times
@@ -160,15 +130,11 @@
     multiply HIDDEN_FIRST
     movd %ecx, %xmm5
     pshufd $0, %xmm5, %xmm5
-    .irp part, 0, 1
-    movdqu READINGS + 4 * (FINE - BRIEF) + 16 * \part(%rbx), %xmm\part
-    psubd %xmm5, %xmm\part
-    cvtdq2ps %xmm\part, %xmm\part
-    subps OFFSETS + 16 * \part(%rbx), %xmm\part
-    .endr
+    movdqu READINGS + 4 * (FINE - BRIEF)(%rbx), %xmm0
+    psubd %xmm5, %xmm0
+    cvtdq2ps %xmm0, %xmm0
+    subps BRIEF_OFFSETS(%rbx), %xmm0
     movaps %xmm0, %xmm4
-    maxps %xmm1, %xmm4
-    minps %xmm1, %xmm0
     middle
     .endm
 
@@ -321,209 +287,6 @@
     approach approach_jump_single, single, HIDDEN_SINGLE, 1
     approach approach_jump_vernier, vernier, HIDDEN_VERNIER, 1
     approach approach_jump_brief, brief, HIDDEN_VERNIER, 1
-
-    /* The hot code of a wait in a hurry begins with a page. */
-    .section .text.hot.timebase_wait, "ax", @progbits
-    .p2align 12
-
-    /* The event of waits that return: nothing. */
-    .globl approach_event_none
-    .hidden approach_event_none
-    .type approach_event_none, @function
-approach_event_none:
-    .cfi_startproc
-    endbr64
-    ret
-    .cfi_endproc
-    .size approach_event_none, . - approach_event_none
-
-    /*
-     * The event of waits that return, straight to the caller of the public function. By way of the
-     * functions between, each return would be predicted wrongly or not, by what interrupts and
-     * the hypervisor left of the return predictor: 5 ns each. From here it is one, always wrong.
-     *
-     *     int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within)
-     *         calls within(a, b, c, d, frame), and returns what it returns;
-     *     void approach_leave(struct approach *) makes approach_from return at once whether it is late.
-     */
-    .macro restore register
-    popq %\register
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore \register
-    .endm
-
-    .p2align 6
-    .globl approach_from
-    .hidden approach_from
-    .type approach_from, @function
-approach_from:
-    .cfi_startproc
-    endbr64
-    .irp register, rbx, rbp, r12, r13, r14, r15
-    pushq %\register
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset \register, 0
-    .endr
-    movq %r8, %rax
-    movq %rsp, %r8
-    pushq %r8
-    .cfi_adjust_cfa_offset 8
-    call *%rax
-    leaq 8(%rsp), %rsp
-    .cfi_adjust_cfa_offset -8
-1:
-    .irp register, r15, r14, r13, r12, rbp, rbx
-    restore \register
-    .endr
-    ret
-    .cfi_endproc
-    .size approach_from, . - approach_from
-
-    .p2align 6
-    .globl approach_leave
-    .hidden approach_leave
-    .type approach_leave, @function
-approach_leave:
-    .cfi_startproc
-    endbr64
-    movq FRAME(%rdi), %rsp
-    movl OVERDUE(%rdi), %ecx
-    xorl %eax, %eax
-    cmpl LATE(%rdi), %ecx
-    setg %al
-    .cfi_def_cfa_offset 56
-    .cfi_offset rbx, -16
-    .cfi_offset rbp, -24
-    .cfi_offset r12, -32
-    .cfi_offset r13, -40
-    .cfi_offset r14, -48
-    .cfi_offset r15, -56
-    .irp register, r15, r14, r13, r12, rbp, rbx
-    restore \register
-    .endr
-    ret
-    .cfi_endproc
-    .size approach_leave, . - approach_leave
-
-    /*
-     * void approach_poll_and_leave(struct approach *): the plain loop, and nothing between it and
-     * the return: no stamp, no evidence. So it is no worse than the loop that users write.
-     */
-    .p2align 6
-    .globl approach_poll_and_leave
-    .hidden approach_poll_and_leave
-    .type approach_poll_and_leave, @function
-approach_poll_and_leave:
-    .cfi_startproc
-    endbr64
-    movq LEAVE(%rdi), %rcx
-    movl LATE(%rdi), %esi
-    movl $0x7fffffff, %r8d
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    cmpq %rcx, %rax
-    cmovnsl %r8d, %esi
-    movl %esi, OVERDUE(%rdi)
-    .p2align 5
-1:
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    cmpq %rcx, %rax
-    js 1b
-    movq %rax, EVENT_TICKS(%rdi)
-    jmp approach_leave
-    .cfi_endproc
-    .size approach_poll_and_leave, . - approach_poll_and_leave
-    .text
-
-    /*
-     * void approach_run(uint64_t cycles): so many ADDs, one after the other, and nothing else
-     * that takes time. The loop and the jump behind it are decided long before the ADDs ahead of
-     * them are done, so a wrong prediction costs nothing if there are some 64 ADDs or more.
-     */
-    .p2align 6
-    .globl approach_run
-    .hidden approach_run
-    .type approach_run, @function
-approach_run:
-    .cfi_startproc
-    endbr64
-    lfence
-    movq %rdi, %rcx
-    andl $(BLOCK - 1), %ecx
-    shll $2, %ecx
-    leaq 4f(%rip), %rax
-    subq %rcx, %rax
-    shrq $BLOCK_BITS, %rdi
-    jz 2f
-    .p2align 5
-1:
-    .rept BLOCK
-    short_link
-    .endr
-    decq %rdi
-    jnz 1b
-2:
-    notrack jmp *%rax
-    .p2align 5
-    .rept BLOCK
-    short_link
-    .endr
-4:
-    lfence
-    ret
-    .cfi_endproc
-    .size approach_run, . - approach_run
-
-    /*
-     * void approach_fine_PAD(uint32_t readings[APPROACH_FINE]), and approach_sample_PAD and
-     * approach_brief_PAD, which take the last APPROACH_VERNIER and APPROACH_BRIEF of them. All are as far apart as a reading and PAD additions take:
-     * with one of the spacings they fall on many phases of the counter's step.
-     */
-    .macro readings pad
-    .p2align 6
-    .globl approach_fine_\pad
-    .hidden approach_fine_\pad
-    .type approach_fine_\pad, @function
-approach_fine_\pad:
-    .cfi_startproc
-    endbr64
-    .set reading, 0
-    .rept FINE
-    .if reading == FINE - VERNIER
-    .globl approach_sample_\pad
-    .hidden approach_sample_\pad
-    .type approach_sample_\pad, @function
-approach_sample_\pad:
-    .endif
-    .if reading == FINE - BRIEF
-    .globl approach_brief_\pad
-    .hidden approach_brief_\pad
-    .type approach_brief_\pad, @function
-approach_brief_\pad:
-    .endif
-    lfence
-    rdtsc
-    movl %eax, 4 * reading(%rdi)
-    .if reading < FINE - 1
-    .rept \pad
-    addq %rdx, %rdx
-    .endr
-    .endif
-    .set reading, reading + 1
-    .endr
-    ret
-    .cfi_endproc
-    .size approach_fine_\pad, . - approach_fine_\pad
-    .size approach_sample_\pad, . - approach_sample_\pad
-    .size approach_brief_\pad, . - approach_brief_\pad
-    .endm
-
-    readings 0
-    readings 5
-    readings 12
 
 #endif
 

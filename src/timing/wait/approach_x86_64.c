@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which approach this x86-64 process may use; the offsets that approach_x86_64.S goes by. */
+/* Which approach this x86-64 process may use; the offsets that its assembly goes by. */
 #ifdef __x86_64__
 
 #include <stddef.h>
@@ -8,36 +8,38 @@
 #include <timebase/wait.h>
 
 #include "approach.h"
+#include "approach_x86_64_offsets.h"
 
 #define AT(field, offset)                                                                          \
-    _Static_assert(offsetof(struct approach, field) == (offset), "approach_x86_64.S: " #field)
-AT(target_ticks, 0);
-AT(leave_ticks, 8);
-AT(not_before_ticks, 16);
-AT(cycles_per_tick, 24);
-AT(fixed_cycles, 28);
-AT(step_ticks, 32);
-AT(slack_ticks, 36);
-AT(sample, 40);
-AT(event, 48);
-AT(argument, 56);
-AT(rseq, 64);
-AT(frame, 72);
-AT(offsets, 80);
-AT(event_ticks, 144);
-AT(first_ticks, 152);
-AT(width_ticks, 156);
-AT(run, 160);
-AT(gap_ticks, 164);
-AT(marker, 168);
-AT(rseq_cpu, 172);
-AT(rseq_marker, 176);
-AT(overdue_cycles, 184);
-AT(late_cycles, 188);
-AT(readings, 192);
-_Static_assert(APPROACH_LONGEST_RUN == 242, "approach_x86_64.S");
-_Static_assert(APPROACH_VERNIER == 16 && APPROACH_BRIEF == 8 && APPROACH_FINE == 32,
-               "approach_x86_64.S");
+    _Static_assert(offsetof(struct approach, field) == (offset), "in assembly: " #field)
+AT(target_ticks, TARGET);
+AT(leave_ticks, LEAVE);
+AT(not_before_ticks, NOT_BEFORE);
+AT(cycles_per_tick, CYCLES_PER_TICK);
+AT(fixed_cycles, FIXED);
+AT(step_ticks, STEP);
+AT(slack_ticks, SLACK);
+AT(sample, SAMPLE);
+AT(event, EVENT);
+AT(argument, ARGUMENT);
+AT(rseq, RSEQ);
+AT(frame, FRAME);
+AT(offsets, OFFSETS);
+AT(brief_offsets, BRIEF_OFFSETS);
+AT(event_ticks, EVENT_TICKS);
+AT(first_ticks, FIRST);
+AT(width_ticks, WIDTH);
+AT(run, RUN);
+AT(gap_ticks, GAP);
+AT(marker, MARKER);
+AT(rseq_cpu, RSEQ_CPU);
+AT(rseq_marker, RSEQ_MARKER);
+AT(overdue_cycles, OVERDUE);
+AT(late_cycles, LATE);
+AT(readings, READINGS);
+_Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_POLLS == POLLS, "in assembly");
+_Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_BRIEF == BRIEF && APPROACH_FINE == FINE,
+               "in assembly");
 
 approach_function approach_return_single, approach_return_vernier, approach_return_brief;
 approach_function approach_jump_single, approach_jump_vernier, approach_jump_brief;
@@ -52,6 +54,11 @@ static int has_shadow_stack(void)
     uint64_t pointer = 0;
     __asm__ __volatile__("rdsspq %0" : "+r"(pointer));
     return pointer != 0;
+}
+
+void approach_poll_behind(struct approach *approach)
+{
+    ((struct approach **)approach->frame)[-1] = approach;
 }
 
 /* Above the six registers that approach_from() saves. */

@@ -72,23 +72,30 @@ static double spacing_of(approach_readings *read)
     return vernier_spacing(lengths, SERIES, APPROACH_FINE);
 }
 
-static void find_spacing(struct waiter *waiter)
+/* The spacing that suits so many readings. In ticks: the cycle is not known yet. */
+static double choose_spacing(struct waiter *waiter, int brief, const double *spacings)
 {
     struct vernier *vernier = &waiter->vernier;
-    double narrowest = 0;
+    int readings = brief ? APPROACH_BRIEF : APPROACH_VERNIER, *chosen = &waiter->learnt.pad[brief];
+    double *narrowest = &vernier->slack_ticks[brief];
     for (int pad = 0; pad < APPROACH_PADS; pad++) {
-        double spacing = spacing_of(waiter->ways.fine[pad]);
-        double gap = vernier_gap(vernier->step_ticks, spacing, APPROACH_VERNIER);
-        if (pad > 0 && gap > narrowest * 0.8) /* fewer instructions unless it pays */
+        double gap = vernier_gap(vernier->step_ticks, spacings[pad], readings);
+        if (pad > 0 && gap > *narrowest * 0.8) /* fewer instructions unless it pays */
             continue;
-        narrowest = gap;
-        waiter->learnt.pad = pad;
-        vernier->spacing_ticks = spacing;
+        *narrowest = gap;
+        *chosen = pad;
     }
-    vernier->readings = APPROACH_FINE;
-    vernier->slack_ticks[0] = narrowest;
-    vernier->slack_ticks[1] =
-        vernier_gap(vernier->step_ticks, vernier->spacing_ticks, APPROACH_BRIEF);
+    return spacings[*chosen];
+}
+
+static void find_spacings(struct waiter *waiter)
+{
+    double spacings[APPROACH_PADS];
+    for (int pad = 0; pad < APPROACH_PADS; pad++)
+        spacings[pad] = spacing_of(waiter->ways.fine[pad]);
+    waiter->vernier.readings = APPROACH_FINE;
+    waiter->vernier.spacing_ticks = choose_spacing(waiter, 0, spacings);
+    waiter->vernier.brief_spacing_ticks = choose_spacing(waiter, 1, spacings);
 }
 
 static void find_readings(struct waiter *waiter)
@@ -100,12 +107,9 @@ static void find_readings(struct waiter *waiter)
     if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.vernier != NULL) {
         waiter->best = waiter->ways.vernier;
         waiter->brief = waiter->ways.brief;
-        find_spacing(waiter);
+        find_spacings(waiter);
     }
     a->step_ticks = (float)waiter->vernier.step_ticks;
-    a->sample = waiter->ways.sample[waiter->learnt.pad];
-    a->slack_ticks = (float)waiter->vernier.slack_ticks[0];
-    waiter->is_brief = 0;
 }
 
 /* ---- cycles ------------------------------------------------------------------------------- */
@@ -114,6 +118,7 @@ static void find_readings(struct waiter *waiter)
 static double one_length(struct waiter *waiter, int cycles, int *is_sound)
 {
     struct approach *a = &waiter->approach;
+    waiter_aim(waiter, 0, 0, WAY_EXACT);
     a->leave_ticks = timebase_ticks() + 1 + waiter->rehearsals++ * 13 % 64;
     a->target_ticks = a->leave_ticks;
     a->cycles_per_tick = 0;
@@ -144,15 +149,17 @@ static int find_cycles(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     double shortest, longest;
-    learnt->spacing_cycles = 0;
-    for (int k = 0; k < APPROACH_VERNIER; k++)
-        waiter->approach.offsets[k] = (float)(k * waiter->vernier.spacing_ticks);
+    waiter_publish_offsets(waiter);
     if (find_lengths(waiter, &shortest, &longest) != 0)
         return 1;
     double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
     tempo_init(&waiter->tempo, cycle);
-    learnt->fixed_cycles = shortest / cycle;
-    learnt->spacing_cycles = waiter->vernier.spacing_ticks / cycle;
+    learnt->spacing_cycles[0] = waiter->vernier.spacing_ticks / cycle;
+    learnt->spacing_cycles[1] = waiter->vernier.brief_spacing_ticks / cycle;
+    learnt->fixed_cycles[0] = shortest / cycle;
+    learnt->fixed_cycles[1] = learnt->fixed_cycles[0] -
+        (APPROACH_VERNIER - 1) * learnt->spacing_cycles[0] +
+        (APPROACH_BRIEF - 1) * learnt->spacing_cycles[1];
     learnt->entry_ticks = LOOSE_ENTRY_NS / learnt->period_ns;
     waiter_publish_tempo(waiter);
     return 0;
@@ -189,7 +196,7 @@ static struct trials try_way(struct waiter *waiter, enum waiter_way way)
         .stamp = quantile_trimmed_mean(stamps, TRIALS),
     };
     size_errors(errors, TRIALS, found.bias);
-    choice_init(&waiter->choice, way == WAY_PLAIN ? CHOICE_LOOP : CHOICE_EXACT, errors, TRIALS);
+    choice_init(&waiter->choice, (enum choice_way)way, errors, TRIALS);
     return found;
 }
 
@@ -197,10 +204,19 @@ static void find_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct trials found = try_way(waiter, WAY_EXACT);
-    learnt->fixed_cycles += found.bias / waiter->tempo.cycle_ticks;
+    learnt->fixed_cycles[0] += found.bias / waiter->tempo.cycle_ticks;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks[1] = found.stamp;
+}
+
+/* What follows its readings is the same code, so this finds a difference of a cycle or none. */
+static void find_brief(struct waiter *waiter)
+{
+    if (waiter->brief == NULL)
+        return;
+    struct trials found = try_way(waiter, WAY_BRIEF);
+    waiter->learnt.fixed_cycles[1] += found.bias / waiter->tempo.cycle_ticks;
 }
 
 static void find_plain(struct waiter *waiter)
@@ -225,8 +241,10 @@ static void find_ways(struct waiter *waiter)
         return;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         learnt->exact = find_cycles(waiter) == 0;
-        if (learnt->exact)
+        if (learnt->exact) {
             find_exact(waiter);
+            find_brief(waiter);
+        }
         if (learnt->exact && learnt->exact_spread_ticks < learnt->plain_spread_ticks)
             return;
     }
@@ -263,6 +281,7 @@ void calibrate(struct waiter *waiter)
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);
+    choice_forget(&waiter->choice);
     find_plain(waiter);
     find_ways(waiter);
     calibrate_calls(waiter);

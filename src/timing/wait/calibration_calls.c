@@ -59,7 +59,8 @@ static void find_reading(struct waiter *waiter)
     for (int i = 0; i < TRIALS; i++) {
         struct fine_event event = {.waiter = waiter};
         struct wait wait = {.waiter = waiter, .function = read_fine, .argument = &event};
-        wait.ticks = timebase_ticks() + ahead_ticks(waiter);
+        wait.entered_ticks = timebase_ticks();
+        wait.ticks = wait.entered_ticks + ahead_ticks(waiter);
         stages_run(&wait);
         errors[i] = event.reading.ticks;
     }
@@ -76,6 +77,7 @@ static int until_within(void *waiter, uint64_t target_ticks, uint64_t flags, voi
 {
     struct wait wait = {.waiter = (struct waiter *)waiter,
                         .ticks = target_ticks,
+                        .entered_ticks = timebase_ticks(),
                         .flags = (unsigned)flags,
                         .frame = result == NULL ? frame : NULL,
                         .result = (struct timebase_wait_result *)result};
@@ -133,7 +135,8 @@ static int late_calls(struct waiter *waiter)
     for (int i = 0; i < LEAD_TRIALS; i++) {
         struct timebase_wait_result result;
         wait.result = &result;
-        wait.ticks = timebase_ticks() + 4 * ahead_ticks(waiter);
+        wait.entered_ticks = timebase_ticks();
+        wait.ticks = wait.entered_ticks + 4 * ahead_ticks(waiter);
         late += stages_run(&wait) == 1 && result.disturbance == 0;
     }
     return late;

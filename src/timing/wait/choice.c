@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "choice.h"
 
+#include <math.h>
+
 #include "quantile.h"
 
 #define LEAST_TICKS 0.25
@@ -11,6 +13,13 @@ static const struct {
     double q, rise, fall;
 } steps[CHOICE_QUANTILES] = {
     {0.90, 1.2523227, 0.9753099}, {0.95, 1.2680821, 0.9875778}, {0.99, 1.2808225, 0.9975031}};
+
+void choice_forget(struct choice *choice)
+{
+    for (int way = 0; way < CHOICE_WAYS; way++)
+        for (int i = 0; i < CHOICE_QUANTILES; i++)
+            choice->error_ticks[way][i] = way == CHOICE_LOOP ? LEAST_TICKS : INFINITY;
+}
 
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count)
 {
@@ -31,16 +40,29 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
 
 void choice_fade(struct choice *choice)
 {
-    for (int i = 0; i < CHOICE_QUANTILES; i++)
-        choice->error_ticks[CHOICE_EXACT][i] *= FADE;
+    for (int way = CHOICE_EXACT; way < CHOICE_WAYS; way++)
+        for (int i = 0; i < CHOICE_QUANTILES; i++)
+            choice->error_ticks[way][i] *= FADE;
 }
 
-int choice_is_exact(const struct choice *choice, int steady)
+int choice_wins(const struct choice *choice, enum choice_way way, int steady)
 {
-    const double *exact = choice->error_ticks[CHOICE_EXACT],
-                 *loop = choice->error_ticks[CHOICE_LOOP];
+    const double *exact = choice->error_ticks[way], *loop = choice->error_ticks[CHOICE_LOOP];
     for (int i = 0; i < (steady ? CHOICE_QUANTILES : CHOICE_QUANTILES - 1); i++)
         if (exact[i] > loop[i])
             return 0;
     return 1;
+}
+
+/* Of two that are better than the loop, the one with the smaller p90; or p99, if that is asked for. */
+enum choice_way choice_best(const struct choice *choice, int steady)
+{
+    int judged = steady ? CHOICE_QUANTILES - 1 : 0;
+    int brief = choice_wins(choice, CHOICE_BRIEF, steady);
+    if (!choice_wins(choice, CHOICE_EXACT, steady))
+        return brief ? CHOICE_BRIEF : CHOICE_LOOP;
+    return brief &&
+            choice->error_ticks[CHOICE_BRIEF][judged] < choice->error_ticks[CHOICE_EXACT][judged]
+        ? CHOICE_BRIEF
+        : CHOICE_EXACT;
 }

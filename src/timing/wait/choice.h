@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice: would the next wait be better exact, or by the polling loop? An exact wait relies on the
- * core for the time between its sample and its event, a poll for 10 ns only; with another thread on
- * the core, perhaps of another virtual machine, the loop's tail can be the shorter one. So both are
- * tried in rehearsals, and the quantiles of their errors are compared. Pure.
+ * choice: would the next wait be better exact, exact with a brief sample, or by the polling loop? An
+ * exact wait relies on the core for the time between its sample and its event, a brief one for
+ * half of that, a poll for 10 ns only; with another thread on the core, perhaps of another virtual
+ * machine, the shorter exposure can have the shorter tail. So all are tried in rehearsals, and the
+ * quantiles of their errors are compared. Pure.
  *
  * A quantile moves by a step up for an error above it and by a small step down for one below
  * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
@@ -12,7 +13,7 @@
 #ifndef WAIT_CHOICE_H
 #define WAIT_CHOICE_H
 
-enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_WAYS };
+enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_BRIEF, CHOICE_WAYS };
 
 /* What is compared: 90 % and 95 %; where the tail is asked for 99 % too. */
 enum { CHOICE_QUANTILES = 3 };
@@ -20,6 +21,9 @@ enum { CHOICE_QUANTILES = 3 };
 struct choice {
     double error_ticks[CHOICE_WAYS][CHOICE_QUANTILES];
 };
+
+/* Only the loop is there, before a calibration adds other ways. */
+void choice_forget(struct choice *choice);
 
 /* From the errors of a calibration, sorted by size. */
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count);
@@ -30,6 +34,10 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
 /* A wait by the loop, and nothing seen of exact ones: what is known against them fades. */
 void choice_fade(struct choice *choice);
 
-int choice_is_exact(const struct choice *choice, int steady);
+/* Is an exact way no worse than the loop? */
+int choice_wins(const struct choice *choice, enum choice_way way, int steady);
+
+/* The best of the three; CHOICE_LOOP: neither of the exact ones is as good. */
+enum choice_way choice_best(const struct choice *choice, int steady);
 
 #endif

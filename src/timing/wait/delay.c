@@ -107,6 +107,7 @@ struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,
     struct wait wait = {.waiter = waiter, .flags = flags, .result = result};
     struct timebase_fine_reading start;
     uint64_t base = timebase_ticks();
+    wait.entered_ticks = base;
     waiter_read_fine(waiter, base, &start);
     int exact = waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
     double bias = flags & TIMEBASE_WAIT_NEVER_EARLY

@@ -73,7 +73,8 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     }
     if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
         outcome_fetch(waiter, wait->result);
-    waiter_approach(waiter, WAY_PLAIN);
+    if (waiter_approach(waiter, WAY_PLAIN) == APPROACH_POLLS)
+        return APPROACH_POLLS;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
@@ -94,20 +95,20 @@ static inline void fetch_waiter(const struct waiter *waiter)
  * The counter is read without asking whether it can be read, as what knows that is on pages of its
  * own; who may leave has found that out.
  */
-APPROACH_WAY void hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
+APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
                                 void *frame)
 {
     uint64_t now = timebase_arch_ticks();
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || !hurry_after_pause(waiter, now))
-        return;
+        return 0;
     int64_t left = (int64_t)(ticks - now), near = waiter->learnt.near_ticks;
     if (left >= near || left < -near || (flags & ~WAITER_FLAGS) != 0 ||
         (flags & TIMEBASE_WAIT_NEVER_EARLY) != 0)
-        return;
+        return 0;
     fetch_waiter(waiter);
     const struct wait wait = {
         .waiter = waiter, .ticks = ticks, .flags = flags, .frame = frame, .entered_ticks = now};
-    hurry_run(&wait);
+    return hurry_run(&wait);
 }
 #endif

@@ -35,16 +35,17 @@ static inline int hurry_is_due(const struct wait *wait)
 int hurry_run(const struct wait *asked);
 
 /*
- * The same as early as can be, for a wait without a result: it leaves from within, unless it is not
- * due. Where a wait does not leave, or never early, it returns and nothing has happened.
+ * The same as early as can be, for a wait without a result. Returns APPROACH_POLLS; or 0, and nothing
+ * has happened: it is not due, must not be early, or a wait does not leave here.
  */
 #ifdef __x86_64__
-void hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);
+int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);
 #else
-static inline void hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags,
+static inline int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags,
                                  void *frame)
 {
     (void)waiter, (void)ticks, (void)flags, (void)frame;
+    return 0;
 }
 #endif
 

@@ -72,26 +72,49 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
+/* Lately: what rehearsals see is better than what waits see of themselves. */
+static int has_rehearsed(const struct waiter *waiter)
+{
+    enum { LATELY_NS = 1000000 };
+    return (int64_t)(waiter->approach.event_ticks - waiter->rehearsed_ticks) <
+        waiter_ticks_of_ns(waiter, LATELY_NS);
+}
+
+static double size_of(double ticks)
+{
+    return ticks < 0 ? -ticks : ticks;
+}
+
 /*
- * What an exact wait shows by itself, with no reading of its event but the stamp. On a stepped
- * counter that is little: by how much stamp and sample contradict what was believed, and the
- * readings each other.
+ * What a wait shows by itself, with no reading of its event but the stamp: by how much that
+ * contradicts what was believed, and the readings of a sample each other. On a stepped counter this is
+ * no less than the step allows, for the loop as for exact waits; so where it decides between them, it
+ * takes errors like the loop's own.
  */
-static void learn(struct waiter *waiter, int late)
+static void learn_exact(struct waiter *waiter, int late)
 {
     const struct approach *a = &waiter->approach;
     double half = waiter->vernier.half_step_ticks, cycles = waiter_cycles(waiter);
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     event += waiter->learnt.stamp_ticks[1];
-    double wrong = event - a->first_ticks - cycles * waiter->tempo.cycle_ticks;
-    double size = (wrong < 0 ? -wrong : wrong) - half;
+    double wrong = size_of(event - a->first_ticks - cycles * waiter->tempo.cycle_ticks);
     double misfit = waiter->vernier.readings > 1 ? -(double)a->width_ticks : 0;
-    size = size > misfit ? size : misfit;
-    choice_learn(&waiter->choice, CHOICE_EXACT, size > 0 ? size : 0);
+    if (!has_rehearsed(waiter))
+        choice_learn(&waiter->choice, (enum choice_way)waiter->last.way,
+                     wrong > misfit ? wrong : misfit);
     if (late)
         return;
     tempo_learn(&waiter->tempo, event - a->first_ticks, cycles, half);
     waiter_publish_tempo(waiter);
+}
+
+static void learn_plain(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double usual = waiter->learnt.plain_bias_ticks - waiter->learnt.stamp_ticks[0];
+    double event = waiter_middle(waiter, a->event_ticks, a->leave_ticks);
+    if (!has_rehearsed(waiter))
+        choice_learn(&waiter->choice, CHOICE_LOOP, size_of(event - usual));
 }
 
 /* What costs next to nothing, with what was found. */
@@ -122,11 +145,14 @@ APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_res
     if (result != NULL)
         fill(wait, found, late, result);
     /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
-    if (wait->exact && !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0)
-        learn(waiter, late);
+    int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
+    if (wait->exact && is_sound)
+        learn_exact(waiter, late);
+    else if (wait->is_unsteady && is_sound && !late)
+        learn_plain(waiter);
     if (wait->exact)
         waiter_follow_entry(waiter);
-    if (wait->is_unsteady && !wait->prepared)
+    if (wait->is_unsteady && !has_rehearsed(waiter))
         choice_fade(&waiter->choice);
 }
 

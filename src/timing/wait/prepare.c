@@ -7,11 +7,15 @@
 /* The first ones fetch code from wherever it is, and say nothing about those behind them. */
 enum { COLD_ONES = 2 };
 
-enum { MOST_REHEARSALS = 200, LOOPS = 8, CODE_LINES = 4, CACHE_LINE = 64 };
+enum { MOST_REHEARSALS = 200, EIGHT = 8, CODE_LINES = 4, CACHE_LINE = 64 };
 
 /* How much longer than usual one may take: the first fetches its code from far away. */
 #define COLD 4.0
 #define WARM 2.0
+#define HOT 1.25
+
+/* Since the last event: nothing has gone out of the caches. */
+enum { HOT_NS = 20000 };
 
 static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
 
@@ -42,15 +46,28 @@ static void rehearse_function(void (*function)(void *), void *argument)
     rehearsing = 0;
 }
 
-/* One in eight by the loop, so that both are known; every other one as the wait will end. */
+/*
+ * Of eight two by the loop and two with a brief sample, so that all ways are known; and every other
+ * one of each as the wait will end.
+ */
+static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
+{
+    static const enum waiter_way ways[EIGHT] = {WAY_PLAIN, WAY_EXACT, WAY_BRIEF, WAY_EXACT,
+                                                WAY_PLAIN, WAY_EXACT, WAY_BRIEF, WAY_EXACT};
+    unsigned turn = waiter->rehearsals % EIGHT;
+    enum waiter_way way = ways[turn];
+    if (!waiter->learnt.exact || (flags & TIMEBASE_WAIT_PLAIN))
+        way = WAY_PLAIN;
+    else if (way == WAY_BRIEF && waiter->brief == NULL)
+        way = WAY_EXACT;
+    return (struct rehearsal_plan){way, returns && turn >= EIGHT / 2};
+}
+
 static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
 {
-    unsigned turn = waiter->rehearsals;
-    int exact = waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN) && turn % LOOPS != 0;
+    struct rehearsal_plan plan = next_plan(waiter, flags, returns);
     uint64_t start = timebase_ticks();
     double *known = &waiter->learnt.rehearsal_ticks;
-    struct rehearsal_plan plan = {exact ? WAY_EXACT : WAY_PLAIN,
-                                  returns && turn / (exact ? 1 : LOOPS) % 2};
     if (is_warm)
         rehearsal_learn(waiter, plan);
     else
@@ -60,11 +77,25 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
         *known += (took - *known) / 16;
 }
 
+static int is_soon_after_another(const struct waiter *waiter)
+{
+    return (int64_t)(timebase_ticks() - waiter->approach.event_ticks) <
+        waiter_ticks_of_ns(waiter, HOT_NS);
+}
+
+/* Behind the last rehearsal. The lead has room for code that is not at hand. */
+static double needed_ticks(const struct waiter *waiter, int is_hot)
+{
+    double needed = waiter_coarse_ticks(waiter, 0) + waiter->learnt.plain_bias_ticks;
+    return needed + waiter->learnt.lead_ticks / (is_hot ? 4 : 1);
+}
+
 int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
             void *argument)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double needed = waiter_coarse_ticks(waiter, 0) + learnt->plain_bias_ticks + learnt->lead_ticks;
+    int is_hot = is_soon_after_another(waiter);
+    double needed = needed_ticks(waiter, is_hot);
     int turn = 0;
     fetch(waiter, function);
     waiter->first_ones_ticks = 0;
@@ -74,9 +105,10 @@ int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (
     uint64_t start = timebase_ticks();
     for (; turn < MOST_REHEARSALS; turn++) {
         double left = (double)(int64_t)(target_ticks - timebase_ticks());
-        if (left < needed + learnt->rehearsal_ticks * (turn == 0 ? COLD : WARM))
+        double room = is_hot ? HOT : turn == 0 ? COLD : WARM;
+        if (left < needed + learnt->rehearsal_ticks * room)
             break;
-        rehearse_wait(waiter, flags, function == NULL, turn >= COLD_ONES);
+        rehearse_wait(waiter, flags, function == NULL, is_hot || turn >= COLD_ONES);
         fetch(waiter, function);
         if (turn + 1 == COLD_ONES)
             waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);

@@ -16,7 +16,7 @@ typedef void event_function(void *argument);
 static void read_event(const struct waiter *waiter, struct approach *a)
 {
     if (waiter->vernier.readings > 1)
-        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad];
+        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad[0]];
     else
         a->event = read_once;
 }
@@ -42,8 +42,7 @@ static int leave_within(void *context, uint64_t way, uint64_t none, void *null, 
     a->frame = frame;
     a->event = waiter->ways.leaves ? approach_leave : approach_event_none;
     a->argument = a;
-    waiter_approach(waiter, (enum waiter_way)way);
-    return 0;
+    return waiter_approach(waiter, (enum waiter_way)way);
 }
 
 static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
@@ -106,14 +105,14 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
 }
 
 /*
- * The errors of polling are as wide as its period: what followed each of them closely would add to
- * the next. Those of exact waits are not.
+ * What followed each error closely would add to the next. Those of polling are as wide as its period;
+ * they are limited at a step besides, so that its mean is found and not its most frequent value.
  */
 static void follow(double *known, double error_ticks, const struct waiter *waiter, int exact)
 {
     double most = exact ? MOST_TICKS : waiter->vernier.step_ticks + MOST_TICKS;
     double believed = error_ticks < -most ? -most : error_ticks > most ? most : error_ticks;
-    *known += believed / (exact ? 32 : 128);
+    *known += believed / 32;
 }
 
 static void learn_cycle(struct waiter *waiter, double error_ticks)
@@ -133,7 +132,8 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     double error = done.error_ticks - (plan.returns ? *leave : 0);
     if (!done.is_sound)
         return;
-    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
+    waiter->rehearsed_ticks = waiter->approach.event_ticks;
+    choice_learn(&waiter->choice, (enum choice_way)plan.way, error < 0 ? -error : error);
     if (plan.returns)
         follow(leave, error, waiter, exact);
     else if (exact)

@@ -83,7 +83,7 @@ static double aim_of(const struct wait *wait)
 }
 
 /* What there is the time for, with what comes before the first poll. */
-static enum waiter_way find_way(const struct wait *wait)
+static enum waiter_way possible_way(const struct wait *wait)
 {
     enum { BEFORE_NS = 40 };
     const struct waiter *waiter = wait->waiter;
@@ -94,28 +94,44 @@ static enum waiter_way find_way(const struct wait *wait)
     return waiter->brief != NULL && left > waiter_coarse_ticks(waiter, 1) ? WAY_BRIEF : WAY_PLAIN;
 }
 
-static void set_up(struct wait *wait)
+/* The best of what is possible, by what rehearsals and waits have seen of each. */
+static enum waiter_way better_way(const struct wait *wait, enum waiter_way possible)
 {
-    struct waiter *waiter = wait->waiter;
-    struct approach *a = &waiter->approach;
-    wait->exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
-    wait->is_unsteady = wait->exact && !waiter->is_calibrating &&
-        !choice_is_exact(&waiter->choice, (wait->flags & TIMEBASE_WAIT_STEADY) != 0);
-    wait->exact &= !wait->is_unsteady;
+    const struct choice *choice = &wait->waiter->choice;
+    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
+    if (wait->waiter->is_calibrating || possible == WAY_PLAIN)
+        return possible;
+    if (possible == WAY_BRIEF)
+        return choice_wins(choice, CHOICE_BRIEF, steady) ? WAY_BRIEF : WAY_PLAIN;
+    return (enum waiter_way)choice_best(choice, steady);
+}
+
+static void find_way(struct wait *wait)
+{
+    wait->exact = wait->waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
     wait->aim = aim_of(wait);
-    wait->way = wait->exact ? find_way(wait) : WAY_PLAIN;
+    enum waiter_way possible = wait->exact ? possible_way(wait) : WAY_PLAIN;
+    wait->way = better_way(wait, possible);
+    wait->is_unsteady = wait->way == WAY_PLAIN && possible != WAY_PLAIN;
     if (wait->exact && wait->way == WAY_PLAIN) {
         wait->exact = 0;
         wait->aim = aim_of(wait);
     }
+}
+
+static void set_up(struct wait *wait)
+{
+    struct waiter *waiter = wait->waiter;
+    struct approach *a = &waiter->approach;
+    find_way(wait);
     waiter_aim(waiter, wait->ticks, wait->aim, wait->way);
     a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
         ? wait->ticks
-        : timebase_ticks() - (UINT64_C(1) << 62);
+        : wait->entered_ticks - (UINT64_C(1) << 62);
     wait_set_event(wait);
 }
 
-static void approach(struct wait *wait)
+static int approach(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     set_up(wait);
@@ -123,7 +139,7 @@ static void approach(struct wait *wait)
         evidence_begin(&waiter->evidence, &waiter->approach);
     else
         evidence_forget(&waiter->approach);
-    waiter_approach(waiter, wait->way);
+    return waiter_approach(waiter, wait->way);
 }
 
 /* What is open of the wait before this one is judged and learnt from first. */
@@ -138,13 +154,11 @@ static struct wait *begin(const struct wait *asked)
     return &waiter->last;
 }
 
-static int run(const struct wait *asked)
+/* What comes before the approach, if there is the time for it. */
+static void lead_up(struct wait *wait)
 {
-    struct waiter *waiter = asked->waiter;
-    uint64_t start = asked->entered_ticks;
-    int is_cold = hurry_after_pause(waiter, start);
-    struct wait *wait = begin(asked);
-    uint64_t number = waiter->uses;
+    struct waiter *waiter = wait->waiter;
+    int is_cold = hurry_after_pause(waiter, wait->entered_ticks);
     if (wait->flags & TIMEBASE_WAIT_SLEEP)
         sleep_for(wait);
     evidence_begin(&waiter->evidence, &waiter->approach);
@@ -157,13 +171,30 @@ static int run(const struct wait *asked)
         outcome_fetch(waiter, wait->result);
     wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
-        hurry_learn(waiter, (int64_t)(began - start));
+        hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
+    wait->disturbance |= waiter->found;
+}
+
+/* Nearer than the shortest rehearsal there is nothing to lead up to it. */
+static int is_near(const struct wait *wait)
+{
+    enum { NEAR_NS = 900 };
+    return (int64_t)(wait->ticks - wait->entered_ticks) < waiter_ticks_of_ns(wait->waiter, NEAR_NS);
+}
+
+static int run(const struct wait *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    struct wait *wait = begin(asked);
+    uint64_t number = waiter->uses;
+    if (!is_near(wait) || wait->flags & TIMEBASE_WAIT_REHEARSE)
+        lead_up(wait);
     /* A function that waits by its own waiter has overwritten what was known of this wait. */
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
-    wait->disturbance |= waiter->found;
     waiter->wait_is_open = 1;
-    approach(wait);
+    if (approach(wait) == APPROACH_POLLS)
+        return APPROACH_POLLS;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
@@ -171,8 +202,7 @@ static int run(const struct wait *asked)
     return outcome_is_late(wait);
 }
 
-APPROACH_WAY int stages_run(struct wait *asked)
+APPROACH_WAY int stages_run(const struct wait *asked)
 {
-    asked->entered_ticks = timebase_ticks();
     return hurry_is_due(asked) ? hurry_run(asked) : run(asked);
 }

@@ -14,9 +14,11 @@
 #include "waiter.h"
 
 /*
- * All stages of the wait asked for, which names its waiter and has its target in ticks. Returns 0,
- * 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself.
+ * All stages of the wait asked for, which names its waiter and has its target in ticks, and when it was
+ * entered. Returns 0,
+ * 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself. Or APPROACH_POLLS,
+ * where it may leave: see waiter_approach().
  */
-int stages_run(struct wait *asked);
+int stages_run(const struct wait *asked);
 
 #endif

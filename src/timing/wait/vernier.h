@@ -22,7 +22,8 @@ struct vernier {
     double
         half_step_ticks;   /* a reading of v stands for v to v + step - 1; their mean is v + this */
     double spacing_ticks;  /* from one reading to the next */
-    double slack_ticks[2]; /* the widest gap that a sample leaves: of all its readings, of few */
+    double brief_spacing_ticks; /* ... of a brief sample */
+    double slack_ticks[2]; /* the widest gap that a sample leaves: of all its readings, brief */
     int readings;          /* of a fine reading: 1 where no vernier is needed */
 };
 

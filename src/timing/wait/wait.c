@@ -12,14 +12,14 @@ static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
     if (wait->ticks_at != NULL)
         return target_time_is_far(wait->ns, now_ns);
-    return target_tick_is_far(wait->ticks, timebase_ticks(), wait->waiter->learnt.period_ns);
+    return target_tick_is_far(wait->ticks, wait->entered_ticks, wait->waiter->learnt.period_ns);
 }
 
 /* Long enough for a calibration, which takes 5 ms. */
 static inline int is_long(const struct wait *wait)
 {
     enum { LONG_NS = 20000000 };
-    return wait_left_ticks(wait) > waiter_ticks_of_ns(wait->waiter, LONG_NS);
+    return (int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(wait->waiter, LONG_NS);
 }
 
 /* Another CPU has another clock; and noise may have hidden what there is. */
@@ -49,6 +49,7 @@ APPROACH_WAY static int wait_for(struct timebase_waiter *public, struct wait *wa
 {
     wait->result = result;
     wait->frame = result == NULL ? wait->frame : NULL;
+    wait->entered_ticks = timebase_ticks();
     wait->waiter = check(public, wait->flags);
     if (wait->waiter == NULL || is_too_far(wait, now_ns))
         return TIMEBASE_E_INVALID;
@@ -75,8 +76,9 @@ static int64_t mono_now(const struct timebase_waiter *public)
 APPROACH_WAY static int until_ticks(void *waiter, uint64_t target_ticks, uint64_t flags,
                                     void *result, void *frame)
 {
-    if (result == NULL)
-        hurry_at_once((struct timebase_waiter *)waiter, target_ticks, (unsigned)flags, frame);
+    if (result == NULL &&
+        hurry_at_once((struct timebase_waiter *)waiter, target_ticks, (unsigned)flags, frame))
+        return APPROACH_POLLS;
     struct wait wait = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
     return wait_for((struct timebase_waiter *)waiter, &wait, 0,
                     (struct timebase_wait_result *)result);

@@ -8,7 +8,7 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
 {
     uint32_t readings[APPROACH_FINE];
     if (waiter->vernier.readings > 1)
-        waiter->ways.fine[waiter->learnt.pad](readings);
+        waiter->ways.fine[waiter->learnt.pad[0]](readings);
     else
         readings[0] = (uint32_t)timebase_ticks_ordered();
     return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
@@ -24,10 +24,10 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
         way == WAY_PLAIN ? learnt->plain_bias_ticks : waiter_coarse_ticks(waiter, brief);
     a->target_ticks = target_ticks;
     a->leave_ticks = target_ticks - (uint64_t)(int64_t)(before - aim_ticks);
-    a->fixed_cycles = (float)(waiter_fixed_cycles(waiter, brief) - aim_ticks * a->cycles_per_tick);
+    a->fixed_cycles = (float)(learnt->fixed_cycles[brief] - aim_ticks * a->cycles_per_tick);
     a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * a->cycles_per_tick);
     a->slack_ticks = (float)waiter->vernier.slack_ticks[brief];
-    a->sample = brief ? waiter->ways.few[learnt->pad] : waiter->ways.sample[learnt->pad];
+    a->sample = (brief ? waiter->ways.few : waiter->ways.sample)[learnt->pad[brief]];
     waiter->is_brief = brief;
 }
 
@@ -44,30 +44,32 @@ APPROACH_WAY void wait_set_event(const struct wait *wait)
 }
 
 /* Of a wait that leaves by a bare loop no evidence is taken: nobody asked for a result. */
-APPROACH_WAY static void poll_and_leave(struct approach *a, const struct evidence *evidence)
+APPROACH_WAY static int poll_and_leave(struct approach *a, const struct evidence *evidence)
 {
     a->marker = 1;
     a->rseq_cpu = evidence->cpu_before;
     a->rseq_marker = evidence->rseq_mark;
     a->gap_ticks = 0;
     a->run = 1;
-    approach_poll_and_leave(a);
+    approach_poll_behind(a);
+    return APPROACH_POLLS;
 }
 
-APPROACH_WAY void waiter_approach(struct waiter *waiter, enum waiter_way way)
+APPROACH_WAY int waiter_approach(struct waiter *waiter, enum waiter_way way)
 {
     struct approach *a = &waiter->approach;
     if (way == WAY_PLAIN && waiter_is_bare(waiter))
-        poll_and_leave(a, &waiter->evidence);
-    else if (way == WAY_PLAIN)
-        approach_poll(&waiter->approach);
+        return poll_and_leave(a, &waiter->evidence);
+    if (way == WAY_PLAIN)
+        approach_poll(a);
     else
-        (way == WAY_BRIEF ? waiter->brief : waiter->best)(&waiter->approach);
+        (way == WAY_BRIEF ? waiter->brief : waiter->best)(a);
+    return 0;
 }
 
 double waiter_cycles(const struct waiter *waiter)
 {
-    return waiter_fixed_cycles(waiter, waiter->is_brief) + waiter->approach.run;
+    return waiter->learnt.fixed_cycles[waiter->is_brief] + waiter->approach.run;
 }
 
 static double within(double low, double value, double high)
@@ -100,14 +102,23 @@ void waiter_follow_entry(struct waiter *waiter)
         *entry = *entry - 0.3 * cycle > 0 ? *entry - 0.3 * cycle : 0;
 }
 
+void waiter_publish_offsets(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    for (int k = 0; k < APPROACH_VERNIER; k++)
+        a->offsets[k] = (float)(k * waiter->vernier.spacing_ticks);
+    for (int k = 0; k < APPROACH_BRIEF; k++)
+        a->brief_offsets[k] = (float)(k * waiter->vernier.brief_spacing_ticks);
+}
+
 void waiter_publish_tempo(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
-    double spacing = waiter->learnt.spacing_cycles * waiter->tempo.cycle_ticks;
-    a->cycles_per_tick = (float)(1 / waiter->tempo.cycle_ticks);
+    double cycle = waiter->tempo.cycle_ticks;
+    a->cycles_per_tick = (float)(1 / cycle);
     if (waiter->vernier.readings == 1)
         return;
-    waiter->vernier.spacing_ticks = spacing;
-    for (int k = 0; k < APPROACH_VERNIER; k++)
-        a->offsets[k] = (float)(k * spacing);
+    waiter->vernier.spacing_ticks = waiter->learnt.spacing_cycles[0] * cycle;
+    waiter->vernier.brief_spacing_ticks = waiter->learnt.spacing_cycles[1] * cycle;
+    waiter_publish_offsets(waiter);
 }

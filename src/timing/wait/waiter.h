@@ -45,7 +45,10 @@
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
 
 /* By polling; exact; exact with a brief sample. */
-enum waiter_way { WAY_PLAIN, WAY_EXACT, WAY_BRIEF };
+enum waiter_way { WAY_PLAIN = CHOICE_LOOP, WAY_EXACT = CHOICE_EXACT, WAY_BRIEF = CHOICE_BRIEF };
+
+/* Samples: of all readings, brief. */
+enum { SAMPLES = 2 };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -57,8 +60,8 @@ struct waiter_learnt {
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* the stages take so long then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
-    double fixed_cycles;   /* first reading to event without a run: a property of the code */
-    double spacing_cycles; /* of the vernier's readings, likewise */
+    double fixed_cycles[SAMPLES]; /* first reading to event without a run: a property of the code */
+    double spacing_cycles[SAMPLES]; /* of the vernier's readings, likewise */
     double entry_ticks;    /* the polls end so long before the sample is to begin */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
@@ -73,7 +76,7 @@ struct waiter_learnt {
     double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
                                     * with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
-    int pad;                       /* which of the vernier's spacings */
+    int pad[SAMPLES];              /* which of the vernier's spacings */
     int exact;                     /* 0: no approach but polling works here */
 };
 
@@ -94,7 +97,7 @@ struct wait {
     void *frame; /* not null: of approach_from() */
     struct timebase_wait_result *result;
     struct sleep_wait sleep;
-    uint64_t entered_ticks;
+    uint64_t entered_ticks; /* the counter when it was asked for */
     int prepared;
     int cpu;              /* on which it began */
     uint32_t disturbance; /* while polling, before the approach */
@@ -115,7 +118,7 @@ struct waiter {
     struct approach_ways ways;
     approach_function *best;  /* of exact waits */
     approach_function *brief; /* of those to near targets; null: there is none */
-    int is_brief;             /* what the last one took */
+    int is_brief;             /* what the last one took: which of the samples */
     struct vernier vernier;
     struct tempo tempo;
     struct choice choice;
@@ -125,6 +128,7 @@ struct waiter {
     int is_calibrating;
     uint64_t short_delays, followed_ticks;
     unsigned rehearsals;
+    uint64_t rehearsed_ticks; /* when the last one was that taught something */
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
     uint32_t dice;
     enum delay_kind calibrated_kind;
@@ -159,19 +163,11 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
     return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
 }
 
-/* First reading to event, without a run. A brief sample leaves readings out. */
-static inline double waiter_fixed_cycles(const struct waiter *waiter, int brief)
-{
-    double left_out =
-        brief ? (APPROACH_VERNIER - APPROACH_BRIEF) * waiter->learnt.spacing_cycles : 0;
-    return waiter->learnt.fixed_cycles - left_out;
-}
-
 /* From the end of the polls to the event: what an exact wait needs at least. */
 static inline double waiter_coarse_ticks(const struct waiter *waiter, int brief)
 {
     return waiter->learnt.entry_ticks +
-        waiter_fixed_cycles(waiter, brief) * waiter->tempo.cycle_ticks;
+        waiter->learnt.fixed_cycles[brief] * waiter->tempo.cycle_ticks;
 }
 
 /* A fine reading, by the vernier where there is one. */
@@ -189,8 +185,8 @@ static inline int waiter_is_bare(const struct waiter *waiter)
     return a->event == approach_leave && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
 }
 
-/* Run it. */
-void waiter_approach(struct waiter *waiter, enum waiter_way way);
+/* Run it. Returns 0, or APPROACH_POLLS: return this at once, to approach_from(), which polls. */
+int waiter_approach(struct waiter *waiter, enum waiter_way way);
 
 /* When the event of the last approach took place, relative to its target, as far as it says. */
 double waiter_event(const struct waiter *waiter, int exact);
@@ -201,7 +197,10 @@ double waiter_cycles(const struct waiter *waiter);
 /* Moves where the polls end, by what the last approach found left for its run. */
 void waiter_follow_entry(struct waiter *waiter);
 
-/* Hands what is believed of the core clock to the approach. */
+/* Hands the distances of the vernier's readings to the approach. */
+void waiter_publish_offsets(struct waiter *waiter);
+
+/* Hands what is believed of the core clock to the approach, and those distances by it. */
 void waiter_publish_tempo(struct waiter *waiter);
 
 /* What the event is: a function's call, or the return by the shortest way that there is. */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a wait returns on x86-64: straight to the caller of the public function. By way of the
+ * functions between, each return would be predicted wrongly or not, by what interrupts and the
+ * hypervisor left of the return predictor: 5 ns each.
+ *
+ *     int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within)
+ *         calls within(a, b, c, d, frame), and returns what it returns. Unless that is POLLS: then
+ *         the plain loop is here, and behind it there is one return, which is predicted rightly, as
+ *         all the calls before have returned. A reading between the two, which waits for the polls'
+ *         end, is the stamp; and while it takes its time, what follows is fetched. So it is no worse
+ *         than the loop that users write, and on a shared core steadier;
+ *     void approach_leave(struct approach *)
+ *         makes approach_from return at once whether it is late: always predicted wrongly.
+ */
+
+#ifdef __x86_64__
+
+#include "approach_x86_64_offsets.h"
+
+    .macro restore register
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore \register
+    .endm
+
+    /* The hot code of a wait in a hurry begins with a page. */
+    .section .text.hot.timebase_wait, "ax", @progbits
+    .p2align 12
+
+    /* The event of waits that return, where there is no better one: nothing. */
+    .globl approach_event_none
+    .hidden approach_event_none
+    .type approach_event_none, @function
+approach_event_none:
+    .cfi_startproc
+    endbr64
+    ret
+    .cfi_endproc
+    .size approach_event_none, . - approach_event_none
+
+    .p2align 6
+    .globl approach_from
+    .hidden approach_from
+    .type approach_from, @function
+approach_from:
+    .cfi_startproc
+    endbr64
+    .irp register, rbx, rbp, r12, r13, r14, r15
+    pushq %\register
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \register, 0
+    .endr
+    movq %r8, %rax
+    movq %rsp, %r8
+    pushq %r8                    /* approach_poll_behind() puts the approach here */
+    .cfi_adjust_cfa_offset 8
+    call *%rax
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    .irp register, r15, r14, r13, r12, rbp, rbx
+    restore \register
+    .endr
+    cmpl $POLLS, %eax
+    je 1f
+    ret
+1:
+    movq LEAVE(%rdi), %rcx
+    movl LATE(%rdi), %esi
+    movl $0x7fffffff, %r8d
+    xorl %r9d, %r9d
+    rdtsc
+    shlq $32, %rdx
+    orq %rdx, %rax
+    cmpq %rcx, %rax
+    setns %r9b
+    cmovnsl %r8d, %esi
+    movl %esi, OVERDUE(%rdi)
+    .p2align 5
+2:
+    rdtsc
+    shlq $32, %rdx
+    orq %rdx, %rax
+    cmpq %rcx, %rax
+    js 2b
+    rdtscp                       /* what follows is fetched while it waits for the end of the polls */
+    shlq $32, %rdx
+    orq %rdx, %rax
+    movq %rax, EVENT_TICKS(%rdi)
+    movl %r9d, %eax
+    ret
+    .cfi_endproc
+    .size approach_from, . - approach_from
+
+    .p2align 6
+    .globl approach_leave
+    .hidden approach_leave
+    .type approach_leave, @function
+approach_leave:
+    .cfi_startproc
+    endbr64
+    movq FRAME(%rdi), %rsp
+    movl OVERDUE(%rdi), %ecx
+    xorl %eax, %eax
+    cmpl LATE(%rdi), %ecx
+    setg %al
+    .cfi_def_cfa_offset 56
+    .cfi_offset rbx, -16
+    .cfi_offset rbp, -24
+    .cfi_offset r12, -32
+    .cfi_offset r13, -40
+    .cfi_offset r14, -48
+    .cfi_offset r15, -56
+    .irp register, r15, r14, r13, r12, rbp, rbx
+    restore \register
+    .endr
+    ret
+    .cfi_endproc
+    .size approach_leave, . - approach_leave
+
+#endif
+
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Series of readings at known distances, and the run alone, on x86-64: see approach.h. */
+
+#ifdef __x86_64__
+
+#include "approach_x86_64_offsets.h"
+
+#define BLOCK_BITS 5
+#define BLOCK (1 << BLOCK_BITS)
+
+    /* A cycle: register + register is what no renamer carries out. Four bytes, by an idle prefix. */
+    .macro link
+    .byte 0x3e
+    addq %rdx, %rdx
+    .endm
+
+    .text
+    /*
+     * void approach_run(uint64_t cycles): so many ADDs, one after the other, and nothing else
+     * that takes time. The loop and the jump behind it are decided long before the ADDs ahead of
+     * them are done, so a wrong prediction costs nothing if there are some 64 ADDs or more.
+     */
+    .p2align 6
+    .globl approach_run
+    .hidden approach_run
+    .type approach_run, @function
+approach_run:
+    .cfi_startproc
+    endbr64
+    lfence
+    movq %rdi, %rcx
+    andl $(BLOCK - 1), %ecx
+    shll $2, %ecx
+    leaq 4f(%rip), %rax
+    subq %rcx, %rax
+    shrq $BLOCK_BITS, %rdi
+    jz 2f
+    .p2align 5
+1:
+    .rept BLOCK
+    link
+    .endr
+    decq %rdi
+    jnz 1b
+2:
+    notrack jmp *%rax
+    .p2align 5
+    .rept BLOCK
+    link
+    .endr
+4:
+    lfence
+    ret
+    .cfi_endproc
+    .size approach_run, . - approach_run
+
+    /*
+     * void approach_fine_PAD(uint32_t readings[APPROACH_FINE]), and approach_sample_PAD and
+     * approach_brief_PAD, which take the last APPROACH_VERNIER and APPROACH_BRIEF of them. All are as
+     * far apart as a reading and PAD additions take: with one of the spacings they fall on many
+     * phases of the counter's step.
+     */
+    .macro readings pad
+    .p2align 6
+    .globl approach_fine_\pad
+    .hidden approach_fine_\pad
+    .type approach_fine_\pad, @function
+approach_fine_\pad:
+    .cfi_startproc
+    endbr64
+    .set reading, 0
+    .rept FINE
+    .if reading == FINE - VERNIER
+    .globl approach_sample_\pad
+    .hidden approach_sample_\pad
+    .type approach_sample_\pad, @function
+approach_sample_\pad:
+    .endif
+    .if reading == FINE - BRIEF
+    .globl approach_brief_\pad
+    .hidden approach_brief_\pad
+    .type approach_brief_\pad, @function
+approach_brief_\pad:
+    .endif
+    lfence
+    rdtsc
+    movl %eax, 4 * reading(%rdi)
+    .if reading < FINE - 1
+    .rept \pad
+    addq %rdx, %rdx
+    .endr
+    .endif
+    .set reading, reading + 1
+    .endr
+    ret
+    .cfi_endproc
+    .size approach_fine_\pad, . - approach_fine_\pad
+    .size approach_sample_\pad, . - approach_sample_\pad
+    .size approach_brief_\pad, . - approach_brief_\pad
+    .endm
+
+    readings 0
+    readings 5
+    readings 12
+
+#endif
+
+    .section .note.GNU-stack, "", %progbits
