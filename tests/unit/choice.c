@@ -120,7 +120,7 @@ static double share_of(enum choice_way way, double held_up_share, int steady)
     choice_init(&choice, CHOICE_BRIEF, errors, 10);
     for (int i = 0; i < 200; i++) {
         rehearse_all(&choice, 2, 6, held_up_share);
-        chosen += choice_best(&choice, steady) == way;
+        chosen += choice_best(&choice, CHOICE_EXACT, steady) == way;
     }
     return chosen / 200.0;
 }
@@ -142,8 +142,8 @@ static void a_way_that_is_not_there_is_never_chosen(void **state)
     for (int i = 0; i < 1000000; i++)
         choice_fade(&choice);
     choice_learn(&choice, CHOICE_LOOP, 1e6);
-    assert_int_equal(choice_best(&choice, 0), CHOICE_LOOP);
-    assert_int_equal(choice_best(&choice, 1), CHOICE_LOOP);
+    assert_int_equal(choice_best(&choice, CHOICE_EXACT, 0), CHOICE_LOOP);
+    assert_int_equal(choice_best(&choice, CHOICE_EXACT, 1), CHOICE_LOOP);
 }
 
 int main(void)

@@ -201,19 +201,19 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
     struct waiter *waiter = waiter_within(the_waiter());
     struct timebase_wait_result result;
     (void)state;
-    if (waiter->best == NULL || !waiter->learnt.exact) {
+    if (waiter->approaches[WAY_EXACT] == NULL || !waiter->learnt.exact) {
         print_message("skipped: this machine has no exact waits\n");
         skip();
     }
-    undisturbed = waiter->best;
-    waiter->best = approach_after_being_held_up;
+    undisturbed = waiter->approaches[WAY_EXACT];
+    waiter->approaches[WAY_EXACT] = approach_after_being_held_up;
     int mechanism = TIMEBASE_MECHANISM_LOOP, returned = 0;
     for (int i = 0; i < 1000 && mechanism <= TIMEBASE_MECHANISM_LOOP; i++) {
         returned = timebase_wait_until_ticks(
             the_waiter(), (uint64_t)target_in(UNTIL_TICKS, MILLISECOND), 0, &result);
         mechanism = result.mechanism;
     }
-    waiter->best = undisturbed;
+    waiter->approaches[WAY_EXACT] = undisturbed;
     if (mechanism <= TIMEBASE_MECHANISM_LOOP)
         skip(); /* held up before each approach: none was exact */
     assert_int_equal(returned, 1);

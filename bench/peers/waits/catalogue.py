@@ -18,6 +18,12 @@ NAIVE = "naive_loop"
 WAITERS = (
     Waiter("timebase_exact", "C", "`timebase_delay_ns`", "`timebase_wait_until_ticks`"),
     Waiter(
+        "timebase_steady",
+        "C",
+        "`timebase_delay_ns`, `STEADY`",
+        "`timebase_wait_until_ticks`, `STEADY`",
+    ),
+    Waiter(
         "timebase_plain",
         "C",
         "`timebase_delay_ns`, `PLAIN`",

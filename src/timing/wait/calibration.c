@@ -73,11 +73,11 @@ static double spacing_of(approach_readings *read)
 }
 
 /* The spacing that suits so many readings. In ticks: the cycle is not known yet. */
-static double choose_spacing(struct waiter *waiter, int brief, const double *spacings)
+static double choose_spacing(struct waiter *waiter, enum waiter_way way, const double *spacings)
 {
     struct vernier *vernier = &waiter->vernier;
-    int readings = brief ? APPROACH_BRIEF : APPROACH_VERNIER, *chosen = &waiter->learnt.pad[brief];
-    double *narrowest = &vernier->slack_ticks[brief];
+    int readings = waiter_readings(waiter, way), *chosen = &waiter->learnt.pad[way];
+    double *narrowest = &vernier->slack_ticks[way == WAY_BRIEF];
     for (int pad = 0; pad < APPROACH_PADS; pad++) {
         double gap = vernier_gap(vernier->step_ticks, spacings[pad], readings);
         if (pad > 0 && gap > *narrowest * 0.8) /* fewer instructions unless it pays */
@@ -94,19 +94,20 @@ static void find_spacings(struct waiter *waiter)
     for (int pad = 0; pad < APPROACH_PADS; pad++)
         spacings[pad] = spacing_of(waiter->ways.fine[pad]);
     waiter->vernier.readings = APPROACH_FINE;
-    waiter->vernier.spacing_ticks = choose_spacing(waiter, 0, spacings);
-    waiter->vernier.brief_spacing_ticks = choose_spacing(waiter, 1, spacings);
+    waiter->vernier.spacing_ticks = choose_spacing(waiter, WAY_EXACT, spacings);
+    waiter->vernier.brief_spacing_ticks = choose_spacing(waiter, WAY_BRIEF, spacings);
 }
 
 static void find_readings(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
     find_step(waiter);
-    waiter->best = waiter->ways.single;
-    waiter->brief = NULL;
+    memset(waiter->approaches, 0, sizeof(waiter->approaches));
+    waiter->approaches[WAY_EXACT] = waiter->ways.single;
     if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.vernier != NULL) {
-        waiter->best = waiter->ways.vernier;
-        waiter->brief = waiter->ways.brief;
+        waiter->approaches[WAY_EXACT] = waiter->ways.vernier;
+        waiter->approaches[WAY_BRIEF] = waiter->ways.brief;
+        waiter->approaches[WAY_SINGLE] = waiter->ways.single;
         find_spacings(waiter);
     }
     a->step_ticks = (float)waiter->vernier.step_ticks;
@@ -154,12 +155,13 @@ static int find_cycles(struct waiter *waiter)
         return 1;
     double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
     tempo_init(&waiter->tempo, cycle);
-    learnt->spacing_cycles[0] = waiter->vernier.spacing_ticks / cycle;
-    learnt->spacing_cycles[1] = waiter->vernier.brief_spacing_ticks / cycle;
-    learnt->fixed_cycles[0] = shortest / cycle;
-    learnt->fixed_cycles[1] = learnt->fixed_cycles[0] -
-        (APPROACH_VERNIER - 1) * learnt->spacing_cycles[0] +
-        (APPROACH_BRIEF - 1) * learnt->spacing_cycles[1];
+    double spacing = waiter->vernier.spacing_ticks / cycle;
+    spacing_init(&waiter->spacing, spacing);
+    learnt->brief_extra_cycles = waiter->vernier.brief_spacing_ticks / cycle - spacing;
+    learnt->tail_cycles[WAY_EXACT] = 0;
+    learnt->tail_cycles[WAY_EXACT] = shortest / cycle - waiter_fixed_cycles(waiter, WAY_EXACT);
+    learnt->tail_cycles[WAY_BRIEF] = learnt->tail_cycles[WAY_EXACT];
+    learnt->tail_cycles[WAY_SINGLE] = learnt->tail_cycles[WAY_EXACT];
     learnt->entry_ticks = LOOSE_ENTRY_NS / learnt->period_ns;
     waiter_publish_tempo(waiter);
     return 0;
@@ -204,19 +206,19 @@ static void find_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct trials found = try_way(waiter, WAY_EXACT);
-    learnt->fixed_cycles[0] += found.bias / waiter->tempo.cycle_ticks;
+    learnt->tail_cycles[WAY_EXACT] += found.bias / waiter->tempo.cycle_ticks;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks[1] = found.stamp;
 }
 
-/* What follows its readings is the same code, so this finds a difference of a cycle or none. */
-static void find_brief(struct waiter *waiter)
+/* The ways with shorter samples: beginning with what is known of the longest. */
+static void find_shorter(struct waiter *waiter)
 {
-    if (waiter->brief == NULL)
-        return;
-    struct trials found = try_way(waiter, WAY_BRIEF);
-    waiter->learnt.fixed_cycles[1] += found.bias / waiter->tempo.cycle_ticks;
+    for (int way = WAY_BRIEF; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++) {
+        struct trials found = try_way(waiter, (enum waiter_way)way);
+        waiter->learnt.tail_cycles[way] += found.bias / waiter->tempo.cycle_ticks;
+    }
 }
 
 static void find_plain(struct waiter *waiter)
@@ -237,13 +239,13 @@ static void find_plain(struct waiter *waiter)
 static void find_ways(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    if (waiter->best == NULL || learnt->period_ns >= SLOW_TICK_NS)
+    if (waiter->approaches[WAY_EXACT] == NULL || learnt->period_ns >= SLOW_TICK_NS)
         return;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         learnt->exact = find_cycles(waiter) == 0;
         if (learnt->exact) {
             find_exact(waiter);
-            find_brief(waiter);
+            find_shorter(waiter);
         }
         if (learnt->exact && learnt->exact_spread_ticks < learnt->plain_spread_ticks)
             return;

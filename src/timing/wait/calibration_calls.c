@@ -22,7 +22,7 @@ static uint64_t ahead_ticks(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     double varied = (80 + waiter->uses * 13 % 200) / learnt->period_ns;
-    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter, 0) +
+    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter, WAY_EXACT) +
                       learnt->plain_bias_ticks + varied);
 }
 
@@ -223,7 +223,7 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     enum { WAIT_NS = 2600 };
-    double before = waiter_coarse_ticks(waiter, 0) + learnt->plain_bias_ticks;
+    double before = waiter_coarse_ticks(waiter, WAY_EXACT) + learnt->plain_bias_ticks;
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 

@@ -54,15 +54,15 @@ int choice_wins(const struct choice *choice, enum choice_way way, int steady)
     return 1;
 }
 
-/* Of two that are better than the loop, the one with the smaller p90; or p99, if that is asked for. */
-enum choice_way choice_best(const struct choice *choice, int steady)
+/* Of those that are no worse than the loop the one with the smallest p90; or p99, if that is asked for. */
+enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady)
 {
     int judged = steady ? CHOICE_QUANTILES - 1 : 0;
-    int brief = choice_wins(choice, CHOICE_BRIEF, steady);
-    if (!choice_wins(choice, CHOICE_EXACT, steady))
-        return brief ? CHOICE_BRIEF : CHOICE_LOOP;
-    return brief &&
-            choice->error_ticks[CHOICE_BRIEF][judged] < choice->error_ticks[CHOICE_EXACT][judged]
-        ? CHOICE_BRIEF
-        : CHOICE_EXACT;
+    int best = CHOICE_LOOP;
+    for (int way = first; way < CHOICE_WAYS; way++)
+        if (choice_wins(choice, (enum choice_way)way, steady) &&
+            (best == CHOICE_LOOP ||
+             choice->error_ticks[way][judged] < choice->error_ticks[best][judged]))
+            best = way;
+    return (enum choice_way)best;
 }

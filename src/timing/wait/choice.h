@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice: would the next wait be better exact, exact with a brief sample, or by the polling loop? An
- * exact wait relies on the core for the time between its sample and its event, a brief one for
- * half of that, a poll for 10 ns only; with another thread on the core, perhaps of another virtual
- * machine, the shorter exposure can have the shorter tail. So all are tried in rehearsals, and the
- * quantiles of their errors are compared. Pure.
+ * choice: would the next wait be better exact, exact with a brief sample or that of a single reading,
+ * or by the polling loop? An exact wait relies on the core for the time between its sample and its
+ * event, a brief one for a third of that, a single one for less, a poll for 10 ns only; with another
+ * thread on the core, perhaps of another virtual machine, the shorter exposure can have the shorter
+ * tail. So all are tried in rehearsals, and the quantiles of their errors are compared. Pure.
  *
  * A quantile moves by a step up for an error above it and by a small step down for one below
  * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
@@ -13,7 +13,7 @@
 #ifndef WAIT_CHOICE_H
 #define WAIT_CHOICE_H
 
-enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_BRIEF, CHOICE_WAYS };
+enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_BRIEF, CHOICE_SINGLE, CHOICE_WAYS };
 
 /* What is compared: 90 % and 95 %; where the tail is asked for 99 % too. */
 enum { CHOICE_QUANTILES = 3 };
@@ -37,7 +37,10 @@ void choice_fade(struct choice *choice);
 /* Is an exact way no worse than the loop? */
 int choice_wins(const struct choice *choice, enum choice_way way, int steady);
 
-/* The best of the three; CHOICE_LOOP: neither of the exact ones is as good. */
-enum choice_way choice_best(const struct choice *choice, int steady);
+/*
+ * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is as good
+ * as the loop.
+ */
+enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady);
 
 #endif

@@ -34,7 +34,7 @@ APPROACH_WAY static uint32_t judge(struct wait *wait)
     uint32_t found = evidence_judge(&waiter->evidence, a, limit);
     if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
         found |= TIMEBASE_DISTURBED_MIGRATED;
-    if (wait->exact && waiter->vernier.readings > 1 && a->width_ticks < -TOLERATED_TICKS)
+    if (wait->exact && waiter_has_width(waiter) && a->width_ticks < -TOLERATED_TICKS)
         found |= TIMEBASE_DISTURBED_UNEVEN;
     if (wait->is_unsteady)
         found |= TIMEBASE_DISTURBED_SHARED;
@@ -97,14 +97,16 @@ static void learn_exact(struct waiter *waiter, int late)
     double half = waiter->vernier.half_step_ticks, cycles = waiter_cycles(waiter);
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     event += waiter->learnt.stamp_ticks[1];
-    double wrong = size_of(event - a->first_ticks - cycles * waiter->tempo.cycle_ticks);
-    double misfit = waiter->vernier.readings > 1 ? -(double)a->width_ticks : 0;
+    double wrong = size_of(event - waiter_first_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
+    double misfit = waiter_has_width(waiter) ? -(double)a->width_ticks : 0;
     if (!has_rehearsed(waiter))
         choice_learn(&waiter->choice, (enum choice_way)waiter->last.way,
                      wrong > misfit ? wrong : misfit);
+    if (waiter->last.way == WAY_EXACT && waiter->vernier.readings > 1)
+        waiter_learn_spacing(waiter);
     if (late)
         return;
-    tempo_learn(&waiter->tempo, event - a->first_ticks, cycles, half);
+    tempo_learn(&waiter->tempo, event - waiter_first_ticks(waiter), cycles, half);
     waiter_publish_tempo(waiter);
 }
 

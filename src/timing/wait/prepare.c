@@ -47,20 +47,26 @@ static void rehearse_function(void (*function)(void *), void *argument)
 }
 
 /*
- * Of eight two by the loop and two with a brief sample, so that all ways are known; and every other
- * one of each as the wait will end.
+ * Of eight two by the loop and two with a shorter sample, so that all ways are known; and every other
+ * one of each as the wait will end. But who leaves an exact approach skips returns that the core has
+ * noted down, so that it predicts those of all functions further out wrongly. A wait by the loop is
+ * the better for a return that is predicted rightly: so not before one of these.
  */
 static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
 {
     static const enum waiter_way ways[EIGHT] = {WAY_PLAIN, WAY_EXACT, WAY_BRIEF, WAY_EXACT,
-                                                WAY_PLAIN, WAY_EXACT, WAY_BRIEF, WAY_EXACT};
+                                                WAY_PLAIN, WAY_EXACT, WAY_SINGLE, WAY_EXACT};
     unsigned turn = waiter->rehearsals % EIGHT;
     enum waiter_way way = ways[turn];
     if (!waiter->learnt.exact || (flags & TIMEBASE_WAIT_PLAIN))
         way = WAY_PLAIN;
-    else if (way == WAY_BRIEF && waiter->brief == NULL)
+    else if (way != WAY_PLAIN && waiter->approaches[way] == NULL)
         way = WAY_EXACT;
-    return (struct rehearsal_plan){way, returns && turn >= EIGHT / 2};
+    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
+    int may_leave =
+        way == WAY_PLAIN || choice_best(&waiter->choice, CHOICE_EXACT, steady) != CHOICE_LOOP;
+    int returns_now = (turn / 4 + waiter->rehearsals / EIGHT) % 2;
+    return (struct rehearsal_plan){way, returns && may_leave && returns_now};
 }
 
 static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
@@ -86,7 +92,7 @@ static int is_soon_after_another(const struct waiter *waiter)
 /* Behind the last rehearsal. The lead has room for code that is not at hand. */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
 {
-    double needed = waiter_coarse_ticks(waiter, 0) + waiter->learnt.plain_bias_ticks;
+    double needed = waiter_coarse_ticks(waiter, WAY_EXACT) + waiter->learnt.plain_bias_ticks;
     return needed + waiter->learnt.lead_ticks / (is_hot ? 4 : 1);
 }
 

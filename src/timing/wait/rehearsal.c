@@ -16,7 +16,7 @@ typedef void event_function(void *argument);
 static void read_event(const struct waiter *waiter, struct approach *a)
 {
     if (waiter->vernier.readings > 1)
-        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad[0]];
+        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad[WAY_EXACT]];
     else
         a->event = read_once;
 }
@@ -77,6 +77,9 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     waiter->found |= found;
     done.is_sound = found == 0;
     intersect(waiter, readings, &event);
+    done.spacing_ticks = waiter->vernier.readings == 1
+        ? 0
+        : spacing_of_readings(readings + APPROACH_FINE - APPROACH_VERNIER, APPROACH_VERNIER);
     done.error_ticks = event.ticks;
     done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
     return done;
@@ -100,7 +103,7 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
     waiter->dice = waiter->dice * 1664525 + 1013904223;
     double varied = (double)((uint64_t)waiter->dice * range >> 32);
     double before = plan.way == WAY_PLAIN ? waiter->learnt.plain_bias_ticks
-                                          : waiter_coarse_ticks(waiter, plan.way == WAY_BRIEF);
+                                          : waiter_coarse_ticks(waiter, plan.way);
     return run_between(waiter, plan, 1 + before + (NEAREST_NS + varied) / period_ns);
 }
 
@@ -115,9 +118,20 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
     *known += believed / 32;
 }
 
+/* Both series: the event's, and the sample's if it was long enough. */
+static void learn_spacing(struct waiter *waiter, enum waiter_way way, double ticks)
+{
+    if (waiter->vernier.readings == 1)
+        return;
+    if (way == WAY_EXACT)
+        waiter_learn_spacing(waiter);
+    spacing_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks);
+    waiter_publish_tempo(waiter);
+}
+
 static void learn_cycle(struct waiter *waiter, double error_ticks)
 {
-    double ticks = error_ticks - waiter->approach.first_ticks;
+    double ticks = error_ticks - waiter_first_ticks(waiter);
     tempo_learn(&waiter->tempo, ticks, waiter_cycles(waiter), 0);
     waiter_follow_entry(waiter);
     waiter_publish_tempo(waiter);
@@ -132,6 +146,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     double error = done.error_ticks - (plan.returns ? *leave : 0);
     if (!done.is_sound)
         return;
+    learn_spacing(waiter, plan.way, done.spacing_ticks);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     choice_learn(&waiter->choice, (enum choice_way)plan.way, error < 0 ? -error : error);
     if (plan.returns)

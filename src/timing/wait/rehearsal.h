@@ -17,6 +17,7 @@ struct rehearsal_plan {
 struct rehearsal {
     double error_ticks; /* event - target; exact ones aim at it, plain ones at their own bias */
     double stamp_ticks; /* stamp to event */
+    double spacing_ticks; /* of the event's own readings; 0: it has one */
     int is_sound;       /* nobody else ran on this CPU meanwhile */
 };
 

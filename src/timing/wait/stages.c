@@ -15,7 +15,7 @@ static int64_t lead_ticks(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     int measured = wait->result != NULL;
-    double exact = waiter_coarse_ticks(wait->waiter, 0), plain = learnt->plain_bias_ticks;
+    double exact = waiter_coarse_ticks(wait->waiter, WAY_EXACT), plain = learnt->plain_bias_ticks;
     if (wait->function == NULL) {
         exact += learnt->exit_ticks[1][measured];
         plain += learnt->exit_ticks[0][measured];
@@ -82,16 +82,17 @@ static double aim_of(const struct wait *wait)
     return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
 }
 
-/* What there is the time for, with what comes before the first poll. */
+/* The longest that there is the time for, with what comes before the first poll. */
 static enum waiter_way possible_way(const struct wait *wait)
 {
     enum { BEFORE_NS = 40 };
     const struct waiter *waiter = wait->waiter;
     double left = (double)wait_left_ticks(wait) + wait->aim;
     left -= BEFORE_NS / waiter->learnt.period_ns;
-    if (left > waiter_coarse_ticks(waiter, 0))
-        return WAY_EXACT;
-    return waiter->brief != NULL && left > waiter_coarse_ticks(waiter, 1) ? WAY_BRIEF : WAY_PLAIN;
+    for (int way = WAY_EXACT; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++)
+        if (left > waiter_coarse_ticks(waiter, (enum waiter_way)way))
+            return (enum waiter_way)way;
+    return WAY_PLAIN;
 }
 
 /* The best of what is possible, by what rehearsals and waits have seen of each. */
@@ -101,9 +102,7 @@ static enum waiter_way better_way(const struct wait *wait, enum waiter_way possi
     int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
     if (wait->waiter->is_calibrating || possible == WAY_PLAIN)
         return possible;
-    if (possible == WAY_BRIEF)
-        return choice_wins(choice, CHOICE_BRIEF, steady) ? WAY_BRIEF : WAY_PLAIN;
-    return (enum waiter_way)choice_best(choice, steady);
+    return (enum waiter_way)choice_best(choice, (enum choice_way)possible, steady);
 }
 
 static void find_way(struct wait *wait)

@@ -8,7 +8,7 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
 {
     uint32_t readings[APPROACH_FINE];
     if (waiter->vernier.readings > 1)
-        waiter->ways.fine[waiter->learnt.pad[0]](readings);
+        waiter->ways.fine[waiter->learnt.pad[WAY_EXACT]](readings);
     else
         readings[0] = (uint32_t)timebase_ticks_ordered();
     return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
@@ -19,16 +19,18 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     struct approach *a = &waiter->approach;
-    int brief = way == WAY_BRIEF;
-    double before =
-        way == WAY_PLAIN ? learnt->plain_bias_ticks : waiter_coarse_ticks(waiter, brief);
+    double before = way == WAY_PLAIN ? learnt->plain_bias_ticks : waiter_coarse_ticks(waiter, way);
     a->target_ticks = target_ticks;
     a->leave_ticks = target_ticks - (uint64_t)(int64_t)(before - aim_ticks);
-    a->fixed_cycles = (float)(learnt->fixed_cycles[brief] - aim_ticks * a->cycles_per_tick);
     a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * a->cycles_per_tick);
-    a->slack_ticks = (float)waiter->vernier.slack_ticks[brief];
-    a->sample = (brief ? waiter->ways.few : waiter->ways.sample)[learnt->pad[brief]];
-    waiter->is_brief = brief;
+    if (way == WAY_PLAIN)
+        return;
+    if (way == WAY_SINGLE)
+        aim_ticks -= waiter->vernier.half_step_ticks;
+    a->fixed_cycles = (float)(waiter_fixed_cycles(waiter, way) - aim_ticks * a->cycles_per_tick);
+    a->slack_ticks = (float)waiter->vernier.slack_ticks[way == WAY_BRIEF];
+    a->sample = (way == WAY_BRIEF ? waiter->ways.few : waiter->ways.sample)[learnt->pad[way]];
+    waiter->way = way;
 }
 
 /* With a result there is more to do after the event; and who comes late has to be told. */
@@ -63,13 +65,13 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, enum waiter_way way)
     if (way == WAY_PLAIN)
         approach_poll(a);
     else
-        (way == WAY_BRIEF ? waiter->brief : waiter->best)(a);
+        waiter->approaches[way](a);
     return 0;
 }
 
 double waiter_cycles(const struct waiter *waiter)
 {
-    return waiter->learnt.fixed_cycles[waiter->is_brief] + waiter->approach.run;
+    return waiter_fixed_cycles(waiter, waiter->way) + waiter->approach.run;
 }
 
 static double within(double low, double value, double high)
@@ -83,8 +85,15 @@ double waiter_event(const struct waiter *waiter, int exact)
     double half = waiter->vernier.half_step_ticks;
     double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     double middle = stamp + waiter->learnt.stamp_ticks[exact];
-    double predicted = a->first_ticks + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
+    double predicted = waiter_first_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
     return exact ? within(middle - half, predicted, middle + half) : middle;
+}
+
+void waiter_learn_spacing(struct waiter *waiter)
+{
+    const uint32_t *readings = waiter->approach.readings + APPROACH_FINE - APPROACH_VERNIER;
+    double ticks = spacing_of_readings(readings, APPROACH_VERNIER);
+    spacing_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks);
 }
 
 /*
@@ -118,7 +127,7 @@ void waiter_publish_tempo(struct waiter *waiter)
     a->cycles_per_tick = (float)(1 / cycle);
     if (waiter->vernier.readings == 1)
         return;
-    waiter->vernier.spacing_ticks = waiter->learnt.spacing_cycles[0] * cycle;
-    waiter->vernier.brief_spacing_ticks = waiter->learnt.spacing_cycles[1] * cycle;
+    waiter->vernier.spacing_ticks = waiter_spacing_cycles(waiter, WAY_EXACT) * cycle;
+    waiter->vernier.brief_spacing_ticks = waiter_spacing_cycles(waiter, WAY_BRIEF) * cycle;
     waiter_publish_offsets(waiter);
 }

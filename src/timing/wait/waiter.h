@@ -15,7 +15,7 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  choice  evidence  margin  quantile  relax*  sleep  tempo  vernier  wait_names
+ *     approach*  choice  evidence  margin  quantile  relax*  sleep  spacing  tempo  vernier  wait_names
  *                                 know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
@@ -34,6 +34,7 @@
 #include "choice.h"
 #include "evidence.h"
 #include "sleep.h"
+#include "spacing.h"
 #include "tempo.h"
 #include "vernier.h"
 
@@ -44,11 +45,17 @@
 /* Delays by instructions: without readings; with two; with two, evidence and a result. */
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
 
-/* By polling; exact; exact with a brief sample. */
-enum waiter_way { WAY_PLAIN = CHOICE_LOOP, WAY_EXACT = CHOICE_EXACT, WAY_BRIEF = CHOICE_BRIEF };
-
-/* Samples: of all readings, brief. */
-enum { SAMPLES = 2 };
+/*
+ * By polling; exact; exact with a brief sample, or one of a single reading, where the counter steps.
+ * Those of a fine counter are of a single reading anyway, and such a way is WAY_EXACT.
+ */
+enum waiter_way {
+    WAY_PLAIN = CHOICE_LOOP,
+    WAY_EXACT = CHOICE_EXACT,
+    WAY_BRIEF = CHOICE_BRIEF,
+    WAY_SINGLE = CHOICE_SINGLE,
+    WAITER_WAYS = CHOICE_WAYS
+};
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -60,8 +67,8 @@ struct waiter_learnt {
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* the stages take so long then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
-    double fixed_cycles[SAMPLES]; /* first reading to event without a run: a property of the code */
-    double spacing_cycles[SAMPLES]; /* of the vernier's readings, likewise */
+    double tail_cycles[WAITER_WAYS]; /* exact ways: last reading to event without a run: a property of the code */
+    double brief_extra_cycles;   /* a brief sample's readings are so much further apart, likewise */
     double entry_ticks;    /* the polls end so long before the sample is to begin */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
@@ -76,7 +83,7 @@ struct waiter_learnt {
     double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
                                     * with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
-    int pad[SAMPLES];              /* which of the vernier's spacings */
+    int pad[WAITER_WAYS];                 /* which of the vernier's spacings */
     int exact;                     /* 0: no approach but polling works here */
 };
 
@@ -116,11 +123,11 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    approach_function *best;  /* of exact waits */
-    approach_function *brief; /* of those to near targets; null: there is none */
-    int is_brief;             /* what the last one took: which of the samples */
+    approach_function *approaches[WAITER_WAYS]; /* of exact waits; null: there is none */
+    enum waiter_way way;                 /* of the last approach, if it was exact */
     struct vernier vernier;
     struct tempo tempo;
+    struct spacing spacing;
     struct choice choice;
     struct sleeper sleeper;
     double calibration_ns;
@@ -163,11 +170,32 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
     return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
 }
 
+/* From one of a sample's readings to the next. */
+static inline double waiter_spacing_cycles(const struct waiter *waiter, enum waiter_way way)
+{
+    return waiter->spacing.cycles + (way == WAY_BRIEF ? waiter->learnt.brief_extra_cycles : 0);
+}
+
+/* Of the sample. */
+static inline int waiter_readings(const struct waiter *waiter, enum waiter_way way)
+{
+    if (waiter->vernier.readings == 1 || way == WAY_SINGLE)
+        return 1;
+    return way == WAY_BRIEF ? APPROACH_BRIEF : APPROACH_VERNIER;
+}
+
+/* First reading to event, without a run. */
+static inline double waiter_fixed_cycles(const struct waiter *waiter, enum waiter_way way)
+{
+    return waiter->learnt.tail_cycles[way] +
+        (waiter_readings(waiter, way) - 1) * waiter_spacing_cycles(waiter, way);
+}
+
 /* From the end of the polls to the event: what an exact wait needs at least. */
-static inline double waiter_coarse_ticks(const struct waiter *waiter, int brief)
+static inline double waiter_coarse_ticks(const struct waiter *waiter, enum waiter_way way)
 {
     return waiter->learnt.entry_ticks +
-        waiter->learnt.fixed_cycles[brief] * waiter->tempo.cycle_ticks;
+        waiter_fixed_cycles(waiter, way) * waiter->tempo.cycle_ticks;
 }
 
 /* A fine reading, by the vernier where there is one. */
@@ -193,6 +221,22 @@ double waiter_event(const struct waiter *waiter, int exact);
 
 /* The last approach's first reading to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
+
+/* From the readings of the last approach's sample, of which it had APPROACH_VERNIER. */
+void waiter_learn_spacing(struct waiter *waiter);
+
+/* The last approach's sample: when it began, relative to the target. */
+static inline double waiter_first_ticks(const struct waiter *waiter)
+{
+    return waiter->approach.first_ticks +
+        (waiter->way == WAY_SINGLE ? waiter->vernier.half_step_ticks : 0);
+}
+
+/* Do its readings say more than each alone: by how much do they fit each other? */
+static inline int waiter_has_width(const struct waiter *waiter)
+{
+    return waiter_readings(waiter, waiter->way) > 1;
+}
 
 /* Moves where the polls end, by what the last approach found left for its run. */
 void waiter_follow_entry(struct waiter *waiter);

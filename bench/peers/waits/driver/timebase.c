@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * timebase: exact, plain, and asleep for most of the time.
+ * timebase: exact, with the steadier tail, plain, and asleep for most of the time.
  */
 #include <stddef.h>
 
@@ -22,6 +22,11 @@ static const char *open_waiter(int cpu)
 static void delay_exact(uint64_t ns)
 {
     timebase_delay_ns(&the_waiter, ns, 0, NULL);
+}
+
+static void delay_steady(uint64_t ns)
+{
+    timebase_delay_ns(&the_waiter, ns, TIMEBASE_WAIT_STEADY, NULL);
 }
 
 static void delay_plain(uint64_t ns)
@@ -51,6 +56,11 @@ static void until_exact(const struct appointment *appointment)
     until(appointment, 0);
 }
 
+static void until_steady(const struct appointment *appointment)
+{
+    until(appointment, TIMEBASE_WAIT_STEADY);
+}
+
 static void until_plain(const struct appointment *appointment)
 {
     until(appointment, TIMEBASE_WAIT_PLAIN);
@@ -68,6 +78,7 @@ static void call_asleep(const struct appointment *appointment)
 
 static const struct peer peers[] = {
     {"timebase_exact", delay_exact, 0, until_exact},
+    {"timebase_steady", delay_steady, 0, until_steady},
     {"timebase_plain", delay_plain, 0, until_plain},
     {"timebase_rehearsed", NULL, 0, call_rehearsed},
     {"timebase_sleep", delay_asleep, NEEDS_SLEEP_NS, call_asleep},
