@@ -72,6 +72,18 @@
    #:waiter-description-late #:waiter-description-disturbed
    #:realtime #:acquire-realtime #:release-realtime #:with-realtime #:realtime-granted
    #:realtime-refusals
+   ;; Calendars
+   #:unit #:make-unit #:unit-name #:unit-function #:unit-ready-ns #:unit-period-ns
+   #:unit-duration-ns #:unit-deadline-ns #:unit-releases #:unit-flags
+   #:calendar #:calendar-p #:calendar-units #:make-calendar #:free-calendar #:with-calendar
+   #:admit-calendar #:run-calendar #:stop-calendar #:bucket-ns
+   #:problem #:problem-kind #:problem-warning-p #:problem-unit #:problem-other #:problem-at-ns
+   #:problem-text #:problem-name
+   #:unit-result #:unit-result-released #:unit-result-late #:unit-result-overruns
+   #:unit-result-missed #:unit-result-skipped #:unit-result-disturbed #:unit-result-error-min-ns
+   #:unit-result-error-max-ns #:unit-result-error-sum-ns #:unit-result-longest-ns
+   #:unit-result-total-ns #:unit-result-errors
+   #:not-admitted #:not-admitted-problems #:unit-left
    ;; Pages
    #:page #:page-p #:make-page #:free-page #:with-page #:page-validate #:page-now #:page-at
    #:page-ticks-at-mono #:page-ticks-at-utc

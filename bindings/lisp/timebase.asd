@@ -48,6 +48,7 @@
      (:file "timeline")
      (:file "wait")
      (:file "realtime")
+     (:file "calendar")
      (:file "start")))))
 
 (defsystem "timebase/test"
@@ -61,6 +62,7 @@
    (:file "layouts")
    (:file "manners")
    (:file "clocks")
+   (:file "calendars")
    (:file "attaching")
    (:file "documents")
    (:file "torture")

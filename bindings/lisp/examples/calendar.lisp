@@ -1,30 +1,29 @@
 ;;;; SPDX-License-Identifier: MIT
 ;;;; calendar: two units of work every millisecond, each at its time, for a fifth of a second.
-;;;; The calendar of C calls C functions. In Lisp a unit is a function, and the table a list.
 
 (defvar *samples* 0)
 (defvar *sent* 0)
-(defvar *late* (make-hash-table))
 
 (defun sample () (incf *samples*))
 (defun send () (incf *sent* *samples*))
 
-(defparameter *period-ns* 1000000)
-(defparameter *units* '((0 sample) (500000 send)) "When in each period, and what.")
-
-(defun dispatch (waiter start-ns periods)
-  "Each time is worked out of the number of its period, so no rounding adds up."
-  (dotimes (period periods)
-    (loop for (ready-ns unit) in *units*
-          do (let ((result (timebase:wait-until-mono
-                            waiter (+ start-ns ready-ns (* period *period-ns*))
-                            :sleep :prepare)))
-               (funcall unit)
-               (when (timebase:wait-result-late-p result)
-                 (incf (gethash unit *late* 0)))))))
+(defparameter *units*
+  (list (timebase:make-unit :name "sample" :function 'sample :period-ns 1000000
+                            :duration-ns 50000 :deadline-ns 400000 :flags '(:sleep :prepare))
+        (timebase:make-unit :name "send" :function 'send :ready-ns 500000 :period-ns 1000000
+                            :duration-ns 50000 :deadline-ns 400000 :flags '(:sleep :prepare))))
 
 (timebase:with-waiter (waiter)
-  (dispatch waiter (+ (timebase:mono-ns) 10000000) 200))
-(loop for (nil unit) in *units*
-      do (format t "~(~8a~) 200 run, ~d late~%" unit (gethash unit *late* 0)))
-(assert (= *samples* 200))
+  (timebase:with-calendar (calendar *units* :length-ns 200000000)
+    (dolist (problem (timebase:admit-calendar calendar waiter))
+      (format t "~a~%" (timebase:problem-text problem)))
+    (loop for unit in *units*
+          for result in (timebase:run-calendar calendar waiter)
+          do (format t "~8a ~d run, ~d late, ~d skipped, begun up to ~,1f ns after its time~%"
+                     (timebase:unit-name unit)
+                     (timebase:unit-result-released result)
+                     (timebase:unit-result-late result)
+                     (timebase:unit-result-skipped result)
+                     (timebase:unit-result-error-max-ns result))
+             (assert (= 200 (+ (timebase:unit-result-released result)
+                               (timebase:unit-result-skipped result)))))))

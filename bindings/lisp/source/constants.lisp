@@ -54,6 +54,13 @@
 (define-enumeration timeline-reason "TIMEBASE_TIMELINE_"
   (:killed 1) (:disrupted 2) (:ended 3) (:lost 4) (:unreadable 5))
 
+(define-enumeration calendar-constant "TIMEBASE_CALENDAR_"
+  (:units 512) (:buckets 160))
+
+(define-enumeration calendar-problem "TIMEBASE_CALENDAR_"
+  (:bad-unit 1) (:overlap 2) (:utilisation 3) (:deadline 4) (:too-short 5) (:on-tick 6)
+  (:cannot-sleep 7) (:too-long 8) (:bad-calendar 9))
+
 (define-layout line "struct timebase_line"
   (start-ticks :uint64) (mono-ns :uint64) (utc-ns :uint64) (period-frac :uint64)
   (period-ns :uint32) (flags :uint32) (maxerror-ns :uint64) (drift-rate :uint32)

@@ -32,3 +32,10 @@
     `(cffi:with-foreign-object (,block :uint64 (ceiling ,size 8))
        (let ((,address (cffi:pointer-address ,block)))
          ,@body))))
+
+(defmacro define-called (name (argument) &body body)
+  "NAME is a C function with an ARGUMENT, a number in place of a pointer, that evaluates BODY."
+  `(cffi:defcallback ,name :void ((,argument :uint64)) ,@body))
+
+(defmacro address-of-called (name)
+  `(cffi:pointer-address (cffi:callback ,name)))

@@ -71,3 +71,10 @@
             (,address (logandc2 (+ 7 (si:foreign-data-address ,block)) 7)))
        (multiple-value-prog1 (progn ,@body)
          (si:foreign-data-address ,block)))))
+
+(defmacro define-called (name (argument) &body body)
+  "NAME is a C function with an ARGUMENT, a number in place of a pointer, that evaluates BODY."
+  `(ffi:defcallback ,name :void ((,argument :uint64-t)) ,@body))
+
+(defmacro address-of-called (name)
+  `(si:foreign-data-address (ffi:callback ',name)))

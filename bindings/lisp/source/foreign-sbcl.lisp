@@ -54,3 +54,12 @@
        (let ((,address (sb-sys:sap-int (sb-alien:alien-sap ,block))))
          (declare (type (unsigned-byte 64) ,address))
          ,@body))))
+
+(defmacro define-called (name (argument) &body body)
+  "NAME is a C function with an ARGUMENT, a number in place of a pointer, that evaluates BODY."
+  `(defun ,name ()
+     ;; Compiled when it is first called for: an image that is saved before has none of another run.
+     (sb-alien::alien-lambda sb-alien:void ((,argument (sb-alien:unsigned 64))) ,@body)))
+
+(defmacro address-of-called (name)
+  `(sb-sys:sap-int (sb-alien:alien-sap (,name))))

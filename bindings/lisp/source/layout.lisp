@@ -22,7 +22,7 @@
 
   (defvar *c-fields* '((late-p . "late") (prepared-p . "prepared") (power-hint-p . "power_hint")
                        (disturbances . "disturbance") (class . "counter_class")
-                       (reason-bits . "reasons"))
+                       (reason-bits . "reasons") (warning-p . "warning"))
     "Fields that have other names in C than in Lisp.")
 
   (defun c-field (name)
@@ -35,13 +35,16 @@
               ((:enum :flags :flag) 4)
               (:chars (second type))
               (:bytes (second type))
-              (:int32s (* 4 (second type)))))
+              (:int32s (* 4 (second type)))
+              (:uint64s (* 8 (second type)))))
       (keyword (ecase type
                  ((:uint64 :int64 :double :address) 8)
                  ((:uint32 :int32) 4)))))
 
   (defun field-alignment (type)
-    (cond ((member type '(:uint64 :int64 :double :address)) 8)
+    (cond ((or (member type '(:uint64 :int64 :double :address))
+               (and (consp type) (eq (first type) :uint64s)))
+           8)
           ((and (consp type) (member (first type) '(:chars :bytes))) 1)
           (t 4)))
 
@@ -84,7 +87,9 @@
             (:flags `(flagged ',what (peek :uint32 ,address ,offset)))
             (:chars `(peek-text ,address ,offset ,what))
             (:bytes `(peek-octets ,address ,offset ,what))
-            (:int32s `(loop for i below ,what collect (peek :int32 ,address (+ ,offset (* 4 i)))))))
+            (:int32s `(loop for i below ,what collect (peek :int32 ,address (+ ,offset (* 4 i)))))
+            (:uint64s `(loop for i below ,what
+                             collect (peek :uint64 ,address (+ ,offset (* 8 i)))))))
         `(peek ,type ,address ,offset))))
 
 (defmacro define-enumeration (name c-prefix &body values)

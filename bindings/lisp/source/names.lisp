@@ -30,6 +30,8 @@
    "What the disturbance KEY of a wait is, in words.")
   (timeline-reason-name timeline-reason "timebase_timeline_reason_name"
    "Why a timeline has a gap, KEY in words.")
+  (problem-name calendar-problem "timebase_calendar_problem_name"
+   "What the kind KEY of a PROBLEM is, in words: \"overlap\".")
   (realtime-name realtime-setting "timebase_realtime_name"
    "The setting KEY in words: \"SCHED_FIFO\".")
   (realtime-advice realtime-setting "timebase_realtime_advice"
