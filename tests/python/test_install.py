@@ -169,11 +169,15 @@ def test_below_usr_all_is_where_systems_have_it(build, prefix, tmp_path):
     try:
         must("meson", "install", "-C", build, DESTDIR=tmp_path)
     finally:
-        must("meson", "configure", build, f"-Dprefix={prefix}", "-Dpython_dir=")
+        # Of itself Meson would leave /etc as it was for /usr.
+        own = ["-Dsysconfdir=etc", "-Dpython_dir="]
+        must("meson", "configure", build, f"-Dprefix={prefix}", *own)
     for path in (
         "etc/timebase/timebased.conf",
         "usr/lib/systemd/system/timebased.service",
         "usr/lib/sysusers.d/timebase.conf",
+        "usr/share/man/man3/timebase_utc_ns.3",
+        "usr/share/man/man5/timebased.conf.5",
         "usr/share/man/man8/timebased.8",
     ):
         assert (tmp_path / path).is_file(), path
@@ -181,10 +185,21 @@ def test_below_usr_all_is_where_systems_have_it(build, prefix, tmp_path):
     assert "configuration; /etc/timebase/timebased.conf, if" in told
     if HAS_CFFI:
         modules = tmp_path / "usr/lib/python3/dist-packages"
+        assert (tmp_path / "usr/share/man/man1/timebase.1").is_file()
+        assert (tmp_path / "usr/share/bash-completion/completions/timebase").is_file()
         assert (modules / "timebase/_libs/libtimebase_python.so").is_file()
         environment = {"PYTHONPATH": f"{modules}:{sysconfig.get_path('purelib')}"}
         done = run(tmp_path / "usr/bin/timebase", "--version", **environment)
         assert done.stdout.startswith("timebase 0."), done.stderr
+
+
+@pytest.mark.slow
+def test_what_was_installed_can_be_taken_away_but_for_the_configuration(build, prefix, tmp_path):
+    must("meson", "install", "-C", build, "--no-rebuild", DESTDIR=tmp_path)
+    assert len(list(tmp_path.rglob("*"))) > 200
+    must("ninja", "-C", build, "uninstall", DESTDIR=tmp_path)
+    left = [path for path in tmp_path.rglob("*") if not path.is_dir()]
+    assert left == [Path(f"{tmp_path}{prefix}/etc/timebase/timebased.conf")]
 
 
 # ---- who uses the library
