@@ -16,6 +16,70 @@
 
 static struct dice dice;
 
+/* Machines: the cycles from sample to event, ticks a cycle, and what the counter steps by. */
+struct machine {
+    double cycles, cycle;
+    uint64_t step;
+};
+static const struct machine machines[] = {
+    {1300, 0.70, 1}, /* AMD: sixteen readings; the vernier knows them to a tick */
+    {120, 0.83, 2},  /* Intel: one reading, a counter of 2.5 GHz in steps of 0.8 ns, 3 GHz */
+    {120, 0.83, 1},  /* the same in steps of 0.4 ns */
+    {120, 0.55, 1},  /* a counter of 2.1 GHz, 3.8 GHz */
+};
+enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
+
+/* Both ends are read from the counter. */
+static void learn_on(const struct machine *machine, struct tempo *tempo, double cycle)
+{
+    struct stepped counter = {machine->step, 0};
+    double first = dice_between(&dice, 1e6, 1e3);
+    uint64_t begin = stepped_read(&counter, first);
+    uint64_t end = stepped_read(&counter, first + machine->cycles * cycle);
+    tempo_learn(tempo, (double)(end - begin), machine->cycles, 0);
+}
+
+static double wrong_on(const struct machine *machine, const struct tempo *tempo, double cycle)
+{
+    return fabs(tempo->cycle_ticks - cycle) * machine->cycles;
+}
+
+/* A step of the core clock that a wait can see at all. */
+static void each_machines_clock_is_followed(void **state)
+{
+    (void)state;
+    for (int m = 0; m < MACHINES; m++) {
+        const struct machine *machine = &machines[m];
+        for (double change = 0.7; change < 1.4; change += 0.01) {
+            struct tempo tempo;
+            double cycle = machine->cycle * change;
+            tempo_init(&tempo, machine->cycle);
+            int is_step = fabs(change - 1) * machine->cycles * machine->cycle > 10;
+            for (int i = 0; i < (is_step ? 3 : 40); i++)
+                learn_on(machine, &tempo, cycle);
+            assert_true(wrong_on(machine, &tempo, cycle) < 3);
+        }
+    }
+}
+
+/* The counter's own steps, however they fall: less than one of them, some 0.4 ns, and no drift. */
+static void each_machines_steps_move_it_by_less_than_a_step(void **state)
+{
+    (void)state;
+    for (int m = 0; m < MACHINES; m++) {
+        const struct machine *machine = &machines[m];
+        struct tempo tempo;
+        double sum = 0;
+        tempo_init(&tempo, machine->cycle);
+        for (int i = 0; i < 20000; i++) {
+            learn_on(machine, &tempo, machine->cycle);
+            assert_true(wrong_on(machine, &tempo, machine->cycle) < (double)machine->step);
+            sum += tempo.cycle_ticks;
+        }
+        assert_true(fabs(sum / 20000 - machine->cycle) * machine->cycles < 0.1);
+    }
+}
+
 static void learn(struct tempo *tempo, double cycle, double noise_ticks, double bound_ticks)
 {
     double noise = dice_between(&dice, -noise_ticks, 2 * noise_ticks + 1e-12);
@@ -98,6 +162,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_of_the_clock_is_believed_after_three),
         cmocka_unit_test(two_that_were_held_up_move_it_by_half_a_tick_at_most),
+        cmocka_unit_test(each_machines_clock_is_followed),
+        cmocka_unit_test(each_machines_steps_move_it_by_less_than_a_step),
         cmocka_unit_test(no_times_make_it_more_than_twice_as_long_at_once),
         cmocka_unit_test(noise_does_not_pull_it_to_either_side),
         cmocka_unit_test(what_agrees_within_its_bound_teaches_nothing),

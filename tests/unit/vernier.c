@@ -126,6 +126,29 @@ static void on_a_fine_counter_it_is_the_reading_itself(void **state)
     assert_true(found.bound_ticks == 0.5);
 }
 
+/*
+ * Counters of 2.5 GHz in steps of 0.4 or 0.8 ns, as Intel's, and of 2.3: readings 12 ns apart. One
+ * reading is as good as its step, and many lose nothing: calibration takes a vernier from steps of
+ * five ticks on, and what it did below is right all the same.
+ */
+static void fine_counters_are_read_to_their_step(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        struct scene scene = some_scene(&dice);
+        uint64_t step = 1 + dice_below(&dice, 4);
+        scene.counter = (struct stepped){step, dice_below(&dice, step)};
+        scene.vernier = new_vernier(step, dice_between(&dice, 27, 4));
+        stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
+        assert_contains_truth(&scene, intersect(&scene, 0));
+        scene.vernier.readings = 1;
+        struct timebase_fine_reading one = intersect(&scene, 0);
+        assert_true(one.bound_ticks == (double)step / 2);
+        assert_contains_truth(&scene, one);
+    }
+}
+
 /* What the readings before number `count` say by themselves. */
 static struct timebase_fine_reading prefix(struct scene scene, int count)
 {
@@ -228,6 +251,7 @@ int main(void)
         cmocka_unit_test(the_spacing_is_that_of_the_series_that_nothing_lengthened),
         cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
+        cmocka_unit_test(fine_counters_are_read_to_their_step),
         cmocka_unit_test(on_a_fine_counter_it_is_the_reading_itself),
         cmocka_unit_test(readings_after_an_interruption_are_not_used),
         cmocka_unit_test(a_reading_that_comes_too_early_ends_the_series_as_well),
