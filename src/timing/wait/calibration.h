@@ -4,10 +4,10 @@
  *
  *   warm up     until the core clock stands still, or 3 ms
  *   readings    step and phase of the counter, distances of the vernier's readings
- *   run         ticks from the clean sample to the event, by the length of the run: the table
- *   exact       waits at random targets: bias, spread, earliest; return after the event
- *   plain       the same with the polling loop
- *   delay       ticks of a run alone, by its length
+ *   plain       waits at random targets by the polling loop: bias, spread, earliest
+ *   cycles      ticks from the clean sample to the event, of the shortest and of the longest run
+ *   exact       as plain, exact, with each sample that there is
+ *   calls       from the event to the return; ticks of a run alone, by its length
  *
  * An event takes a fine reading first. All of it takes some 3 ms after the warm-up. Means are
  * trimmed: an interrupt spoils the trials that it hits, not the result.
