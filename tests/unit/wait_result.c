@@ -224,10 +224,10 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
     int mechanism = TIMEBASE_MECHANISM_LOOP, returned = 0;
     for (int i = 0; i < 1000 && mechanism <= TIMEBASE_MECHANISM_LOOP; i++) {
         /* Near ones are not rehearsed, so that the wait itself is the one that is held up. */
-        int64_t ahead_ns = i % 2 ? 800 : MILLISECOND;
+        uint64_t ahead_ticks = (uint64_t)ticks_of(i % 2 ? 850 : MILLISECOND);
         make_the_loop_bad(waiter);
-        returned = timebase_wait_until_ticks(the_waiter(), (uint64_t)target_in(UNTIL_TICKS, ahead_ns),
-                                             0, &result);
+        returned =
+            timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, &result);
         mechanism = result.mechanism;
     }
     memcpy(waiter->approaches, undisturbed, sizeof(undisturbed));
