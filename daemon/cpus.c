@@ -18,7 +18,7 @@
 #define LOOK_NS 4000000000
 /* A counter that leaves the others slowly is met again before it is far. */
 #define AGAIN_NS 600000000000
-/* What the kernel's own check of a counter leaves unseen is less: the way of a cache line. */
+/* The kernel's own check of a counter overlooks less than this: the way of a cache line. */
 #define ALLOWED_NS 1000
 /* No bound at all: 23 s of a counter of 3 GHz, longer of any other, and no sum wraps. */
 #define TICKS_MAX (UINT64_C(1) << 36)
@@ -111,7 +111,7 @@ enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for)
 {
     if (skew->cpus > 0 && skew->measured_cpus == skew->cpus)
         return CPUS_COMPARED;
-    /* What contradicts itself is not as the kernel believes. */
+    /* Where measurements contradict each other, the kernel is wrong about the counter. */
     return is_vouched_for && !skew->is_inconsistent ? CPUS_ALLOWED : CPUS_UNKNOWN;
 }
 

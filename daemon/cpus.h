@@ -43,13 +43,13 @@ void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns);
  */
 bool cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns);
 
-/* What may be promised. is_vouched_for: the kernel's own clock is this counter. Pure. */
+/* The promise that may be made. is_vouched_for: the kernel's own clock is this counter. Pure. */
 enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for);
 
 /* For the sample: the measured skew, or with what is allowed. Pure. */
 uint64_t cpus_ticks(const struct cpus_skew *cpus, enum cpus_verdict verdict);
 
-/* What follows for a sample: its spread, and no UTC for readers on CPUs that nobody knows. */
+/* Puts the spread into a sample. On CPUs that nobody has measured it promises no UTC. */
 void cpus_apply(const struct cpus_skew *cpus, enum cpus_verdict verdict,
                 struct discipline_sample *sample);
 

@@ -28,8 +28,8 @@ static void hear_of_disruption(struct shared_clock *clock)
 }
 
 /*
- * What the sources agree on replaces the kernel's word about itself. What they said before a step
- * of the system clock, a sleep or a disruption is about another clock.
+ * The range that the sources agree on replaces the kernel's word about itself. Claims from before a
+ * step of the system clock, a sleep or a disruption are about another clock.
  */
 static void apply_sources(struct shared_clock *clock, struct discipline_sample *out)
 {

@@ -15,7 +15,7 @@ struct batch {
 };
 
 /*
- * What is to be written: in a new segment its first record, the mark that is due, the lines.
+ * The records to write: in a new segment its first record, then the mark that is due, the lines.
  * publication may be null.
  */
 struct batch batch_compose(const struct history_writer *writer,

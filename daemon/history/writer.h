@@ -8,10 +8,10 @@
  *     history_writer_mark(&writer, HISTORY_END);
  *     history_writer_close(&writer);
  *
- * One writer at a time, by a lock on the folder. What is written is never written again: a killed
- * writer leaves at most one torn record, at the end of a segment, and the next writer begins
- * another. When a record cannot be written (the disk is full) nothing written earlier is
- * touched; the next one that can be is preceded by a mark. There is no fsync: a power cut loses
+ * A lock on the folder admits one writer at a time. No record is written twice: a killed writer
+ * leaves at most one torn record, at the end of a segment, and the next writer begins another
+ * segment. If a record cannot be written (the disk is full), the earlier ones stay as they are, and
+ * a mark precedes the next record that can be written. There is no fsync: a power cut loses
  * what the kernel had not written yet, some 30 s, of a boot that has ended anyway.
  *
  * A file may not grow beyond RLIMIT_FSIZE: a process with such a limit ignores SIGXFSZ. Only

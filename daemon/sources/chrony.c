@@ -210,7 +210,7 @@ static void hear(struct chrony *chrony)
         give_up_place(chrony, now_ns, error);
 }
 
-/* What chronyd said of the clock before a step does not hold after it: forget it, ask anew. */
+/* After a step of the clock the answer from before it is wrong: forget it and ask anew. */
 static void forget_if_stepped(struct chrony *chrony, int64_t now_ns, int64_t utc_offset_ns)
 {
     if (!chrony->has_asked || utc_offset_ns == chrony->utc_offset_ns)

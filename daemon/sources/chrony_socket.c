@@ -99,7 +99,7 @@ int chrony_socket_ask(struct chrony_socket *socket, const struct chrony_place *p
     unsigned char bytes[CHRONY_MESSAGE_SIZE];
     int error = socket->fd < 0 ? open_socket(socket, place) : TIMEBASE_OK;
     if (error == TIMEBASE_OK) {
-        /* Not to be guessed by who cannot see it. */
+        /* A sender that does not see the question cannot guess its number. */
         socket->sequence += 1 + (uint32_t)(timebase_ticks() & 0xffff);
         chrony_request(socket->sequence, bytes);
         ssize_t sent = send(socket->fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT);

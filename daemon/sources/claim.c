@@ -19,7 +19,7 @@ static uint64_t corrected(const struct claim *claim, uint64_t age_ns)
     return moved_ns < offset_ns ? moved_ns : offset_ns;
 }
 
-/* Whoever has not asked the kernel takes what is assumed of all who steer a clock. */
+/* A source that has not asked the kernel assumes the rate that any daemon may slew with. */
 static uint64_t slewed_ppb(const struct claim *claim)
 {
     const uint32_t least_ppb = ASSUME_SLEW_PPM * 1000;

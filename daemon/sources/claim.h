@@ -35,8 +35,8 @@ struct claim {
     bool is_synchronized;       /* the source says that it follows UTC; else an estimate */
     bool is_correcting;         /* the source is slewing CLOCK_REALTIME towards UTC: any part of
                                  * offset_ns may be gone since mono_ns */
-    bool is_slewed_by_others;   /* the source has a clock of its own, and whoever steers
-                                 * CLOCK_REALTIME may have slewed it either way since mono_ns */
+    bool is_slewed_by_others;   /* the source has a clock of its own, and
+                                 * CLOCK_REALTIME may have been slewed either way since mono_ns */
     uint64_t read_error_ns;     /* of the change of offset_ns since the answer before: what reading
                                  * adds, and by how much the source has moved its own time */
     uint32_t pace_ppb;          /* CLOCK_REALTIME leaves UTC no faster now: sources.c sets it */

@@ -89,7 +89,7 @@ static int read_clock(const struct phc *phc, struct phc_reading *reading)
     return has_reading ? 0 : -1;
 }
 
-/* What a driver says that does not know this way: ask no more for it. */
+/* The errors of a driver that does not know this call: it is not tried again. */
 static bool is_unsupported(int error)
 {
     return error == EOPNOTSUPP || error == ENOTTY || error == EINVAL || error == ENOSYS;

@@ -2,7 +2,7 @@
 /*
  * Each claim that votes is a closed interval, so two edges. Going up through the edges, the number
  * of intervals that one is in rises at a lower edge and falls after an upper one; where it first
- * reaches what is wanted the range begins. Going down, likewise, it ends.
+ * reaches the number that is wanted, the range begins. The way down finds its end.
  */
 #include "selection.h"
 

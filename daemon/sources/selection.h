@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * selection: where most claims say that UTC is, and who says otherwise. Marzullo's algorithm as NTP
- * uses it (RFC 5905, 11.2.1): as few falsetickers as possible are assumed, fewer than half in any
- * case, and the range is from the first to the last point that all others have in common. Pure.
+ * selection: the range in which most claims see UTC, and the falsetickers. Marzullo's algorithm as
+ * NTP uses it (RFC 5905, 11.2.1): as few falsetickers as possible are assumed, fewer than half in
+ * any case, and the range is from the first to the last point that all others have in common. Pure.
  *
  * Claims that follow UTC are bounds; those that do not are estimates, and vote only where there is
  * no bound. A claim that knows nothing (error_ns UINT64_MAX) neither votes nor is a falseticker.

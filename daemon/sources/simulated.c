@@ -4,7 +4,7 @@
  *
  *     offset_ns error_ns synchronized [disruption_marker]
  *
- * one line, the third word 0 or 1. It is written aside and renamed, lest half of it be read.
+ * one line, the third word 0 or 1. Write it aside and rename it, so that nobody reads half of it.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -75,8 +75,8 @@ int64_t sources_due_ns(const struct sources *sources);
 
 /*
  * Descriptors that become readable when a source is worth asking before it is due: how many, of
- * which the first `size` are in fds[]. Another set after each ask. What woke is asked by
- * sources_hear().
+ * which the first `size` are in fds[]. The set may change with each ask. sources_hear() asks the
+ * source whose descriptor became readable.
  */
 unsigned sources_fds(const struct sources *sources, int *fds, unsigned size);
 void sources_hear(struct sources *sources, int fd, int64_t mono_ns);

@@ -121,8 +121,8 @@ static uint64_t leaving_ppb(const struct claim *claim, int64_t mono_ns)
 }
 
 /*
- * The bound's dispersion until the next sample: as the fastest of those who hold it up, for any of
- * them may be the one that ends it. The discipline adds the oscillator's allowance.
+ * How fast the bound grows until the next sample: as fast as the fastest claim that it rests on,
+ * since any of them may be the one at its end. The discipline adds the oscillator's allowance.
  */
 static uint32_t dispersion_ppb(const struct candidates *candidates,
                                const struct selection *selection, int64_t mono_ns)
@@ -154,8 +154,8 @@ static void add_flags(const struct candidates *candidates, struct discipline_sam
 }
 
 /*
- * What was agreed on before, aged by all that may have been slewed since, and what is agreed on now
- * have nothing in common: the sources' clocks went on, and ours did not. Or the other way round.
+ * The range agreed on before, widened by all that may have been slewed since, and the range of now
+ * have nothing in common. So either the sources' clocks have stood still, or ours has.
  */
 static void note_parting(struct sources *sources, const struct selection *before, int64_t mono_ns)
 {

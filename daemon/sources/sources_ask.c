@@ -19,7 +19,7 @@ static void note_marker(struct sources *sources, uint64_t marker)
     sources->marker = marker;
 }
 
-/* Whoever steers CLOCK_REALTIME may do so between this answer and the next sample. */
+/* CLOCK_REALTIME may be steered between this answer and the next sample. */
 static bool is_steered(const struct claim *claim)
 {
     return claim->is_slewed_by_others || claim->is_correcting;

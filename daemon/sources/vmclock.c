@@ -85,7 +85,7 @@ static int look(struct vmclock_moment *moment)
     return TIMEBASE_OK;
 }
 
-/* What the hypervisor has corrected since the answer before is no pace of the system clock. */
+/* A correction by the hypervisor since the last answer says nothing of the system clock's pace. */
 static int answer(struct vmclock_context *context, const struct vmclock *clock,
                   const struct vmclock_moment *moment, struct claim *claim)
 {

@@ -6,8 +6,8 @@
  *     error = time_maxerror + |d| * period_maxerror
  *           + what passed between counter and system clock + rounding
  *
- * Where the page does not bound the period's error, the oscillator's allowance takes its place: as
- * it is configured, and so with whoever ages the claim.
+ * Where the page does not bound the period's error, the configured allowance of the oscillator
+ * takes its place. The code that ages the claim applies that allowance.
  */
 #include <timebase/arithmetic.h>
 #include <timebase/error.h>

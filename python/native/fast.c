@@ -57,7 +57,7 @@ READING(tai_ns_unordered, "The same, cheaper in C, and not ordered against what 
 BOUNDED(utc_interval)
 BOUNDED(realtime_interval)
 
-/* Reads this clock from now on: its address in C. Who owns it keeps it alive. */
+/* Takes a clock's address in C, and reads that clock from now on. The caller keeps it alive. */
 static PyObject *reader_point(PyObject *self, PyObject *address)
 {
     void *clock = PyLong_AsVoidPtr(address);

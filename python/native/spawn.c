@@ -173,7 +173,7 @@ void timebase_spawn_start(void *argument)
     *child = (struct timebase_spawn_child){.file = -1, .asked_ticks = asked};
     give_birth(spawn, child);
     child->back_ticks = timebase_ticks_ordered();
-    /* Release: whoever sees the state sees the rest. */
+    /* Release: a thread that sees the state sees what was stored before it. */
     __atomic_store_n(&child->state, TIMEBASE_SPAWN_STARTED, __ATOMIC_RELEASE);
     ssize_t woken = write(spawn->wake, "", 1);
     (void)woken; /* a full pipe wakes as well */

@@ -29,7 +29,7 @@ TIMEBASE_EXTERN_BEGIN
 /* At most so many children of one unit at a time. */
 #define TIMEBASE_SPAWN_CHILDREN 64
 
-/* Who may touch a child's place. The dispatcher goes from free to started, its reader back. */
+/* Says which thread may touch a child's place: the dispatcher makes it started, the reader free. */
 enum timebase_spawn_state {
     TIMEBASE_SPAWN_FREE = 0,
     TIMEBASE_SPAWN_STARTED = 1,

@@ -35,7 +35,7 @@ bool skew_is_outdated(const struct skew_map *map)
 
 /* ---- the map ------------------------------------------------------------------------------- */
 
-/* What is known is against the first; another first, and nothing is. */
+/* Offsets are known against the first CPU. If another CPU is the first now, none is known. */
 static void keep_known(const struct skew_map *before, struct skew_map *map)
 {
     if (before->count == 0 || map->cpus[0].number != before->cpus[0].number)

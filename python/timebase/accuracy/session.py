@@ -61,8 +61,8 @@ class Session:
 
 
 def new_waiter() -> Waiter:
-    """One that has learnt nothing yet but the machine. What disturbs a calibration may leave it
-    with nothing better than the loop: learn again."""
+    """A waiter that has learnt nothing yet but the machine. A disturbed calibration may leave it
+    with nothing better than the loop; then it learns again."""
     waiter = Waiter()
     for _ in range(MORE_CALIBRATIONS):
         if waiter.describe().mechanism != Mechanism.LOOP:

@@ -6,10 +6,10 @@
     print(f"{result.error_ns:+.1f} ns", result.mechanism.name, result.disturbance)
     waiter.delay(200)
 
-What a result tells is when the C library was there. Python's next line comes later, by some
-100 ns, more if another thread holds the interpreter's lock; `call` has a Python function begin and
-cannot do better. For work at the tick itself give the calendar a function of a shared object
-(calendar.py, `timebase run`).
+A result tells when the C library reached the instant. Python's next line comes some 100 ns later,
+and later still if another thread holds the interpreter's lock; `call`, which begins a Python
+function, cannot do better. For work at the tick itself give the calendar a function of a shared
+object (calendar.py, `timebase run`).
 
 A waiter belongs to the thread that made it: in another one its methods raise RuntimeError. Waits
 that are far ahead can be ended by Ctrl-C until their last 0.1 s.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who else uses the core, and whether its clock stepped: what looks at it say (measure/core.h).
+"""Finds out by looks at the core (measure/core.h) who else uses it, and whether its clock stepped.
 
 A look says how many ticks an addition takes that waits for the one before, which is a cycle of the
 core, and one of many that wait for nothing. While another thread is busy on the same core there are

@@ -19,7 +19,7 @@ class ActionError(Exception):
 
 
 class Action:
-    """Base of the four kinds. What a kind does not say otherwise is said here."""
+    """Base of the four kinds, with the usual answers; a kind overrides those that differ."""
 
     # Measured beside the dispatch, where the action itself begins later: (inside of the release,
     # beginning), both monotonic ns, in order.

@@ -136,7 +136,7 @@ class Launches(threading.Thread):
     def _bury(self, launch: Launch) -> None:
         ended_ns = time.monotonic_ns()
         if launch.was_stopped:
-            _signal_group(launch, signal.SIGKILL)  # whoever is left of its group
+            _signal_group(launch, signal.SIGKILL)  # processes left of its group
         if launch.file >= 0:
             self._poll.unregister(launch.file)
             os.close(launch.file)

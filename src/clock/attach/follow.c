@@ -8,7 +8,7 @@
 
 #define ATTEMPTS 1000
 
-/* What a follower goes on by, as it was at one publication. */
+/* The words that a follower reads the clock by, as they were at one publication. */
 struct followed {
     uint64_t seq, whole_seq; /* of the page that readers have, and of the whole lines */
     struct timebase_lines lines;

@@ -56,7 +56,7 @@ struct timebase_lines moment_lines(const struct moment *moment, const struct tim
                                    int64_t mono_offset_ns)
 {
     struct timebase_line line = lines->after;
-    /* What a counter with steps shows may be one old, here and where the line is read. */
+    /* A counter with steps may show a tick one step old, here and where the line is read. */
     uint64_t looking_ticks = moment->ticks_after - moment->ticks_before + counter_measure_step();
     uint64_t looking_ns = lines_elapsed_ns(lines, looking_ticks);
     line.start_ticks = moment->ticks_before;

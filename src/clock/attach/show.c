@@ -120,7 +120,7 @@ static bool is_below(const struct timebase_lines *lines, const struct timebase_l
     return lines_mono_ns(lines, ticks) < lines_mono_ns(old, ticks);
 }
 
-/* What is shown has come to its end, and nobody has been told a later time than the floor. */
+/* The line that readers had has ended, and nobody has been told a later time than the floor. */
 static void publish_above(struct mirror *mirror, const struct timebase_lines *lines,
                           const struct floor *floor, uint64_t now_ticks, uint64_t due_ticks)
 {
@@ -205,7 +205,7 @@ int show_lines(struct mirror *mirror, const struct timebase_lines *writers, uint
         publish(mirror, &lines, &view, due_ticks);
         return parted;
     }
-    /* What has parted has to be told even where what is shown stays until its end. */
+    /* Readers must hear that the lines have parted, also if the present line stays. */
     int error = replace(mirror, &lines, &shown, now_ticks, due_ticks);
     return parted != TIMEBASE_OK ? parted : error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who claims to know the frequency, and who is believed.
+ * The sources that claim to know the frequency, and which of them is believed.
  *
  * A processor or a kernel states the frequency to all its digits, which no measurement of 4 ms
  * does; but sources are absent, say 0, or lie. QEMU's user emulation counts the host's ticks on

@@ -132,7 +132,7 @@ struct counter_measurement counter_measure_frequency(uint64_t step_ticks);
 /* The most by which a counter with this granularity and smallest step can step. */
 uint64_t counter_largest_step(const struct timebase_counter *counter);
 
-/* What somebody says the frequency is, and half a unit of the last digit he says. */
+/* The frequency that a source states, and half a unit of the last digit that it states. */
 struct counter_claim {
     int32_t source; /* enum timebase_frequency_source */
     uint64_t hz;    /* 0: says nothing */

@@ -44,7 +44,7 @@ static bool is_promised(const struct timebase_instant *now)
     return (now->flags & TIMEBASE_LINE_STATUS_MASK) == TIMEBASE_STATUS_SYNCHRONIZED;
 }
 
-/* Whatever the status: nobody vouches for this bound, and waiting makes no promise of it. */
+/* Nobody vouches for such a bound, whatever its status says, and no wait makes a promise of it. */
 static bool is_estimate(const struct timebase_instant *now)
 {
     return (now->flags & TIMEBASE_LINE_ESTIMATE) != 0;
@@ -57,7 +57,7 @@ static bool is_timeless(const struct timebase_instant *now)
     return status == TIMEBASE_STATUS_UNKNOWN && now->mono_ns == 0;
 }
 
-/* What is waited for: how long it will still take by what is known now; 0: it is so. */
+/* How long the wait still takes, by what is known now; 0: what was waited for is true. */
 typedef int64_t left_function(const struct timebase_instant *now, uint64_t wanted);
 
 static int wait_until(const timebase_clock *clock, left_function *left, uint64_t wanted,

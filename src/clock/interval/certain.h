@@ -14,8 +14,8 @@
 #define WAIT_NAP_NS 16000000
 
 /*
- * What is still to wait, ns; negative differences and overflows are none and the longest. An
- * INT64_MAX in `until` is "no deadline".
+ * The time left to wait, ns. A negative difference counts as 0, and a difference that overflows as
+ * the longest time. INT64_MAX in `until` means "no deadline".
  */
 int64_t wait_left_ns(int64_t until_ns, int64_t now_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lines: published lines, worked out exactly, for those who write them and who follow them. */
+/* lines: exact arithmetic of published lines, for writers and for attached readers. */
 #ifndef LINE_LINES_H
 #define LINE_LINES_H
 

@@ -83,9 +83,9 @@ int reference_utc_offset(int64_t *offset_ns)
 }
 
 /*
- * What was seen of the constant before and what is seen now both hold. If they have nothing in
- * common, it was stepped. The told offset stays while it fits, so that samples do not look like
- * steps.
+ * Each look shows a range that holds the constant. If the range of before and that of now have
+ * nothing in common, somebody has stepped the clock. The told offset stays while it lies in both,
+ * so that samples do not look like steps.
  */
 static void follow_utc(struct reference_kernel *kernel, const struct reference_utc *seen)
 {
@@ -112,10 +112,10 @@ static uint64_t utc_error_ns(const struct reference_kernel *kernel)
 }
 
 /*
- * What the kernel's clock can tell apart. Its readings are a call apart, so their distances say
- * nothing; but distances of a clock with steps are multiples of the step, and differ by it at
- * least. A nanosecond is the rounding. Where calls take all the same time this is too much, by a
- * call at most.
+ * The step of the kernel's clock. Two readings are a call apart, so their distance says nothing of
+ * the step. But the distances on a clock with steps are multiples of the step, so two unequal ones
+ * differ by a step at least. A difference of 1 ns is rounding. Where all calls take the same time
+ * the result is too large, by a call at most.
  */
 static uint64_t measure_reference_step(void)
 {

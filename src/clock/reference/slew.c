@@ -28,8 +28,8 @@ static int64_t tick_ppb(const struct timex *timex)
 }
 
 /*
- * What is told is left after this second's part was taken: the part in force is one in 2^n - 1 of
- * it, rounded away from 0.
+ * adjtimex tells the phase that is left after this second's part was taken. So the part in force is
+ * one in 2^n - 1 of it, rounded away from 0.
  */
 static int64_t phase_ppb(const struct timex *timex)
 {

@@ -79,6 +79,6 @@ void servo_observe(struct servo *servo, const struct servo_outside *outside,
     compare_with_adopted(servo, page, sample);
     servo->unpublished |= servo->events & DISCIPLINE_DISRUPTED;
     servo->is_mark_due = servo->is_mark_due || servo->unpublished != 0;
-    /* What could not be published is still new to readers. */
+    /* Readers have not yet heard of the events that could not be published. */
     servo->discipline.events |= servo->unpublished;
 }

@@ -36,7 +36,7 @@ enum servo_result servo_step(struct servo *servo, const struct servo_outside *ou
     servo->sampled_ns = sample.mono_ns;
     if (!discipline_is_ready(&servo->discipline))
         return SERVO_LEARNING;
-    /* What a counter does that the kernel distrusts is known from one sample to the next. */
+    /* The pace of a counter that the kernel distrusts is known only from sample to sample. */
     bool is_unsettled = servo->unpublished != 0 ||
         servo->discipline.sample.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;
     servo->interval_ns =

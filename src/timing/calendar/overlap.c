@@ -20,8 +20,8 @@
 /*
  * The first x > 0 with low <= x * step mod modulus <= high; 0 < low <= high < modulus, step <
  * modulus. Each turn around the modulus is a step of the same question with a smaller modulus, so
- * the recursion is no deeper than Euclid's: some 90 for 64 bits. What overflows lies beyond the
- * life of any calendar (x * step is a time).
+ * the recursion is no deeper than Euclid's: some 90 for 64 bits. A product x * step that overflows
+ * is a time beyond the life of any calendar.
  */
 static uint64_t first_in_range(uint64_t step, uint64_t modulus, uint64_t low, uint64_t high)
 {

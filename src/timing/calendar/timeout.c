@@ -40,7 +40,7 @@ static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
     return false;
 }
 
-/* Whoever renews a clock's lines has all signals blocked, so the handler never interrupts that. */
+/* A thread that renews a clock's lines has all signals blocked: the handler never interrupts it. */
 static bool is_harmful(struct timeout *timeout, const sigset_t *mask)
 {
     return is_in_the_midst(timeout, mask) && timeout->retries-- > 0;
