@@ -12,7 +12,7 @@
 
 #include <timebase.h>
 
-#include "cost.h"
+#include "reading_cost.h"
 #include "publisher.h"
 #include "readers.h"
 #include "tb_libc_2007.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* readers: the table of ways to read the time that cost.c measures. */
+/* readers: the table of ways to read the time that reading_cost.c measures. */
 #ifndef TIMEBASE_BENCH_READERS_H
 #define TIMEBASE_BENCH_READERS_H
 

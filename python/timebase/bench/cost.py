@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one call of each way to read the time costs (measure/cost.h)."""
+"""What one call of each way to read the time costs (measure/reading_cost.h)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read: the slow path of a clock of one's own. It tries in this order: to read the page, which
+ * answer: the slow path of a clock of one's own. It tries in this order: to read the page, which
  * another thread may have renewed; to renew it, if no other thread does; to follow the present
  * lines a little longer; to give the reference's own time, for a clock without lines or after a
  * disruption.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost: what one call of each way to read the time takes.
+ * reading_cost: what one call of each way to read the time takes.
  *
  *     timebase_bench_prepare();
  *     timebase_bench_rounds(1000, 200, ticks_per_call);   // on a thread pinned by the caller
@@ -11,8 +11,8 @@
  * The empty loop is a row like the others. It is shown and not subtracted, because a processor runs
  * the loop's instructions in parallel with the measured ones.
  */
-#ifndef TIMEBASE_BENCH_COST_H
-#define TIMEBASE_BENCH_COST_H
+#ifndef TIMEBASE_BENCH_READING_COST_H
+#define TIMEBASE_BENCH_READING_COST_H
 
 #include <stdint.h>
 

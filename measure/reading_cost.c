@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cost.h"
+#include "reading_cost.h"
 
 #include <stddef.h>
 
