@@ -24,8 +24,8 @@ void disturbance_start(struct disturbance *disturbance, int counter_id,
     memcpy(disturbance->clocksource, seen->current, sizeof(seen->current));
     if (seen->current[0] == '\0')
         log_line(LOG_INFO,
-                 "the kernel's clocksource is not to be read here: changes of it will "
-                 "not be noticed");
+                 "the kernel's clocksource cannot be read here: the daemon will not notice "
+                 "when it changes");
     if (is_distrusted(disturbance, seen))
         log_line(LOG_WARNING,
                  "the kernel uses %s and distrusts the counter: it is unreliable for as long as "

@@ -24,7 +24,7 @@ static void read_boot(char boot[LOCK_BOOT])
         close(fd);
 }
 
-/* "PID BOOT\n": the text of the file; what is missing in it is empty. */
+/* "PID BOOT\n": the text of the file; a part that is missing is empty here. */
 struct content {
     char pid[16];
     char boot[LOCK_BOOT];

@@ -112,7 +112,7 @@ static int examine_version(int fd, const char *path, struct problem *problem)
         return 0;
     return problem_set(problem,
                        "%s: a page of version %u, and this timebased keeps version %u: programs of "
-                       "another version are to be upgraded, or they refuse it",
+                       "another version must be upgraded, or they refuse it",
                        path, page.version, TIMEBASE_PAGE_VERSION);
 }
 

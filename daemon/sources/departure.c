@@ -42,7 +42,7 @@ static uint64_t measured(const struct departure *departure, const struct claim *
     uint64_t mean_ppb = ratio_ppb(moved_ns, stretch_ns);
     uint64_t most_ppb = saturate_add(mean_ppb, ratio_ppb(unsure_ns, stretch_ns));
     most_ppb = saturate_add(most_ppb, changed_ppb);
-    /* An uncertain measurement says no more than what is possible at all. */
+    /* An uncertain measurement does not narrow the range of what is possible. */
     uint64_t limit_ppb = mean_ppb > slew->most_ppb ? most_ppb : slew->most_ppb;
     return most_ppb < limit_ppb ? most_ppb : limit_ppb;
 }

@@ -88,8 +88,8 @@ enum claim_notice sources_notice(const struct sources *sources);
 void sources_forget(struct sources *sources, int64_t mono_ns);
 
 /*
- * The sample's own word is replaced by what the references agree on. If none has answered yet it
- * stays, as an estimate: not synchronised.
+ * The range that the references agree on replaces the sample's own word. If none has answered yet,
+ * that word stays, as an estimate: not synchronised.
  */
 void sources_apply(struct sources *sources, struct discipline_sample *sample);
 

@@ -11,7 +11,7 @@
 
 enum { BRACKETS = 5, PAGE_SIZE = 4096 };
 
-/* Long enough to know a tick's length to 1 %, and what a timer may take to be seen running. */
+/* Long enough to know a tick's length to 1 %; a running timer must have moved by then. */
 #define BEGIN_NS 1000000
 #define STANDSTILL_NS 10000000
 /* What the kernel says of a clock that nobody disciplines. */

@@ -187,7 +187,7 @@ bool skew_round(struct skew_map *map, int64_t budget_ns)
         map->is_done = !find_next(map);
         if (map->is_done || left_ns <= 0)
             return is_news;
-        /* Each has its share of what is left, so that a slow one starves no other. */
+        /* Each CPU has its share of the time that is left, so that a slow one starves no other. */
         int64_t share_ns = left_ns / map->count;
         is_news = measure(map, map->next++, share_ns > PAIR_NS ? share_ns : PAIR_NS) || is_news;
     }

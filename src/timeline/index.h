@@ -7,7 +7,7 @@
 
 #include "span.h"
 
-/* Read what there is now; what is known already is kept. Returns 0 or as timebase_timeline_open. */
+/* Read the files of now; known ones are kept. Returns 0 or as timebase_timeline_open. */
 int index_update(struct index *index, int folder);
 
 /* Is there more, or less, than the index knows? Two system calls. */

@@ -47,7 +47,7 @@ def series(label: str, role: str, kind: str, x, y, dash: str = "solid", **more) 
 
 
 def histogram(label: str, role: str, values: numpy.ndarray, edges: numpy.ndarray, dash="solid"):
-    """Shares of all values; what lies outside of the edges is not drawn, but counted."""
+    """Shares of all values. A value outside of the edges is counted, but not drawn."""
     counts, _ = numpy.histogram(values, edges)
     return series(label, role, "steps", edges[:-1], counts / max(1, len(values)), dash)
 

@@ -17,7 +17,7 @@ from timebase.run.session import Session
 from timebase.run.table import begins_table, problems_table, result_tables
 
 REFRESH_SEC = 0.5
-WIDE = 160  # of what is not a terminal: nothing has to be folded
+WIDE = 160  # where the output is no terminal, so that no line is folded
 
 
 def _console(file) -> Console:

@@ -25,7 +25,7 @@ SEQ = slice(_SEQ_START, _SEQ_START + ffi.sizeof("uint64_t"))
 
 @dataclass(frozen=True)
 class SharedPage:
-    """One copy; what it says of later ticks is what it said when it was taken."""
+    """One copy. It stays as it was when it was taken, also for later ticks."""
 
     path: Path
     page: Page

@@ -266,7 +266,7 @@ static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
 }
 
 /*
- * The pages are whole by their protocol; what is kept beside them may be a mixture of two copies.
+ * The pages are whole by their protocol; the words beside them may be a mixture of two copies.
  * seq becomes a number that is hardly the file's, so that the next look copies the file.
  * FOLLOW_LINES assumes that others have followed the lines up to now.
  */

@@ -29,7 +29,7 @@ void moved_look(struct moved *moved);
 
 /*
  * The daemon has published a disruption: the lines are of this stretch of time. A daemon that does
- * not read the hypervisor's page never says so; what it publishes is believed after a while.
+ * not read the hypervisor's page never says so; its lines are believed after a while.
  */
 void moved_note_page(struct moved *moved, uint64_t disruption_marker);
 

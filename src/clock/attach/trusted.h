@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trusted: who could have put a file where it is. A path is walked folder by folder, each held open
- * while the next is looked up, so that what has been checked is what is used.
+ * while the next is looked up, so that the folder that was checked is the one that is used.
  */
 #ifndef CLOCK_TRUSTED_H
 #define CLOCK_TRUSTED_H

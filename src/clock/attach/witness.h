@@ -34,13 +34,13 @@ struct witness {
 };
 
 enum witness_seen {
-    WITNESS_SILENT, /* no page, or it is not to be read now */
+    WITNESS_SILENT, /* no page, or it cannot be read now */
     WITNESS_UNMOVED,
     WITNESS_MOVED,      /* the counter was disrupted since `then` */
     WITNESS_UNRELIABLE, /* the hypervisor says that its clock is */
 };
 
-/* Only a device of root's is taken; what is mapped cannot be cut short. */
+/* Takes only a device that root owns: the mapping of a device cannot be cut short. */
 void witness_open(struct witness *witness, const char *device);
 void witness_close(struct witness *witness);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe: what timebase_counter_probe() is put together from.
+ * probe: the parts of timebase_counter_probe().
  *
  *     processor   what the processor says of itself (x86: CPUID)
  *     kernel      what the kernel thinks of the counter         file: how its files are read
@@ -9,7 +9,7 @@
  *     frequency   measured; frequency_sources: claimed, and judged by the measurement
  *     quality     a number, with reasons in words
  *
- * Decisions are pure functions of numbers and strings; what asks the machine is apart from them.
+ * Decisions are pure functions of numbers and strings; other functions ask the machine.
  */
 #ifndef COUNTER_PROBE_H
 #define COUNTER_PROBE_H

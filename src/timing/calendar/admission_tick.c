@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tick: what is left on the kernel's tick after moving, with what to do about it. */
+/* The tick: the units that stay on the kernel's tick after moving, and what to do about them. */
 #include "admission.h"
 
 static void warn_avoidable(struct admission *admission, uint32_t unit)

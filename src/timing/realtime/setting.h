@@ -14,7 +14,7 @@ struct setting {
     const char *advice;
     /* 0, or the errno of the refusal: then all is as it was. */
     int (*acquire)(struct timebase_realtime *rt, const struct timebase_realtime_request *request);
-    /* The way back: 0, or the errno of what prevents it. */
+    /* Sets it back: 0, or the errno of the call that failed. */
     int (*release)(struct timebase_realtime *rt);
     /* In a child of fork(): give up what it inherited, if it has not been changed since. */
     void (*disinherit)(struct timebase_realtime *rt);

@@ -15,7 +15,7 @@ MSR_SMI_COUNT = 0x34  # Intel's manual, volume 4; other makers have none at this
 
 @dataclass(frozen=True)
 class Firmware:
-    smi_count: int | None  # since the processor's start; None: not to be had
+    smi_count: int | None  # since the processor's start; None: cannot be read
     while_polling: int | None  # how many more after the measurement
     tracer: bool | None  # the kernel can look for them (hwlat)
 

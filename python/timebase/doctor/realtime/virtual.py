@@ -47,5 +47,5 @@ def judge(virtual: Virtual, cpu: int) -> Findings:
         yield Finding(
             "steal",
             "info",
-            f"{text} It need not tell all; what polling saw does.",
+            f"{text} The hypervisor need not report all of it; polling sees all.",
         )
