@@ -75,6 +75,41 @@ static void a_counter_that_goes_back_as_was_told_is_noticed_too(void **state)
     expect_recovery(&world, DISCIPLINE_BACKWARDS);
 }
 
+/*
+ * Idle for an hour, read once, and idle again: where the counter lands, the last line but one was in
+ * force, and has been replaced.
+ */
+static void a_counter_that_goes_back_into_idle_time_is_noticed(void **state)
+{
+    struct world world = running(37);
+    (void)state;
+    world_advance(&world, 3600 * SECOND);
+    watch_read(&watch, &world);
+    world_advance(&world, 600 * SECOND);
+    world_jump(&world, -(int64_t)1200 * 2600000000);
+    watch.is_excused = true;
+    struct reading reading = watch_read(&watch, &world);
+    watch.is_excused = false;
+    assert_false(watch_is_promised(&reading));
+    assert_true(fabs(reading.utc_error_ns) < SECOND / 10);
+    expect_recovery(&world, DISCIPLINE_BACKWARDS);
+}
+
+/* The same where the counter had leapt ahead. */
+static void a_counter_that_goes_back_to_where_it_never_was_is_noticed(void **state)
+{
+    struct world world = running(38);
+    (void)state;
+    world_jump(&world, (int64_t)3600 * 2600000000);
+    watch_read(&watch, &world);
+    world_jump(&world, -(int64_t)1800 * 2600000000);
+    struct reading reading = watch_read(&watch, &world);
+    assert_int_equal(world.events & DISCIPLINE_BACKWARDS, DISCIPLINE_BACKWARDS);
+    assert_false(watch_is_promised(&reading));
+    assert_true(fabs(reading.mono_error_ns) < 10 * SECOND); /* ahead by the bound of an hour */
+    assert_int_equal(watch.backwards, 0);
+}
+
 /* A guest that moves to a host with another counter: a new rate, not only a new count. */
 static void change_frequency(double factor, double pause_ns)
 {
@@ -146,6 +181,8 @@ int main(void)
         cmocka_unit_test(a_counter_that_starts_again_from_zero_is_noticed),
         cmocka_unit_test(a_counter_that_goes_back_an_hour_is_noticed),
         cmocka_unit_test(a_counter_that_goes_back_as_was_told_is_noticed_too),
+        cmocka_unit_test(a_counter_that_goes_back_into_idle_time_is_noticed),
+        cmocka_unit_test(a_counter_that_goes_back_to_where_it_never_was_is_noticed),
         cmocka_unit_test(a_counter_that_changes_its_rate_is_learnt_anew),
         cmocka_unit_test(a_counter_that_wraps_is_no_fault),
         cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_compared_as_often_as_can_be),

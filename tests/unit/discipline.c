@@ -45,7 +45,7 @@ static void assert_status(const struct scene *scene, enum timebase_status status
 
 static struct discipline_output plan(struct scene *scene, uint64_t followed_ticks)
 {
-    struct schedule schedule = {scene->line.now_ticks, 10 * MS, 30 * MS, 80 * MS, 100 * MS, 0};
+    struct schedule schedule = {scene->line.now_ticks, 10 * MS, 30 * MS, 80 * MS, 100 * MS, 0, 0};
     struct discipline_output output =
         discipline_plan(&scene->discipline, &schedule, followed_ticks);
     discipline_commit(&scene->discipline, &output);

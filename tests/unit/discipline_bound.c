@@ -54,7 +54,8 @@ static uint64_t earliest_plan(const struct scene *scene)
 static void publish_next(struct scene *scene, uint64_t interval_ns)
 {
     struct schedule schedule = {scene->line.now_ticks, interval_ns / 10, interval_ns * 3 / 10,
-                                interval_ns * 8 / 10,  interval_ns,      0};
+                                interval_ns * 8 / 10,  interval_ns,      2 * interval_ns,
+                                0};
     if (!discipline_is_ready(&scene->discipline))
         return;
     struct discipline_output output =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "next_plan.h"
 
+#include "bound.h"
 #include "bracket.h"
 
 /*
@@ -80,6 +81,52 @@ static void begin_sooner(struct segment *segment, uint64_t ticks)
     segment->value = fixed_subtract(segment->value, fixed_times(segment->period, ticks));
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * The bound of a segment so many ticks before the newest sample: as it was published, and grown
+ * since its start; or as the sample shows it now, and grown on the way back.
+ */
+static uint64_t bound_before(const struct discipline *discipline, const struct segment *segment,
+                             uint64_t back)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    uint64_t sampled = estimator->newest.ticks, led = sampled - back - segment->start_ticks;
+    uint64_t drift = larger(segment->drift_rate, bound_drift_rate(discipline));
+    uint64_t slew = larger(segment->slew_rate, bound_slew_rate(discipline));
+    struct fixed off = fixed_subtract(estimator->value, segment_at(segment, sampled));
+    uint64_t published_ns = segment->maxerror_ns +
+        timebase_growth(led, (uint32_t)segment->drift_rate) +
+        timebase_growth(led, (uint32_t)segment->slew_rate);
+    uint64_t shown_ns = bound_at(discipline, off, sampled) +
+        timebase_growth(back, (uint32_t)drift) + timebase_growth(back, (uint32_t)slew);
+    return (published_ns < shown_ns ? published_ns : shown_ns) + 3; /* roundings */
+}
+
+/*
+ * A line that nobody has renewed for longer than the schedule allows begins later. Else it would be
+ * as long as the clock was idle, and a counter that goes back would find a line to follow there, as
+ * if all were well, until it came to the next one. The line goes on at a whole nanosecond, rounded
+ * up: readings do not go back by what is rounded.
+ */
+static void begin_later(const struct discipline *discipline, const struct schedule *schedule,
+                        struct segment *segment)
+{
+    const struct estimator *estimator = &discipline->estimator;
+    uint64_t back =
+        fixed_ticks(estimator->period, schedule->before_ns) + discipline->sample.spread_ticks;
+    uint64_t start = estimator->newest.ticks - back;
+    if (schedule->before_ns == 0 || (int64_t)(start - segment->start_ticks) <= 0)
+        return;
+    struct fixed value = segment_at(segment, start);
+    segment->maxerror_ns = bound_before(discipline, segment, back);
+    segment->value = fixed_from_ns(value.ns + (value.frac > 0));
+    segment->start_ticks = start;
+}
+
 /*
  * The counter and the reference have parted. The new line begins with the sample if all readers
  * have come to the end of the old lines, and else ahead of them like any other; never below
@@ -98,6 +145,7 @@ static struct plan plan_after_jump(const struct discipline *discipline,
     begin_sooner(&plan.slew, discipline->sample.spread_ticks);
     begin_sooner(&plan.after, discipline->sample.spread_ticks);
     plan.before = *plan_segment(present, followed_ticks);
+    begin_later(discipline, schedule, &plan.before);
     return plan;
 }
 
@@ -112,5 +160,7 @@ struct plan next_plan(const struct discipline *discipline, const struct schedule
         return plan_afresh(discipline, reference_and_error(discipline));
     if (discipline->events & DISCIPLINE_JUMPED)
         return plan_after_jump(discipline, schedule, followed_ticks);
-    return plan_next(&discipline->plan, &discipline->estimator, schedule);
+    struct plan present = discipline->plan;
+    begin_later(discipline, schedule, &present.after);
+    return plan_next(&present, &discipline->estimator, schedule);
 }

@@ -39,6 +39,7 @@ struct schedule {
     uint64_t slew_ns;      /* length of a slew with little to correct */
     uint64_t slew_max_ns;  /* and with much */
     uint64_t horizon_ns;   /* from now to when readers are to ask for the next lines */
+    uint64_t before_ns;    /* `before` begins no longer ago; 0: others have copies of it */
     int64_t utc_offset_ns; /* of the new lines; the one in force keeps its own */
 };
 

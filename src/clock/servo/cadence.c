@@ -59,6 +59,7 @@ static struct schedule schedule_own(uint64_t interval_ns, bool is_urgent, unsign
     schedule.slew_ns = interval_ns * 3 / 10;
     schedule.slew_max_ns = interval_ns * 8 / 10;
     schedule.horizon_ns = interval_ns;
+    schedule.before_ns = 2 * interval_ns; /* readers go on for as long if nobody renews */
     return schedule;
 }
 
