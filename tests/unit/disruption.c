@@ -123,6 +123,56 @@ static void a_counter_that_went_back_takes_nothing_back(void **state)
     assert_true((int64_t)output.lines.after.mono_ns >= told_ns);
 }
 
+/* What the newest line says at a tick beyond what it is off there. */
+static int64_t spare_ns(const struct scene *scene, const struct discipline_output *output,
+                        uint64_t ticks)
+{
+    const struct timebase_line *after = &output->lines.after;
+    struct timebase_instant instant;
+    timebase_line_convert(after, ticks - after->start_ticks, TIMEBASE_WANT_ALL, &instant);
+    int64_t off_ns = simulated_truth(&scene->line, ticks).ns - instant.mono_ns;
+    return (int64_t)instant.maxerror_ns - (off_ns < 0 ? -off_ns : off_ns);
+}
+
+/* Two wide brackets, answered at their far ends, and a counter that is slower by 480 ppm then. */
+static void a_move_that_is_told_adds_to_what_was_not_known(void **state)
+{
+    struct scene scene = {.line = simulated_new(1, 0)};
+    const struct fixed slower = {0, UINT64_MAX - UINT64_MAX / 1000000 * 480};
+    (void)state;
+    for (uint64_t at = 0; at <= 20000; at += 20000) {
+        struct discipline_sample sample = simulated_sample(&scene.line, 20000, at);
+        discipline_observe(&scene.discipline, &sample);
+        simulated_wait(&scene.line, 11 * MS);
+    }
+    assert_true(discipline_is_ready(&scene.discipline));
+    plan(&scene);
+    discipline_distrust(&scene.discipline);
+    simulated_change_pace(&scene.line, slower);
+    simulated_wait(&scene.line, 10 * MS);
+    observe(&scene);
+    struct discipline_output output = plan(&scene);
+    assert_true(spare_ns(&scene, &output, scene.line.now_ticks + 200 * MS) >= 0);
+}
+
+/* The old pace may be of a slewed reference, which may go back to its own. */
+static void what_may_be_slewed_outlives_a_move_that_is_told(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        simulated_wait(&scene.line, 100 * MS);
+        struct discipline_sample sample = simulated_sample(&scene.line, 40, 20);
+        sample.slew_limit_ppm = i == 0 ? 90000 : 500;
+        if (i == 4)
+            discipline_distrust(&scene.discipline);
+        discipline_observe(&scene.discipline, &sample);
+    }
+    struct discipline_output output = plan(&scene);
+    uint64_t rate = (uint64_t)output.lines.after.drift_rate + output.lines.after.slew_rate;
+    assert_true(rate >= ((uint64_t)1 << 32) / 1000000 * (90000 + 500 + 50)); /* 1 ns a tick */
+}
+
 /* Whatever pace it shows meanwhile. */
 static void a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does(void **state)
 {
@@ -148,6 +198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_a_leap_within_the_lines_nothing_told_is_taken_back),
         cmocka_unit_test(the_line_still_followed_after_a_leap_admits_its_error),
+        cmocka_unit_test(a_move_that_is_told_adds_to_what_was_not_known),
+        cmocka_unit_test(what_may_be_slewed_outlives_a_move_that_is_told),
         cmocka_unit_test(after_a_long_leap_no_cpu_is_left_on_the_old_line),
         cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),
         cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does),

@@ -9,7 +9,7 @@
 
 /* Samples after a disruption during which readers are told UNRELIABLE. */
 #define UNRELIABLE_SAMPLES 3
-/* The pace that the counter had is trusted to one part in so many: 500 ppm. */
+/* The pace that the counter had is trusted by one part in so many less: 500 ppm. */
 #define DISTRUSTED_PACE_PARTS 2000
 /* A slope worse than one part in a million: still initialising, unless it can get no better. */
 #define INITIALIZING_PPM 1
@@ -172,7 +172,8 @@ void discipline_distrust(struct discipline *discipline)
     if (!estimator->ready)
         return;
     estimator->count = 0;
-    estimator->period_error_frac = fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1;
+    estimator->period_error_frac = pace_add(
+        estimator->period_error_frac, fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1);
     /* The next observation takes one off. */
     discipline->unreliable = UNRELIABLE_SAMPLES + 1;
 }
