@@ -244,6 +244,37 @@ static void who_is_locked_out_meanwhile_is_told_too(void **state)
     live_for(2 * SECOND, true);
 }
 
+/*
+ * Back beyond the oldest line, as on another host: nobody draws the lines that far back, and least
+ * of all where the writer is dead, whose lines would be as good as new there.
+ */
+static void a_counter_that_went_back_is_told(void **state)
+{
+    struct held_lock held;
+    struct timebase_instant then;
+    (void)state;
+    pass(600 * SECOND);
+    look();
+    counter -= 1200 * (uint64_t)SECOND;
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+    timebase_at(shared, counter, &then);
+    assert_int_equal(status_of(&then), TIMEBASE_STATUS_UNRELIABLE);
+    live_for(SECOND, false);
+    held_lock_begin(&held, cell_of(shared));
+    counter -= 1200 * (uint64_t)SECOND;
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    assert_right(&now);
+    held_lock_end(&held);
+    publish_now();
+    live_for(SECOND, true);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_right(&now);
+}
+
 /* The writer is dead, the counter stands still in the sleep: monotonic time is right, UTC is not.
  */
 static void utc_is_held_against_the_clock_as_well(void **state)
@@ -358,6 +389,7 @@ int main(void)
         ASLEEP(who_reads_before_the_writer_has_seen_it_is_told),
         ASLEEP(who_asks_again_within_the_lease_is_told_again),
         ASLEEP(who_is_locked_out_meanwhile_is_told_too),
+        ASLEEP(a_counter_that_went_back_is_told),
         ASLEEP(utc_is_held_against_the_clock_as_well),
         ASLEEP(joined_lines_take_no_offset_from_others),
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),

@@ -49,9 +49,9 @@ static void judge(const struct mirror *mirror, struct followed *followed)
     struct moment moment;
     int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
     uint64_t now = timebase_ticks_ordered();
-    bool is_overdue = (int64_t)(now - view_due(&followed->lines, followed->refresh_ticks)) >= 0;
+    bool is_outside = view_is_outside(&followed->lines, followed->refresh_ticks, now);
     view_silence(&followed->lines, now);
-    followed->has_parted = is_overdue && moment_look(&moment) &&
+    followed->has_parted = is_outside && moment_look(&moment) &&
         moment_has_parted(&moment, &followed->lines, offset_ns);
 }
 

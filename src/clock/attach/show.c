@@ -146,7 +146,10 @@ static int publish_within(struct mirror *mirror, const struct timebase_lines *li
     return TIMEBASE_OK;
 }
 
-/* Stops the followers first, and asks then whether what is shown has ended. */
+/*
+ * Stops the followers first, and asks then whether what is shown has ended. A counter that went back
+ * beyond it will not come to its end; nobody was told more than is shown there.
+ */
 static int replace(struct mirror *mirror, const struct timebase_lines *lines,
                    const struct view *shown, uint64_t now_ticks, uint64_t due_ticks)
 {
@@ -155,7 +158,10 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
     int error = TIMEBASE_OK;
     publish_read_back(&mirror->whole, &old);
     struct floor floor = stop_followers(mirror, &old, end, now_ticks);
-    if (has_passed(end + 1, timebase_ticks_ordered()))
+    bool has_gone_back = !line_has_begun(&shown->lines.before, now_ticks);
+    if (has_gone_back)
+        floor.start_ticks = now_ticks;
+    if (has_gone_back || has_passed(end + 1, timebase_ticks_ordered()))
         publish_above(mirror, lines, &floor, now_ticks, due_ticks);
     else
         error = publish_within(mirror, lines, &old, end, now_ticks, due_ticks);
@@ -198,7 +204,7 @@ int show_lines(struct mirror *mirror, const struct timebase_lines *writers, uint
     struct view shown;
     int parted = TIMEBASE_OK;
     mirror->attachment.state = view_silence(&lines, now_ticks);
-    if (has_passed(due_ticks, now_ticks) || is_distrusted(&lines))
+    if (view_is_outside(&lines, refresh_ticks, now_ticks) || is_distrusted(&lines))
         parted = hold_against_clocks(mirror, &lines, &now_ticks);
     if (!get_shown(mirror, &shown)) {
         struct view view = view_at(&lines, now_ticks);

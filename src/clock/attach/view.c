@@ -93,6 +93,12 @@ uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks)
     return lines->after.start_ticks + (refresh_ticks < horizon ? refresh_ticks : horizon);
 }
 
+bool view_is_outside(const struct timebase_lines *lines, uint64_t refresh_ticks, uint64_t now_ticks)
+{
+    return !line_has_begun(&lines->before, now_ticks) ||
+        (int64_t)(now_ticks - view_due(lines, refresh_ticks)) >= 0;
+}
+
 int view_silence(struct timebase_lines *lines, uint64_t now_ticks)
 {
     uint64_t d = now_ticks - lines->after.start_ticks;

@@ -42,6 +42,10 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
 /* When the lines want renewal; a writer that wants it in more than 4 s is not waited for. */
 uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks);
 
+/* Do they say nothing of this tick by themselves: due by then, or before them? */
+bool view_is_outside(const struct timebase_lines *lines, uint64_t refresh_ticks,
+                     uint64_t now_ticks);
+
 /*
  * Gives the lines the status that they have at now_ticks by their own expiry. Returns enum
  * timebase_attachment_state.
