@@ -64,11 +64,35 @@ static void another_counter_is_learnt_and_the_bound_says_how_well(void **state)
     migrate_to(0.9, (uint64_t)-52000000000);
 }
 
+/*
+ * A guest is stopped whose kernel goes by the counter itself, as it does for a process' own clock:
+ * nobody inside has noticed. The clock is the kernel's as before, which is all that maxerror
+ * promises; UTC is off, and was never more than an estimate.
+ */
+static void a_stop_that_stops_the_kernel_too_leaves_an_estimate(void **state)
+{
+    struct world world = begin(39);
+    (void)state;
+    world.claim_flags = TIMEBASE_LINE_ESTIMATE;
+    watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
+    world.now_ns += 3 * SECOND;
+    world.claim_bias_ns = 3 * SECOND; /* nor does who makes the claim know */
+    for (int i = 0; i < 1000; i++) {
+        world_advance(&world, MILLISECOND);
+        struct reading reading = watch_read(&watch, &world);
+        assert_true(reading.instant.flags & TIMEBASE_LINE_ESTIMATE);
+        assert_true(fabs(reading.utc_error_ns) <= (double)reading.instant.maxerror_ns);
+    }
+    assert_int_equal(watch.outside, 0);
+    assert_int_equal(watch.untrue, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpus_that_differ_are_within_the_bound),
         cmocka_unit_test(another_counter_is_learnt_and_the_bound_says_how_well),
+        cmocka_unit_test(a_stop_that_stops_the_kernel_too_leaves_an_estimate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
