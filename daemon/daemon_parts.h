@@ -9,7 +9,7 @@
 #include "disturbance.h"
 #include "page_file.h"
 #include "report.h"
-#include "cpus.h"
+#include "cpus_skew.h"
 #include "wake.h"
 #include "witness_verdict.h"
 

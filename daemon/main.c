@@ -7,7 +7,7 @@
 
 #include <timebase/version.h>
 
-#include "config/show.h"
+#include "config/effective.h"
 #include "daemon.h"
 #include "log.h"
 
@@ -22,7 +22,7 @@ static int check(const struct options *options, const struct settings *settings)
         printf("# read: %s\n", file);
     else
         printf("# not read, for there is no such file: %s\n", file);
-    show_settings(stdout, settings, &options->flags);
+    effective_settings_write(stdout, settings, &options->flags);
     puts("# The configuration is good.");
     return fflush(stdout) == 0 ? 0 : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus: what the counters of this machine's CPUs differ by, measured when the daemon begins, again
+ * cpus_skew: what the counters of this machine's CPUs differ by, measured when the daemon begins, again
  * from time to time, and when CPUs have come. Every sample carries it into the bound: a reader may
  * be on another CPU than the daemon.
  *
@@ -8,8 +8,8 @@
  * Where the kernel itself uses the counter on all CPUs it has found them to agree, and a
  * microsecond is allowed for those; where not, their readers are promised nothing.
  */
-#ifndef DAEMON_CPUS_H
-#define DAEMON_CPUS_H
+#ifndef DAEMON_CPUS_SKEW_H
+#define DAEMON_CPUS_SKEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cpus.h"
+#include "cpus_skew.h"
 
 #include <inttypes.h>
 #include <time.h>

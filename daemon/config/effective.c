@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "show.h"
+#include "effective.h"
 
 #include <inttypes.h>
 
@@ -98,7 +98,8 @@ static const char *origin_of(enum settings_key key, const struct settings *setti
     return settings->given >> key & 1 ? "file" : "default";
 }
 
-void show_settings(FILE *out, const struct settings *settings, const struct settings *flags)
+void effective_settings_write(FILE *out, const struct settings *settings,
+                              const struct settings *flags)
 {
     for (enum settings_key key = 0; key < SETTINGS_KEYS; key++)
         put_key(out, settings, key, origin_of(key, settings, flags));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/config/config.h"
-#include "daemon/config/show.h"
+#include "daemon/config/effective.h"
 
 static struct problem problem;
 
@@ -24,7 +24,7 @@ static char *shown(const struct settings *settings, const struct settings *flags
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     assert_non_null(out);
-    show_settings(out, settings, flags);
+    effective_settings_write(out, settings, flags);
     assert_int_equal(fclose(out), 0);
     return text;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* show: the settings in force, for those who ask what the daemon would do. */
-#ifndef DAEMON_SHOW_H
-#define DAEMON_SHOW_H
+/* effective: the settings in force, for those who ask what the daemon would do. */
+#ifndef DAEMON_EFFECTIVE_H
+#define DAEMON_EFFECTIVE_H
 
 #include <stdio.h>
 
@@ -12,6 +12,7 @@
  * those of the command line, which are in `settings` already. A path with " #" in it is shown as it
  * is, and no configuration can have it.
  */
-void show_settings(FILE *out, const struct settings *settings, const struct settings *flags);
+void effective_settings_write(FILE *out, const struct settings *settings,
+                              const struct settings *flags);
 
 #endif

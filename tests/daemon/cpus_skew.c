@@ -2,7 +2,7 @@
 /* What readers are promised on CPUs that were compared, and on those that were not. */
 #include "cmocka_first.h"
 
-#include "daemon/cpus.h"
+#include "daemon/cpus_skew.h"
 #include "daemon/log.h"
 
 static void all_that_were_compared_need_nobody_s_word(void **state)
