@@ -4,7 +4,7 @@
 
 Reads build/languages/*.jsonl, which scripts/languages bench writes, and writes
 bench/results/languages.md, with languages.json beside it for the report. The ratio to C is that of
-medians of the same process, whose rows took turns. Goals are those of issue 12.
+medians of the same process, whose rows took turns. The goals are below.
 """
 
 from __future__ import annotations

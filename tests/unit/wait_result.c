@@ -10,7 +10,6 @@
 
 #include "dice.h"
 #include "timing/wait/waiter.h"
-#include "timing/wait/waiter.h"
 #include "waiting.h"
 
 #define TARGETS 30 /* for each way and each combination of flags */
