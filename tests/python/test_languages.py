@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,11 @@ import pytest
 
 from timebase.api.errors import InputError
 from timebase.report import languages
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -87,6 +93,32 @@ def test_what_is_no_such_file_is_refused(tmp_path, text):
         languages.read(path)
     with pytest.raises(InputError, match="cannot read"):
         languages.read(tmp_path / "none.json")
+
+
+# ---- names
+
+
+def test_all_packages_have_the_project_s_name_and_version_and_no_address():
+    """An address that leads nowhere, or to a stranger, is worse than none."""
+    version = re.search(r'VERSION "(.+)"', text("include/timebase/version.h"))[1]
+    python = tomllib.loads(text("pyproject.toml"))["project"]
+    workspace = tomllib.loads(text("bindings/rust/Cargo.toml"))["workspace"]["package"]
+    crates = [
+        tomllib.loads(text(f"bindings/rust/{crate}/Cargo.toml"))["package"]
+        for crate in ("timebase", "timebase-sys")
+    ]
+    assert python["name"] == crates[0]["name"] == "timebase"
+    assert crates[1]["name"] == "timebase-sys"
+    assert workspace["version"] == version
+    lisp = text("bindings/lisp/timebase.asd")
+    assert '(defsystem "timebase"' in lisp and f':version "{version}"' in lisp
+    assert "\nmodule timebase.example/timebase\n" in text("bindings/go/go.mod")
+    for table in (python, workspace, *crates):
+        assert not table.keys() & {"urls", "repository", "homepage", "documentation"}
+
+
+def text(path):
+    return (ROOT / path).read_text(encoding="utf-8")
 
 
 # ---- scripts/languages, with languages of one line
