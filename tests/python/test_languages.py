@@ -117,6 +117,21 @@ def test_all_packages_have_the_project_s_name_and_version_and_no_address():
         assert not table.keys() & {"urls", "repository", "homepage", "documentation"}
 
 
+def test_each_language_has_the_examples_of_c():
+    """bindings/LANG/check runs them. Go's are Example functions; parity.txt says what it has not."""
+    c = {path.stem for path in (ROOT / "examples").glob("*.c")} - {"work"}  # for `timebase run`
+    assert len(c) >= 8
+    named = {path.stem for path in (ROOT / "bindings/cpp/examples").glob("*.cpp")}
+    assert c <= named
+    as_in_python = c - {"hit"} | {"wait"}
+    for language, pattern in (("rust/timebase", "*.rs"), ("lisp", "*.lisp")):
+        folder = ROOT / "bindings" / language / "examples"
+        assert as_in_python <= {path.stem.replace("-", "_") for path in folder.glob(pattern)}
+    go = re.findall(r"^func Example_(\w+)", text("bindings/go/example_test.go"), re.MULTILINE)
+    snake = {re.sub("([A-Z])", r"_\1", name).lower() for name in go}
+    assert snake == c - {"hit", "calendar", "realtime"}
+
+
 def text(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
