@@ -80,7 +80,9 @@ def test_the_section_has_a_picture_of_all_rows(tmp_path):
     html = languages.section(languages.read(path))
     assert html.startswith('<section id="languages">')
     assert "a &lt;processor&gt;" in html
-    assert "Go: time.Now" in html
+    assert ">time.Now</text>" in html and html.count(">Go</text>") == 1
+    assert ">45.0</text>" in html
+    assert "var(--ours)" in html
     assert html.count("<svg") == 1
     assert languages.section(None) == ""
 
