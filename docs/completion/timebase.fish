@@ -18,6 +18,7 @@ complete -c timebase -n '__fish_seen_subcommand_from status' -l page -r -d 'The 
 complete -c timebase -n '__fish_seen_subcommand_from status' -l metrics -r -d 'The daemon'\''s metrics [default: metrics.prom beside the page].'
 complete -c timebase -n '__fish_seen_subcommand_from status' -l max-bound -r -d 'Critical if UTC is known worse. [default: 100ms]'
 complete -c timebase -n '__fish_seen_subcommand_from status' -l max-age -r -d 'Critical if the page is older. [default: 5s]'
+complete -c timebase -n '__fish_seen_subcommand_from status' -l nagios -d 'One line with performance data, for monitoring.'
 complete -c timebase -n '__fish_seen_subcommand_from status' -l json -d 'Print JSON (docs/json.md) instead of a table.'
 complete -c timebase -n '__fish_seen_subcommand_from status' -s h -l help -d 'Show this message and exit.'
 complete -c timebase -n __fish_use_subcommand -fa watch -d 'The shared clock, live. Ctrl-C ends it. Exit code 1 if there was never a page to read.'

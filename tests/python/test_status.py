@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -235,6 +236,35 @@ def test_screen_of_a_good_page_fits_a_person(timebase_command, tmp_path):
     for word in ("from CLOCK_REALTIME", "chrony", "leap second", "publications"):
         assert word in outcome.out
     assert len(outcome.out.splitlines()) <= 30
+
+
+# As monitoring plugins write them: label=value, unit, and limits that may be empty.
+NUMBER = re.compile(r"[a-z_]+=(U|-?\d+(\.\d+)?(s|c)?)(;(-?\d+(\.\d+)?)?){0,3}", re.ASCII)
+
+
+def test_monitoring_gets_one_line_with_performance_data(timebase_command, tmp_path):
+    path = write_page(tmp_path)
+    write_metrics(tmp_path)
+    outcome = timebase_command("status", "--page", str(path), "--max-age", "5min", "--nagios")
+    assert outcome.code == 0, outcome.out
+    said, bar, numbers = outcome.out.partition(" | ")
+    assert said.startswith("OK: SYNCHRONIZED, true UTC within ") and bar
+    assert len(outcome.out.splitlines()) == 1 and outcome.out.count("|") == 1
+    assert all(NUMBER.fullmatch(number) for number in numbers.split()), numbers
+    assert re.search(r"\butc_maxerror=0\.\d+s;;0\.1;0 age=[\d.]+s;;300;0 ", numbers)
+
+
+def test_monitoring_without_a_page_gets_no_numbers(timebase_command):
+    outcome = timebase_command("status", "--page", "page", "--nagios")
+    assert outcome.code == 3
+    assert outcome.out.startswith("UNKNOWN: No daemon publishes here")
+    assert len(outcome.out.splitlines()) == 1 and "|" not in outcome.out
+
+
+def test_without_a_bound_monitoring_is_told_that_there_is_none(timebase_command, tmp_path):
+    path = write_page(tmp_path, flags=lib.TIMEBASE_STATUS_UNRELIABLE)
+    outcome = timebase_command("status", "--page", str(path), "--max-age", "5min", "--nagios")
+    assert outcome.code == 2 and " utc_maxerror=U;;0.1;0 " in outcome.out
 
 
 def test_no_daemon_is_unknown_and_says_what_to_do(timebase_command, tmp_path):

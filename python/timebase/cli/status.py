@@ -39,6 +39,9 @@ def status(
     max_age: MaybeText = typer.Option(
         "5s", metavar="DURATION", callback=duration_ns, help="Critical if the page is older."
     ),
+    nagios: bool = typer.Option(
+        False, "--nagios", help="One line with performance data, for monitoring."
+    ),
     json: bool = JSON_OPTION,
 ) -> None:
     """Does the shared clock deserve trust? Exit code 0 ok, 1 warning, 2 critical, 3 unknown."""
@@ -53,9 +56,17 @@ def status(
         raise typer.Exit(UNKNOWN) from None
     if json:
         print_json(document)
+    elif nagios:
+        print(_nagios_line(document))
     else:
         _print_screen(document)
     raise typer.Exit(document["exit_code"])
+
+
+def _nagios_line(document: dict) -> str:
+    from timebase.cli.nagios import line
+
+    return line(document, _said(document))
 
 
 STYLES = {"critical": "bold red", "unknown": "magenta", "warning": "yellow", "ok": "green"}
@@ -77,12 +88,15 @@ def _print_screen(document: dict) -> None:
 def _headline(document: dict) -> str:
     from rich.markup import escape
 
-    level, page = document["level"], document["page"]
-    if page is None or level in ("critical", "unknown"):
-        said = document["reasons"][0]["text"] if document["reasons"] else ""
-    else:
-        said = f"{page['status']}, true UTC {_utc_bound(page)}"
-    return f"[{STYLES[level]}]{level.upper()}[/]: {escape(said)}"
+    level = document["level"]
+    return f"[{STYLES[level]}]{level.upper()}[/]: {escape(_said(document))}"
+
+
+def _said(document: dict) -> str:
+    page = document["page"]
+    if page is None or document["level"] in ("critical", "unknown"):
+        return document["reasons"][0]["text"] if document["reasons"] else ""
+    return f"{page['status']}, true UTC {_utc_bound(page)}"
 
 
 def _sections(document: dict):
