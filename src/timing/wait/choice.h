@@ -34,12 +34,12 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
 /* A wait by the loop, and nothing seen of exact ones: what is known against them fades. */
 void choice_fade(struct choice *choice);
 
-/* Is an exact way no worse than the loop? */
+/* Is an exact way clearly better than the loop? */
 int choice_wins(const struct choice *choice, enum choice_way way, int steady);
 
 /*
- * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is as good
- * as the loop.
+ * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is better
+ * than the loop.
  */
 enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady);
 

@@ -137,6 +137,24 @@ static void learn_cycle(struct waiter *waiter, double error_ticks)
     waiter_publish_tempo(waiter);
 }
 
+/*
+ * Cycles are learnt from the longest sample alone. What another one's errors show beyond that is how
+ * long it takes itself: so a calibration that was held up in one of them is mended.
+ */
+static void learn_exact(struct waiter *waiter, enum waiter_way way, double error_ticks)
+{
+    enum { SHARE = 16 };
+    if (way == WAY_EXACT) {
+        learn_cycle(waiter, error_ticks);
+        return;
+    }
+    double believed = error_ticks < -MOST_TICKS ? -MOST_TICKS
+        : error_ticks > MOST_TICKS              ? MOST_TICKS
+                                                : error_ticks;
+    waiter->learnt.tail_cycles[way] += believed / SHARE / waiter->tempo.cycle_ticks;
+    waiter_follow_entry(waiter);
+}
+
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
@@ -152,7 +170,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     if (plan.returns)
         follow(leave, error, waiter, exact);
     else if (exact)
-        learn_cycle(waiter, error);
+        learn_exact(waiter, plan.way, error);
     else
         follow(&learnt->plain_bias_ticks, error, waiter, 0);
 }

@@ -85,7 +85,7 @@ static double aim_of(const struct wait *wait)
 /* The longest that there is the time for, with what comes before the first poll. */
 static enum waiter_way possible_way(const struct wait *wait)
 {
-    enum { BEFORE_NS = 40 };
+    enum { BEFORE_NS = 80 };
     const struct waiter *waiter = wait->waiter;
     double left = (double)wait_left_ticks(wait) + wait->aim;
     left -= BEFORE_NS / waiter->learnt.period_ns;
