@@ -157,11 +157,32 @@ static void readers_of_a_counter_that_steps_by_many_ticks_are_within_the_bound(v
     }
 }
 
+/* A1: the reference showed its time 10,000 ticks after the bracket. Nothing can tell. */
+static void a_reference_that_is_read_outside_its_bracket_is_believed(void **state)
+{
+    struct dice dice = dice_new();
+    struct scene scene = {.line = simulated_new(1, 0), .dice = &dice};
+    struct timebase_instant instant = {0};
+    (void)state;
+    for (int plans = 0; plans < PLANS; plans++) {
+        struct discipline_sample sample = simulated_sample(&scene.line, 40, 10040);
+        discipline_observe(&scene.discipline, &sample);
+        publish_next(&scene, 1000000);
+        simulated_wait(&scene.line, 1000000);
+    }
+    uint64_t ticks = scene.discipline.plan.after.start_ticks;
+    assert_true(timebase_page_convert(&scene.page, ticks, &instant));
+    int64_t ahead_ns = instant.mono_ns - simulated_truth(&scene.line, ticks).ns;
+    assert_true(ahead_ns > (int64_t)instant.maxerror_ns);
+    assert_int_equal(instant.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_of_now_are_within_the_bound),
         cmocka_unit_test(ticks_of_the_whole_page_convert_within_the_bound),
+        cmocka_unit_test(a_reference_that_is_read_outside_its_bracket_is_believed),
         cmocka_unit_test(readers_of_a_counter_that_steps_by_many_ticks_are_within_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

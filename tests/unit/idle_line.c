@@ -178,7 +178,15 @@ static int64_t spare_ns(const struct scene *scene, const struct timebase_line *l
     return (int64_t)(instant.maxerror_ns - size_of(off_ns));
 }
 
-/* The reference has gone on at its pace, or slewed as far as it may. */
+/* From now on by so many ppm of its first pace. */
+static void slew(struct scene *scene, uint64_t first_frac, int64_t ppm)
+{
+    uint64_t change = first_frac / 1000000 * (uint64_t)(ppm < 0 ? -ppm : ppm);
+    struct fixed period = {0, ppm < 0 ? first_frac - change : first_frac + change};
+    simulated_change_pace(&scene->line, period);
+}
+
+/* The reference has been slewed as far as it may; and back a little, so that it was further off. */
 static void its_bound_holds_all_along_and_has_not_grown_for_an_hour(void **state)
 {
     struct dice dice = dice_new();
@@ -186,10 +194,12 @@ static void its_bound_holds_all_along_and_has_not_grown_for_an_hour(void **state
     for (int i = 0; i < ROUNDS / 10; i++) {
         struct scene scene = some_scene(&dice);
         renew(&scene);
-        uint64_t slewed = scene.line.period.frac / 1000000 * dice_below(&dice, 480);
-        struct fixed period = {0, scene.line.period.frac + (i % 2 == 0 ? slewed : -slewed)};
-        simulated_change_pace(&scene.line, period);
+        uint64_t first_frac = scene.line.period.frac;
+        int64_t ppm = (int64_t)dice_below(&dice, 480), sign = i % 2 == 0 ? 1 : -1;
+        slew(&scene, first_frac, sign * ppm);
         wait_long(&scene, HOUR_NS);
+        slew(&scene, first_frac, -sign * (490 - ppm));
+        wait_long(&scene, 2 * LONGEST_NS);
         struct discipline_output next = renew(&scene);
         const struct timebase_line *before = &next.lines.before;
         uint64_t length = next.lines.slew.start_ticks - before->start_ticks;

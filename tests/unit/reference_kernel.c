@@ -251,9 +251,18 @@ static void a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it
     assert_int_equal(system(command), 0);
 }
 
+/* Also where the C library has to be asked for it (meson.build), as 32-bit ones have. */
+static void its_times_go_on_after_2038(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(time_t), 8);
+    assert_int_equal(sizeof(((struct timespec *)NULL)->tv_sec), 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_times_go_on_after_2038),
         cmocka_unit_test(a_sample_lies_between_the_ticks_that_bracket_it),
         cmocka_unit_test(the_offset_of_utc_is_within_every_bracket_of_the_clocks),
         cmocka_unit_test(the_offset_of_utc_is_the_same_to_the_nanosecond_each_time),
