@@ -156,7 +156,7 @@ static int find_cycles(struct waiter *waiter)
     double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
     tempo_init(&waiter->tempo, cycle);
     double spacing = waiter->vernier.spacing_ticks / cycle;
-    spacing_init(&waiter->spacing, spacing);
+    estimate_init(&waiter->spacing, spacing);
     learnt->brief_extra_cycles = waiter->vernier.brief_spacing_ticks / cycle - spacing;
     learnt->tail_cycles[WAY_EXACT] = 0;
     learnt->tail_cycles[WAY_EXACT] = shortest / cycle - waiter_fixed_cycles(waiter, WAY_EXACT);

@@ -276,6 +276,7 @@ static void find_delay(struct waiter *waiter)
         find_fixed(waiter, nothing);
     }
     find_bias(waiter, nothing);
+    estimate_init(&waiter->run, waiter->learnt.run_ticks);
 }
 
 void calibrate_calls(struct waiter *waiter)

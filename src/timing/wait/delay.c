@@ -18,19 +18,21 @@ static uint64_t instructions(const struct waiter *waiter, double ticks, enum del
 }
 
 /*
- * Moves by a 64th of each difference, which is limited: an unnoticed interruption changes the
- * length by a thousandth.
+ * By two readings around it. Beside busy machines one delay in ten is held up by some 0.1 us: what
+ * followed these as they are would make all others too short. But a calibration that was held up, or
+ * a core clock that stepped, has all of them wrong.
  */
 static void follow_run(struct waiter *waiter, enum delay_kind kind, uint64_t count,
                        uint64_t elapsed_ticks)
 {
+    enum { MORE_TICKS = 8 }; /* than the counter's step */
     struct waiter_learnt *learnt = &waiter->learnt;
-    double run = (double)count * learnt->run_ticks, most = run / 16;
-    double wrong = (double)elapsed_ticks - run - learnt->delay_read_ticks[kind];
-    if (waiter->is_calibrating || run * learnt->period_ns < FOLLOWED_DELAY_NS / 2)
+    double run = (double)elapsed_ticks - learnt->delay_read_ticks[kind];
+    double believed = (double)count * learnt->run_ticks;
+    if (waiter->is_calibrating || believed * learnt->period_ns < FOLLOWED_DELAY_NS / 2)
         return;
-    wrong = wrong < -most ? -most : wrong > most ? most : wrong;
-    learnt->run_ticks += wrong / 64 / (double)count;
+    estimate_learn(&waiter->run, run, (double)count, waiter->vernier.step_ticks + MORE_TICKS);
+    learnt->run_ticks = waiter->run.value;
 }
 
 static int run_delay(struct waiter *waiter, double ticks)

@@ -103,7 +103,7 @@ static void learn_exact(struct waiter *waiter, int late)
         choice_learn(&waiter->choice, (enum choice_way)waiter->last.way,
                      wrong > misfit ? wrong : misfit);
     if (waiter->last.way == WAY_EXACT && waiter->vernier.readings > 1)
-        waiter_learn_spacing(waiter);
+        waiter_learn_spacing(waiter, waiter_sample(waiter));
     if (late)
         return;
     tempo_learn(&waiter->tempo, event - waiter_first_ticks(waiter), cycles, half);

@@ -63,7 +63,6 @@ static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint
 static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan plan,
                                     double before_ticks)
 {
-    uint32_t readings[APPROACH_FINE];
     struct timebase_fine_reading event;
     struct rehearsal done;
     struct approach *a = &waiter->approach;
@@ -71,15 +70,12 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.way);
     a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);
-    run_approach(waiter, plan, readings);
+    run_approach(waiter, plan, done.readings);
     evidence_forget(a); /* a bare loop leaves it */
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
     waiter->found |= found;
     done.is_sound = found == 0;
-    intersect(waiter, readings, &event);
-    done.spacing_ticks = waiter->vernier.readings == 1
-        ? 0
-        : spacing_of_readings(readings + APPROACH_FINE - APPROACH_VERNIER, APPROACH_VERNIER);
+    intersect(waiter, done.readings, &event);
     done.error_ticks = event.ticks;
     done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
     return done;
@@ -119,13 +115,13 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 }
 
 /* Both series: the event's, and the sample's if it was long enough. */
-static void learn_spacing(struct waiter *waiter, enum waiter_way way, double ticks)
+static void learn_spacing(struct waiter *waiter, enum waiter_way way, const uint32_t *event)
 {
     if (waiter->vernier.readings == 1)
         return;
     if (way == WAY_EXACT)
-        waiter_learn_spacing(waiter);
-    spacing_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks);
+        waiter_learn_spacing(waiter, waiter_sample(waiter));
+    waiter_learn_spacing(waiter, event);
     waiter_publish_tempo(waiter);
 }
 
@@ -164,7 +160,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     double error = done.error_ticks - (plan.returns ? *leave : 0);
     if (!done.is_sound)
         return;
-    learn_spacing(waiter, plan.way, done.spacing_ticks);
+    learn_spacing(waiter, plan.way, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     choice_learn(&waiter->choice, (enum choice_way)plan.way, error < 0 ? -error : error);
     if (plan.returns)

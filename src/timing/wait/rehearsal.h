@@ -17,8 +17,8 @@ struct rehearsal_plan {
 struct rehearsal {
     double error_ticks; /* event - target; exact ones aim at it, plain ones at their own bias */
     double stamp_ticks; /* stamp to event */
-    double spacing_ticks; /* of the event's own readings; 0: it has one */
     int is_sound;       /* nobody else ran on this CPU meanwhile */
+    uint32_t readings[APPROACH_FINE]; /* of the event; a fine counter has one */
 };
 
 /* The approach has been set up: run it, its event stamped. */

@@ -22,6 +22,15 @@ int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, i
     return used == 1 && n > 1;
 }
 
+/* Least squares: the sum of (k - (n - 1) / 2)^2 is n (n^2 - 1) / 12. */
+double vernier_slope(const uint32_t *readings, int n)
+{
+    int64_t sum = 0;
+    for (int k = 1; k < n; k++)
+        sum += (int64_t)(2 * k - (n - 1)) * (int32_t)(readings[k] - readings[0]);
+    return 6.0 * (double)sum / ((double)n * ((double)n * n - 1));
+}
+
 double vernier_gap(double step_ticks, double spacing_ticks, int n)
 {
     double phases[64], widest = 0;

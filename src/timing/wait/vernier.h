@@ -34,6 +34,9 @@ struct vernier {
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out);
 
+/* The slope of n readings: ticks from one to the next, as they show it themselves. n > 1. */
+double vernier_slope(const uint32_t *readings, int n);
+
 /*
  * The widest stretch of the counter's step that n readings at this spacing leave open: how well
  * the spacing suits the step. Between step / n and step.

@@ -89,11 +89,12 @@ double waiter_event(const struct waiter *waiter, int exact)
     return exact ? within(middle - half, predicted, middle + half) : middle;
 }
 
-void waiter_learn_spacing(struct waiter *waiter)
+/* The counter's step makes less than a twentieth of it of a series: three times as much is far. */
+void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
 {
-    const uint32_t *readings = waiter->approach.readings + APPROACH_FINE - APPROACH_VERNIER;
-    double ticks = spacing_of_readings(readings, APPROACH_VERNIER);
-    spacing_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks);
+    double ticks = vernier_slope(readings, APPROACH_VERNIER);
+    estimate_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks,
+                   waiter->vernier.step_ticks / 20);
 }
 
 /*

@@ -15,7 +15,7 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  choice  evidence  margin  quantile  relax*  sleep  spacing  tempo  vernier  wait_names
+ *     approach*  choice  estimate  evidence  margin  quantile  relax*  sleep  tempo  vernier  wait_names
  *                                 know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
@@ -32,9 +32,9 @@
 
 #include "approach.h"
 #include "choice.h"
+#include "estimate.h"
 #include "evidence.h"
 #include "sleep.h"
-#include "spacing.h"
 #include "tempo.h"
 #include "vernier.h"
 
@@ -127,7 +127,8 @@ struct waiter {
     enum waiter_way way;                 /* of the last approach, if it was exact */
     struct vernier vernier;
     struct tempo tempo;
-    struct spacing spacing;
+    struct estimate spacing; /* of the vernier's readings, cycles */
+    struct estimate run;     /* of an instruction of a delay, ticks */
     struct choice choice;
     struct sleeper sleeper;
     double calibration_ns;
@@ -173,7 +174,7 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
 /* From one of a sample's readings to the next. */
 static inline double waiter_spacing_cycles(const struct waiter *waiter, enum waiter_way way)
 {
-    return waiter->spacing.cycles + (way == WAY_BRIEF ? waiter->learnt.brief_extra_cycles : 0);
+    return waiter->spacing.value + (way == WAY_BRIEF ? waiter->learnt.brief_extra_cycles : 0);
 }
 
 /* Of the sample. */
@@ -222,8 +223,14 @@ double waiter_event(const struct waiter *waiter, int exact);
 /* The last approach's first reading to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
 
-/* From the readings of the last approach's sample, of which it had APPROACH_VERNIER. */
-void waiter_learn_spacing(struct waiter *waiter);
+/* From a series of APPROACH_VERNIER readings, of a sample or of an event. */
+void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings);
+
+/* Those of the last approach's sample, if it had so many. */
+static inline const uint32_t *waiter_sample(const struct waiter *waiter)
+{
+    return waiter->approach.readings + APPROACH_FINE - APPROACH_VERNIER;
+}
 
 /* The last approach's sample: when it began, relative to the target. */
 static inline double waiter_first_ticks(const struct waiter *waiter)

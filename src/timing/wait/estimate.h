@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate: a length that is seen again and again, sometimes too long. Pure.
+ *
+ *     the vernier's readings are so many cycles apart: no property of the code alone, as a thread on
+ *     the same core makes a reading take a fifth longer, though a cycle is as long as before
+ *     an instruction of a delay takes so many ticks
+ *
+ * What is seen near is averaged, over 256 at most. Four in a row that are far off on the same side are
+ * believed: the neighbour has come or gone, the core clock has changed, or the calibration was held
+ * up. The nearest of them is, as the others may have been held up besides; and no more than twice as
+ * much, or half, at once.
+ */
+#ifndef WAIT_ESTIMATE_H
+#define WAIT_ESTIMATE_H
+
+struct estimate {
+    double value;
+    int count;    /* of what it is the mean */
+    int far;      /* how many of the last ones were far off on one side */
+    double least; /* by how much the nearest of these was */
+};
+
+/* From a calibration. */
+void estimate_init(struct estimate *estimate, double value);
+
+/* `units` such lengths were seen as `seen`; more than `far` is not what the counter's step makes of it. */
+void estimate_learn(struct estimate *estimate, double seen, double units, double far);
+
+#endif
