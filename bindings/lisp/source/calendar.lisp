@@ -202,22 +202,26 @@ this machine can do is asked for, too. Nothing is run."
 
 (defvar *running* nil "The calendar that runs in this thread.")
 
-(defun call-unit (index)
-  "C calls this. A unit that does not return would leave C's frames behind without a word: it ends
-here, and ends the run."
-  (let ((calendar *running*) (has-returned nil))
-    (block unit
+(defun failure-of (function)
+  "What FUNCTION signalled, T if it was left otherwise, NIL if it returned. It is always returned from:
+to unwind past here would leave C's frames behind without a word."
+  (let ((failure t))
+    (block function
       (unwind-protect
-           (handler-case
-               (progn (funcall (svref (calendar-functions calendar) index))
-                      (setf has-returned t))
-             (serious-condition (condition)
-               (setf (calendar-failure calendar) condition)))
-        (unless has-returned
-          (unless (calendar-failure calendar)
-            (setf (calendar-failure calendar) t))
-          (stop-calendar calendar)
-          (return-from unit))))
+           (handler-case (progn (funcall function) (setf failure nil))
+             (serious-condition (condition) (setf failure condition)))
+        (when (eq failure t)
+          (return-from function))))
+    failure))
+
+(defun call-unit (index)
+  "C calls this at a release."
+  (let ((calendar *running*))
+    ;; A release that was close when the run was ended may still come.
+    (unless (calendar-failure calendar)
+      (when (setf (calendar-failure calendar)
+                  (failure-of (svref (calendar-functions calendar) index)))
+        (stop-calendar calendar)))
     (values)))
 
 (define-called %call-unit (index)
