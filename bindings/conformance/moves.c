@@ -33,8 +33,9 @@ static void fill(const unsigned long long n[6])
 static int step(struct moved *moved, const char *line)
 {
     unsigned long long n[6];
-    if (sscanf(line, "vm %llu %llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5]) ==
-        6) {
+    int found = sscanf(line, "vm %llu %llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3], &n[4],
+                       &n[5]);
+    if (found == 6) {
         fill(n);
         moved->witness.page = page;
         moved_look(moved);

@@ -69,7 +69,7 @@ class utc_clock
     }
 };
 
-/* ---- [time.clock.cast.id], [.sys.utc], [.sys], [.utc]: one step. C: what a clock lacks is no error */
+/* ---- [time.clock.cast.id], [.sys.utc], [.sys], [.utc]: one step, if the clock C has it */
 
 template <class Dest, class Source> struct clock_time_conversion {
 };

@@ -68,7 +68,7 @@ var orders = []struct {
 var powerRead = []string{`ld r4,0\(r3\)`, `hwsync`, `isync`, `mftb r5`, `cmpwi? r5,r?0`, `ld r7,0\(r6\)`, `ld r8,8\(r3\)`, `mulhdu`,
 	`ld r8,16\(r6\)`, `lwsync`, `ld r10,0\(r3\)`, `cmpd r10,r4`}
 
-// What the assembler's functions order by. None of these is there twice over.
+// What the assembler's functions order by.
 var barrier = regexp.MustCompile(`^([lm]fence|rdtscp|[di][sm]b|ldar|hwsync|lwsync|isync|fence|stck\b|br %r0)`)
 
 var gnuName = map[string]string{
