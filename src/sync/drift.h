@@ -11,8 +11,9 @@
 
 #include "skew.h"
 
-/* No drift: 1. Slower than a counter can be, faster than any is. */
-#define DRIFT_UNKNOWN ((struct drift_rate){-1, 1})
+/* 1,000 ppm: more is no drift, but a counter that stands still now and then. */
+#define DRIFT_MOST 1e-3
+#define DRIFT_UNKNOWN ((struct drift_rate){-DRIFT_MOST, DRIFT_MOST})
 
 /* Ticks that the offset grows by in a tick: certainly between these. */
 struct drift_rate {
@@ -21,6 +22,9 @@ struct drift_rate {
 
 /* One more measurement, at this tick of the first CPU; the oldest is forgotten. */
 void drift_add(struct skew_drift *drift, uint64_t ticks, const struct skew_range *range);
+
+/* The width of the narrowest range; UINT64_MAX of none. */
+uint64_t drift_narrowest(const struct skew_drift *drift);
 
 /* DRIFT_UNKNOWN: fewer than two measurements. low > high: no steady drift, it has jumped. */
 struct drift_rate drift_of(const struct skew_drift *drift);

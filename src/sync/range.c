@@ -22,10 +22,14 @@ bool skew_is_usable(const struct skew_range *range)
         range->low_ticks <= range->high_ticks;
 }
 
+uint64_t skew_width(const struct skew_range *range)
+{
+    return (uint64_t)range->high_ticks - (uint64_t)range->low_ticks;
+}
+
 int64_t skew_middle(const struct skew_range *range)
 {
-    uint64_t width = (uint64_t)range->high_ticks - (uint64_t)range->low_ticks;
-    return (int64_t)((uint64_t)range->low_ticks + width / 2);
+    return (int64_t)((uint64_t)range->low_ticks + skew_width(range) / 2);
 }
 
 struct skew_range skew_chain(const struct skew_range *b_against_a,

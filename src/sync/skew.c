@@ -15,6 +15,10 @@
 enum { ATTEMPTS = 4 };
 /* A pair on quiet CPUs is through in 0.2 ms, thread starts included. */
 #define PAIR_NS 2000000
+/* Threads of late pairs still wait for their CPUs, and they will have them. */
+#define FULL_NS 100000
+/* So many times as wide as the narrowest one a range is not kept. */
+#define WIDE 4
 
 static bool is_listed(const struct skew_map *map, const int *online, unsigned count)
 {
@@ -125,15 +129,21 @@ static unsigned parent_of(const struct skew_map *map, unsigned which)
     return parent;
 }
 
-/* Of an offset that has jumped only the last range tells anything. */
+/*
+ * Of an offset that has jumped only the last range tells anything. One that is much wider than
+ * those before, beside much load, tells of a jump but nothing else: they are worth more.
+ */
 static void remember(struct skew_cpu *cpu, uint64_t ticks)
 {
-    drift_add(&cpu->drift, ticks, &cpu->range);
-    struct drift_rate rate = drift_of(&cpu->drift);
+    struct skew_drift more = cpu->drift;
+    drift_add(&more, ticks, &cpu->range);
+    struct drift_rate rate = drift_of(&more);
     if (rate.low > rate.high) {
         cpu->jumps++;
         cpu->drift.count = 0;
         drift_add(&cpu->drift, ticks, &cpu->range);
+    } else if (skew_width(&cpu->range) / WIDE <= drift_narrowest(&cpu->drift)) {
+        cpu->drift = more;
     }
 }
 
@@ -145,6 +155,11 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
     struct court_score seen;
     enum court_result result =
         court_play(parent->number, cpu->number, map->throws, limit_ns, &seen);
+    if (result == COURT_FULL) {
+        nanosleep(&(struct timespec){.tv_nsec = FULL_NS}, NULL);
+        map->next = which;
+        return false;
+    }
     cpu->attempts++;
     if (result != COURT_FULL) /* which says nothing of this CPU */
         cpu->is_refused = result == COURT_REFUSED;
@@ -189,7 +204,8 @@ bool skew_round(struct skew_map *map, int64_t budget_ns)
             return is_news;
         /* Each CPU has its share of the time that is left, so that a slow one starves no other. */
         int64_t share_ns = left_ns / map->count;
-        is_news = measure(map, map->next++, share_ns > PAIR_NS ? share_ns : PAIR_NS) || is_news;
+        unsigned which = map->next++;
+        is_news = measure(map, which, share_ns > PAIR_NS ? share_ns : PAIR_NS) || is_news;
     }
 }
 

@@ -47,6 +47,9 @@ bool skew_is_usable(const struct skew_range *range);
  */
 int64_t skew_middle(const struct skew_range *range);
 
+/* From end to end, of a usable range. */
+uint64_t skew_width(const struct skew_range *range);
+
 /* Of c against a, from b against a and c against b; SKEW_UNKNOWN if it does not fit. */
 struct skew_range skew_chain(const struct skew_range *b_against_a,
                              const struct skew_range *c_against_b);
@@ -102,7 +105,7 @@ struct skew_measurement {
 
 enum { SKEW_MEASUREMENTS = 8 };
 
-/* The last ones, the oldest first; drift.h says what follows. */
+/* The last ones that are no wider than others, the oldest first; drift.h says what follows. */
 struct skew_drift {
     unsigned count;
     struct skew_measurement points[SKEW_MEASUREMENTS];
@@ -132,9 +135,9 @@ struct skew_map {
 
 /*
  * List the CPUs that are online, whether or not this process may run on them. What was measured of
- * those that were there before is kept. A pair exchanges so many throws, if there is time: 200 find
- * a way that is 15 % above the shortest of 2,000. Returns 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not
- * tell, and they are those of this thread's affinity; nothing at all: count is 0.
+ * those that were there before is kept. A pair exchanges so many throws, if there is time. Returns
+ * 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not tell, and they are those of this thread's
+ * affinity; nothing at all: count is 0.
  */
 int skew_open(struct skew_map *map, uint32_t throws);
 void skew_close(struct skew_map *map);
