@@ -38,6 +38,7 @@ enum timebase_counter_id {
     TIMEBASE_COUNTER_RISCV_TIME = 17,
     TIMEBASE_COUNTER_S390_TOD = 18,
     TIMEBASE_COUNTER_OS = 32, /* CLOCK_MONOTONIC_RAW, 1 tick = 1 ns */
+    TIMEBASE_COUNTER_BY_CPU = 33, /* the processor's, corrected by a table of CPUs: cpus.h */
     TIMEBASE_COUNTER_INVALID = 0xff,
 };
 

@@ -62,6 +62,34 @@ TIMEBASE_API void timebase_cpus_close(timebase_cpus *cpus);
  */
 TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
 
+/* A positive result of timebase_cpus_correct(). */
+#define TIMEBASE_CPUS_AGREE 1
+
+/*
+ * Where the counters differ: from now on this process reads them corrected, so that all CPUs show
+ * the ticks of the reference. A housekeeping thread calls it, before other threads read a clock,
+ * then timebase_clock_restart(), and again after *again_ns at the latest, from then on beside
+ * readers: new corrections begin in 20 ms, where the present ones are. The first call takes 0.4 s,
+ * for it looks again at CPUs that have rested in between.
+ *
+ * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
+ * quarter longer, for it is no inline code any more. Exact waits go by the plain loop.
+ * The page of a daemon is over other ticks, and timebase_clock_attach() refuses it. A CPU of which
+ * nothing is known, or whose counter stops in idle, is read from the kernel's clock, which takes
+ * microseconds. timebase_counter_select() ends the correction.
+ *
+ * Returns 0: the corrections are in force, until the process ends, renewed by this handle alone.
+ * TIMEBASE_CPUS_AGREE: the kernel keeps time by this counter, and no difference was seen: nothing
+ * has changed. TIMEBASE_E_REFERENCE: it does, and they differ: the kernel's own clock goes back, so
+ * there is nothing to keep time by (clocksource=hpet or tsc=unstable on its command line help).
+ * TIMEBASE_E_DISRUPTED: the reference CPU's own counter stood still or was set (a suspend), or it
+ * went offline: nothing was changed. If that stays, the way out is to select TIMEBASE_COUNTER_OS
+ * and to restart the clocks.
+ * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU. TIMEBASE_E_UNSUPPORTED: not
+ * this processor, or its counter is not read. TIMEBASE_E_RESOURCE: no memory.
+ */
+TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns);
+
 /* How many CPUs there are, online or not; the first `size` of them in out[], by their numbers. */
 TIMEBASE_API unsigned timebase_cpus_list(const timebase_cpus *cpus, struct timebase_cpu *out,
                                          unsigned size);

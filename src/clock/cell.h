@@ -8,7 +8,8 @@
  * (attach/mirror.h). Each kind is a structure of its own whose last member is the cell.
  *
  * Where the processor's counter cannot be read inline, `page` stays empty for ever (seq 0 sends
- * every reader to the slow path) and the lines live in `shadow`, over the OS clock's ticks.
+ * every reader to the slow path) and the lines live in `shadow`, over the OS clock's ticks, or over
+ * those that are corrected by CPU.
  */
 #ifndef CLOCK_CELL_H
 #define CLOCK_CELL_H

@@ -21,17 +21,40 @@ TIMEBASE_API void timebase_now_slow(const timebase_clock *clock, struct timebase
     cell->kind->read(cell, out);
 }
 
+/*
+ * As timebase_page_read(), where the counter cannot be read inline: then its lines are in the
+ * shadow, and this is the way of every reading.
+ */
+static bool read_shadow(const timebase_clock *clock, int want, struct timebase_instant *out)
+{
+    const struct timebase_page *page = &cell_of(clock)->shadow;
+    uint64_t d, seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
+    if (seq == 0 || timebase_counter_is_readable())
+        return false;
+    out->ticks = timebase_ticks_ordered_probe();
+    const struct timebase_lines *lines = &page->copy[seq & 1];
+    const struct timebase_line *line =
+        timebase_page_line_now(lines, out->ticks, timebase_page_word(&page->refresh_ticks), &d);
+    if (line == NULL)
+        return false;
+    timebase_line_convert(line, d, want, out);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return timebase_page_seq(page, __ATOMIC_RELAXED) == seq;
+}
+
 TIMEBASE_API int64_t timebase_mono_ns_slow(const timebase_clock *clock)
 {
     struct timebase_instant now;
-    timebase_now_slow(clock, &now);
+    if (!read_shadow(clock, TIMEBASE_WANT_MONO, &now))
+        timebase_now_slow(clock, &now);
     return now.mono_ns;
 }
 
 TIMEBASE_API int64_t timebase_utc_ns_slow(const timebase_clock *clock)
 {
     struct timebase_instant now;
-    timebase_now_slow(clock, &now);
+    if (!read_shadow(clock, TIMEBASE_WANT_UTC, &now))
+        timebase_now_slow(clock, &now);
     return now.utc_ns;
 }
 

@@ -8,17 +8,14 @@
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
+#include "clock/counter/by_cpu.h"
 #include "clock/counter/readable.h"
 #include "drift.h"
-#include "skew.h"
+#include "handle.h"
 
 #define THROWS 2000
 #define PAIR_NS 10000000
 #define PPB 1e9
-
-struct timebase_cpus {
-    struct skew_map map;
-};
 
 TIMEBASE_API int timebase_cpus_open(timebase_cpus **out)
 {
@@ -46,7 +43,7 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus)
 {
     if (cpus == NULL)
         return TIMEBASE_E_INVALID;
-    if (timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER)
+    if (timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER && counter_correction() == NULL)
         return TIMEBASE_E_UNSUPPORTED;
     if (skew_is_outdated(&cpus->map))
         skew_open(&cpus->map, THROWS);

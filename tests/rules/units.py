@@ -93,5 +93,10 @@ IMPURE = re.compile(
     r"timebase_(utc|mono|tai)_\w+|timebase_now|counter_\w+|reference_\w+)$"
 )
 
-# Who stores into a page; and into one of another layout, that of 2007.
-PAGE_WRITERS = {"src/clock/page/publish", "include/timebase/page", "measure/tb_nano_2007"}
+# Who stores into a page; into a table with a page's words; into a page of 2007.
+PAGE_WRITERS = {
+    "src/clock/page/publish",
+    "include/timebase/page",
+    "src/clock/counter/by_cpu",
+    "measure/tb_nano_2007",
+}

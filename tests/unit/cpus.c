@@ -92,6 +92,25 @@ static void a_measurement_here_is_sane(void **state)
     timebase_cpus_close(cpus);
 }
 
+/* Whatever is found: either nothing has changed, or the counter is another one and told so. */
+static void a_correction_is_in_force_or_nothing_has_changed(void **state)
+{
+    timebase_cpus *cpus;
+    int64_t again_ns = 0;
+    (void)state;
+    int before = timebase_counter_id();
+    assert_int_equal(timebase_cpus_open(&cpus), TIMEBASE_OK);
+    assert_int_equal(timebase_cpus_correct(NULL, &again_ns), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_cpus_correct(cpus, NULL), TIMEBASE_E_INVALID);
+    int result = timebase_cpus_correct(cpus, &again_ns);
+    print_message("%d, again in %" PRId64 " ns\n", result, again_ns);
+    assert_int_equal(timebase_counter_id(), result == 0 ? TIMEBASE_COUNTER_BY_CPU : before);
+    if (result >= 0)
+        assert_true(again_ns >= 100000000 && again_ns <= 10000000000);
+    timebase_counter_select((int)TIMEBASE_ARCH_COUNTER);
+    timebase_cpus_close(cpus);
+}
+
 static void the_kernel_s_clock_has_no_offsets(void **state)
 {
     timebase_cpus *cpus;
@@ -110,6 +129,7 @@ int main(void)
         cmocka_unit_test(nothing_is_known_before_the_first_measurement),
         cmocka_unit_test(more_than_there_is_room_for_are_counted),
         cmocka_unit_test(a_measurement_here_is_sane),
+        cmocka_unit_test(a_correction_is_in_force_or_nothing_has_changed),
         cmocka_unit_test(the_kernel_s_clock_has_no_offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

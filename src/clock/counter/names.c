@@ -19,6 +19,8 @@ TIMEBASE_API const char *timebase_counter_name(int id)
         return "TOD";
     case TIMEBASE_COUNTER_OS:
         return "OS clock";
+    case TIMEBASE_COUNTER_BY_CPU:
+        return "counter corrected by CPU";
     default:
         return "unknown";
     }

@@ -11,20 +11,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "by_cpu.h"
 #include "readable.h"
 #include <timebase/counter.h>
 #include <timebase/error.h>
+#include <timebase/page.h>
 
 /* Values of `source`; a plain flag besides it serves the inline reads. */
 enum source {
     SOURCE_UNKNOWN,
     SOURCE_PROCESSOR,
     SOURCE_OS,        /* no usable counter; the vDSO works */
-    SOURCE_OS_SYSCALL /* by choice, or the counter is off; so is, or may soon be, the vDSO */
+    SOURCE_OS_SYSCALL, /* by choice, or the counter is off; so is, or may soon be, the vDSO */
+    SOURCE_BY_CPU      /* the processor's, corrected by a table */
 };
 
 TIMEBASE_API int timebase_counter_readable;
 static int source;
+static const struct by_cpu_table *correction;
 
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 
@@ -137,17 +141,53 @@ TIMEBASE_API uint64_t timebase_ticks_os(void)
 
 TIMEBASE_API uint64_t timebase_ticks_probe(void)
 {
-    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks() : timebase_ticks_os();
+    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks()
+                                            : timebase_ticks_ordered_probe();
 }
 
 TIMEBASE_API uint64_t timebase_ticks_ordered_probe(void)
 {
-    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks_ordered() : timebase_ticks_os();
+    switch (the_source()) {
+    case SOURCE_PROCESSOR:
+        return timebase_arch_ticks_ordered();
+    case SOURCE_BY_CPU:
+        return by_cpu_ticks(__atomic_load_n(&correction, __ATOMIC_ACQUIRE), timebase_ticks_os);
+    default:
+        return timebase_ticks_os();
+    }
 }
 
 TIMEBASE_API int timebase_counter_id(void)
 {
-    return the_source() == SOURCE_PROCESSOR ? (int)TIMEBASE_ARCH_COUNTER : (int)TIMEBASE_COUNTER_OS;
+    switch (the_source()) {
+    case SOURCE_PROCESSOR:
+        return (int)TIMEBASE_ARCH_COUNTER;
+    case SOURCE_BY_CPU:
+        return TIMEBASE_COUNTER_BY_CPU;
+    default:
+        return TIMEBASE_COUNTER_OS;
+    }
+}
+
+int counter_correct(const struct by_cpu_table *table)
+{
+    if (probe() != SOURCE_PROCESSOR || !by_cpu_is_possible())
+        return TIMEBASE_E_UNSUPPORTED;
+    __atomic_store_n(&correction, table, __ATOMIC_RELEASE);
+    set_source(SOURCE_BY_CPU);
+    return TIMEBASE_OK;
+}
+
+const struct by_cpu_table *counter_correction(void)
+{
+    bool is_in_force = __atomic_load_n(&source, __ATOMIC_RELAXED) == SOURCE_BY_CPU;
+    return is_in_force ? __atomic_load_n(&correction, __ATOMIC_ACQUIRE) : NULL;
+}
+
+uint64_t counter_spread(void)
+{
+    const struct by_cpu_table *table = counter_correction();
+    return table != NULL ? timebase_page_word(&table->spread_ticks) : 0;
 }
 
 TIMEBASE_API int timebase_counter_select(int id)

@@ -5,6 +5,8 @@
  */
 #include "own.h"
 
+#include "clock/counter/by_cpu.h"
+
 #include <timebase/error.h>
 
 static uint64_t ticks(void *context)
@@ -16,7 +18,9 @@ static uint64_t ticks(void *context)
 static int sample(void *context, struct discipline_sample *out)
 {
     const struct own_clock *own = context;
-    return own->reference->sample(own->reference_context, out);
+    int error = own->reference->sample(own->reference_context, out);
+    out->spread_ticks += counter_spread();
+    return error;
 }
 
 struct servo_outside own_outside(struct own_clock *own, struct timebase_page *page)

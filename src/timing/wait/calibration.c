@@ -258,7 +258,7 @@ static void find_ways(struct waiter *waiter)
 static struct approach_ways ways_here(void)
 {
     struct approach_ways none = {.mechanism = TIMEBASE_MECHANISM_LOOP};
-    return timebase_counter_id() == TIMEBASE_COUNTER_OS ? none : approach_ways();
+    return timebase_counter_id() >= TIMEBASE_COUNTER_OS ? none : approach_ways();
 }
 
 static double find_period_ns(const timebase_clock *clock)

@@ -140,11 +140,11 @@ static void take(enum relax_means means, struct relax_turn turn, uint64_t now)
 
 #endif
 
-/* Deadlines are in the processor's ticks: with the OS clock for a counter there are none. */
+/* Deadlines are in the processor's ticks: of another counter, or corrected ones, there are none. */
 enum relax_means relax_means(void)
 {
     static int known = -1;
-    if (timebase_counter_id() == TIMEBASE_COUNTER_OS)
+    if (timebase_counter_id() >= TIMEBASE_COUNTER_OS)
         return RELAX_PAUSE;
     int means = __atomic_load_n(&known, __ATOMIC_RELAXED);
     if (means < 0) {

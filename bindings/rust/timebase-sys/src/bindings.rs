@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Made by bindings/rust/make-bindings from include/timebase.h; not to be edited.
 
+pub const TIMEBASE_CPUS_AGREE: u32 = 1;
 pub const TIMEBASE_PAGE_MAGIC: u32 = 1196442196;
 pub const TIMEBASE_PAGE_VERSION: u32 = 2;
 pub const TIMEBASE_PAGE_SIZE: u32 = 640;
@@ -51,6 +52,7 @@ pub const TIMEBASE_COUNTER_POWER_TB: timebase_counter_id = 16;
 pub const TIMEBASE_COUNTER_RISCV_TIME: timebase_counter_id = 17;
 pub const TIMEBASE_COUNTER_S390_TOD: timebase_counter_id = 18;
 pub const TIMEBASE_COUNTER_OS: timebase_counter_id = 32;
+pub const TIMEBASE_COUNTER_BY_CPU: timebase_counter_id = 33;
 pub const TIMEBASE_COUNTER_INVALID: timebase_counter_id = 255;
 pub type timebase_counter_id = core::ffi::c_uint;
 extern "C" {
@@ -172,6 +174,9 @@ extern "C" {
 }
 extern "C" {
     pub fn timebase_cpus_measure(cpus: *mut timebase_cpus) -> core::ffi::c_int;
+}
+extern "C" {
+    pub fn timebase_cpus_correct(cpus: *mut timebase_cpus, again_ns: *mut i64) -> core::ffi::c_int;
 }
 extern "C" {
     pub fn timebase_cpus_list(

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "anchor.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include <timebase/counter.h>
+
+#include "skew.h"
+
+/* The narrowest of so many brackets is the point. */
+enum { BRACKETS = 16 };
+/* Watched for so long, it must run as over all of the time before. */
+#define WATCH_NS 500000
+#define STOPS_SHARE 0.01
+/* Two points so far apart give a pace; after this a new one begins, for crystals wander. */
+#define YOUNG_NS 40000000
+#define OLD_NS 10000000000
+/* By so much the two crystals may part beyond what was measured. */
+#define WANDER 1e-6
+#define ONE_64 0x1p64
+
+static uint64_t raw_ticks(void)
+{
+    unsigned cpu;
+    return by_cpu_read(&cpu);
+}
+
+static struct anchor_point look(void)
+{
+    struct anchor_point best = {.error_ticks = UINT64_MAX};
+    for (int i = 0; i < BRACKETS; i++) {
+        uint64_t before = raw_ticks();
+        uint64_t os_ns = timebase_ticks_os();
+        uint64_t width = raw_ticks() - before;
+        if (width / 2 + 1 < best.error_ticks)
+            best = (struct anchor_point){os_ns, before + width / 2, width / 2 + 1};
+    }
+    return best;
+}
+
+static double pace(const struct anchor_point *from, const struct anchor_point *to, double *share)
+{
+    double ticks = (double)(int64_t)(to->ticks - from->ticks);
+    *share = (double)(to->error_ticks + from->error_ticks) / ticks;
+    return ticks / (double)(to->os_ns - from->os_ns);
+}
+
+static void fill(const struct anchor_point *now, double ticks_per_ns, double share,
+                 struct by_cpu_anchor *out)
+{
+    uint64_t whole = (uint64_t)ticks_per_ns;
+    out->os_ns = now->os_ns;
+    out->ticks = now->ticks;
+    out->ticks_per_ns = whole;
+    out->ticks_per_ns_frac = (uint64_t)((ticks_per_ns - (double)whole) * ONE_64);
+    out->error_ns = (uint64_t)((double)now->error_ticks / ticks_per_ns) + 1;
+    out->growth = (uint64_t)((share + WANDER) * ONE_64);
+}
+
+static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
+{
+    double share, watched_share;
+    struct anchor_point begin = look(), end = begin;
+    while (end.os_ns - begin.os_ns < WATCH_NS)
+        end = look();
+    if (!anchor->is_begun) {
+        anchor->base = end;
+        anchor->is_begun = true;
+    }
+    if (end.os_ns - anchor->base.os_ns < YOUNG_NS)
+        return ANCHOR_TOO_YOUNG;
+    double overall = pace(&anchor->base, &end, &share);
+    double watched = pace(&begin, &end, &watched_share);
+    double doubt = watched * (STOPS_SHARE + watched_share + share);
+    if (share < 0 || overall < watched - doubt || overall > watched + doubt) {
+        anchor->is_begun = false;
+        return ANCHOR_STOPS;
+    }
+    fill(&end, overall, share, out);
+    if (end.os_ns - anchor->base.os_ns > OLD_NS)
+        anchor->base = end;
+    return ANCHOR_TAKEN;
+}
+
+enum anchor_result anchor_take(struct anchor *anchor, int reference_cpu, struct by_cpu_anchor *out)
+{
+    enum anchor_result result = ANCHOR_REFUSED;
+    size_t size = CPU_ALLOC_SIZE(SKEW_CPUS);
+    cpu_set_t *kept = CPU_ALLOC(SKEW_CPUS), *one = CPU_ALLOC(SKEW_CPUS);
+    if (kept != NULL && one != NULL && sched_getaffinity(0, size, kept) == 0) {
+        CPU_ZERO_S(size, one);
+        CPU_SET_S(reference_cpu, size, one);
+        if (sched_setaffinity(0, size, one) == 0) {
+            result = take(anchor, out);
+            sched_setaffinity(0, size, kept);
+        }
+    }
+    if (kept != NULL)
+        CPU_FREE(kept);
+    if (one != NULL)
+        CPU_FREE(one);
+    return result;
+}

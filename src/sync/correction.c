@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "correction.h"
+
+/* A slew of 500 ppm is over after 2,000 times what it mends. */
+#define SLEW_RATE 500e-6
+#define SLEW_TICKS_PER_TICK 2000
+#define RATE_ONE 0x1p63
+
+static uint64_t fixed(double rate)
+{
+    return (uint64_t)(int64_t)(rate * RATE_ONE);
+}
+
+/* What the CPU's counter grows by more than the reference, by ticks of its own: taken off. */
+static double pace(const struct correction_measured *measured)
+{
+    return -measured->rate / (1 + measured->rate);
+}
+
+/* The line that makes the reference's ticks of the CPU's, if the offset was this. */
+static struct by_cpu_line line_of(const struct correction_measured *measured, int64_t offset_ticks)
+{
+    return (struct by_cpu_line){.start_ticks = measured->ticks + (uint64_t)offset_ticks,
+                                .add_ticks = 0 - (uint64_t)offset_ticks,
+                                .rate = fixed(pace(measured))};
+}
+
+/* The CPU's own tick at a tick of the reference. */
+static uint64_t raw_at(const struct correction_measured *measured, uint64_t ticks)
+{
+    double passed = (double)(int64_t)(ticks - measured->ticks);
+    return ticks + (uint64_t)skew_middle(&measured->range) +
+        (uint64_t)(int64_t)(measured->rate * passed);
+}
+
+static int64_t off_by(const struct correction_measured *measured, int64_t offset_ticks,
+                      uint64_t raw, uint64_t shown)
+{
+    struct by_cpu_line line = line_of(measured, offset_ticks);
+    return (int64_t)(by_cpu_line_ticks(&line, raw) - shown);
+}
+
+/* What is to be added to what the present lines show: to the middle, or into the range. */
+static int64_t find_off(const struct correction_measured *measured, uint64_t raw, uint64_t shown)
+{
+    if (!measured->is_rough)
+        return off_by(measured, skew_middle(&measured->range), raw, shown);
+    int64_t least = off_by(measured, measured->range.high_ticks, raw, shown);
+    int64_t most = off_by(measured, measured->range.low_ticks, raw, shown);
+    return least > 0 ? least : most < 0 ? most : 0;
+}
+
+static struct by_cpu_line go_on(const struct by_cpu_line *line, uint64_t raw, double rate)
+{
+    return (struct by_cpu_line){.start_ticks = raw,
+                                .add_ticks = by_cpu_line_ticks(line, raw) - raw,
+                                .rate = fixed(rate)};
+}
+
+static bool is_before(uint64_t a, uint64_t b)
+{
+    return (int64_t)(a - b) < 0;
+}
+
+enum correction_result correction_plan(const struct by_cpu_entry *present,
+                                       const struct correction_measured *measured, uint64_t now,
+                                       uint64_t from, struct by_cpu_entry *out,
+                                       uint64_t *off_ticks)
+{
+    struct by_cpu_line middle = line_of(measured, skew_middle(&measured->range));
+    uint64_t raw = raw_at(measured, from);
+    *off_ticks = 0;
+    *out = (struct by_cpu_entry){middle, middle, middle, 1};
+    if (!present->is_known)
+        return CORRECTION_BEGUN;
+    /* Until `from` there is one line only, and it is the one that goes on. */
+    *out = *present;
+    if (!is_before(present->after.start_ticks, raw_at(measured, now)))
+        return CORRECTION_TOO_EARLY;
+    int64_t off = find_off(measured, raw, by_cpu_line_ticks(&present->after, raw));
+    *off_ticks = off < 0 ? 0 - (uint64_t)off : (uint64_t)off;
+    if (*off_ticks > CORRECTION_MOST_TICKS) {
+        out->is_known = 0;
+        return CORRECTION_JUMPED;
+    }
+    double slew = off < 0 ? -SLEW_RATE : off > 0 ? SLEW_RATE : 0;
+    out->before = present->after;
+    out->slew = go_on(&out->before, raw, pace(measured) + slew);
+    out->after = go_on(&out->slew, raw + *off_ticks * SLEW_TICKS_PER_TICK + 1, pace(measured));
+    return CORRECTION_GOES_ON;
+}

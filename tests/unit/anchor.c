@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference's counter by the kernel's clock: its pace, its doubt, and whether it keeps going. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "sync/anchor.h"
+
+#define PACE 2.6
+#define READ_NS 20
+#define OS_READ_NS 600 /* HPET */
+#define SECOND_NS 1000000000
+
+static struct {
+    double now_ns, ticks;
+} machine;
+
+static void pass(double ns)
+{
+    machine.now_ns += ns;
+    machine.ticks += ns * PACE;
+}
+
+uint64_t __wrap_by_cpu_read(unsigned *cpu);
+uint64_t __wrap_by_cpu_read(unsigned *cpu)
+{
+    *cpu = 0;
+    pass(READ_NS);
+    return (uint64_t)machine.ticks;
+}
+
+uint64_t __wrap_timebase_ticks_os(void);
+uint64_t __wrap_timebase_ticks_os(void)
+{
+    pass(OS_READ_NS);
+    return (uint64_t)machine.now_ns;
+}
+
+/* Any CPU that this thread may run on: the machine is the test's own. */
+static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
+{
+    for (int cpu = 0; cpu < 64; cpu++) {
+        enum anchor_result result = anchor_take(anchor, cpu, out);
+        if (result != ANCHOR_REFUSED)
+            return result;
+    }
+    return ANCHOR_REFUSED;
+}
+
+static struct anchor begun(void)
+{
+    struct anchor anchor = {.is_begun = false};
+    struct by_cpu_anchor unused;
+    machine.now_ns = 5.0 * SECOND_NS;
+    machine.ticks = 1e12;
+    assert_int_equal(take(&anchor, &unused), ANCHOR_TOO_YOUNG);
+    return anchor;
+}
+
+static void the_anchor_contains_the_counter(void **state)
+{
+    struct anchor anchor = begun();
+    struct by_cpu_anchor found;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        pass(0.3 * SECOND_NS);
+        assert_int_equal(take(&anchor, &found), ANCHOR_TAKEN);
+        double pace = (double)found.ticks_per_ns + (double)found.ticks_per_ns_frac / 0x1p64;
+        double growth = (double)found.growth / 0x1p64;
+        assert_true(fabs(pace / PACE - 1) <= growth);
+        assert_true(growth < 20e-6);
+        double then = (machine.now_ns - (double)found.os_ns) * pace + (double)found.ticks;
+        assert_true(fabs(then - machine.ticks) / PACE <= (double)found.error_ns + 1);
+        assert_true(found.error_ns < 2 * (OS_READ_NS + 2 * READ_NS));
+    }
+}
+
+static void a_reference_that_stops_in_idle_is_found(void **state)
+{
+    struct anchor anchor = begun();
+    struct by_cpu_anchor unused;
+    (void)state;
+    pass(0.1 * SECOND_NS);
+    machine.now_ns += 0.005 * SECOND_NS; /* it stood still for so long */
+    assert_int_equal(take(&anchor, &unused), ANCHOR_STOPS);
+}
+
+static void a_reference_that_is_set_is_found_and_begun_anew(void **state)
+{
+    static const double sets[] = {1e10, -1e11};
+    struct by_cpu_anchor unused;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct anchor anchor = begun();
+        pass(0.1 * SECOND_NS);
+        machine.ticks += sets[i];
+        assert_int_equal(take(&anchor, &unused), ANCHOR_STOPS);
+        assert_int_equal(take(&anchor, &unused), ANCHOR_TOO_YOUNG);
+        pass(0.1 * SECOND_NS);
+        assert_int_equal(take(&anchor, &unused), ANCHOR_TAKEN);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_anchor_contains_the_counter),
+        cmocka_unit_test(a_reference_that_stops_in_idle_is_found),
+        cmocka_unit_test(a_reference_that_is_set_is_found_and_begun_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
