@@ -132,6 +132,19 @@ static void an_eighth_of_outliers_does_not_leave_the_range_of_the_others(void **
     }
 }
 
+/* A counter that steps shows one of two neighbouring values; a third of all is held up besides. */
+static void the_mean_about_the_median_minds_neither_steps_nor_what_was_held_up(void **state)
+{
+    (void)state;
+    for (int high = 0; high <= 60; high++) {
+        double values[96];
+        for (int i = 0; i < 96; i++)
+            values[i] = i >= 64 ? 2600 + 100.0 * i : i < high ? 2626 : 2600;
+        double wanted = 2600 + 26.0 * high / 64;
+        assert_true(fabs(quantile_mean_about(values, 96, 47) - wanted) < 1e-9);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +156,7 @@ int main(void)
         cmocka_unit_test(the_trimmed_mean_of_few_is_their_mean),
         cmocka_unit_test(the_trimmed_mean_leaves_out_an_eighth_at_each_end),
         cmocka_unit_test(an_eighth_of_outliers_does_not_leave_the_range_of_the_others),
+        cmocka_unit_test(the_mean_about_the_median_minds_neither_steps_nor_what_was_held_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,13 +194,25 @@ static double one_delay(const struct calibration_delay *delay)
     return after.ticks - before.ticks;
 }
 
-/* How much longer than asked for. */
-static double mean_excess(struct calibration_delay delay, double nothing_ticks)
+/* What the counter's step makes of the difference of two readings, and a little more. */
+static double reach_ticks(const struct waiter *waiter)
 {
+    return 1.5 * waiter->vernier.step_ticks + 8;
+}
+
+/*
+ * How much longer than asked for. Each beside nothing, as both have the rest of a fine reading in them,
+ * which takes a fifth longer while another thread uses the core.
+ */
+static double mean_excess(struct calibration_delay delay)
+{
+    const struct calibration_delay none = {.waiter = delay.waiter, .kind = DELAY_BARE};
     double values[TRIALS];
-    for (int i = 0; i < TRIALS; i++)
+    for (int i = 0; i < TRIALS; i++) {
         values[i] = one_delay(&delay);
-    return quantile_trimmed_mean(values, TRIALS) - nothing_ticks -
+        values[i] -= one_delay(&none);
+    }
+    return quantile_mean_about(values, TRIALS, reach_ticks(delay.waiter)) -
         (double)delay.ns / delay.waiter->learnt.period_ns;
 }
 
@@ -215,7 +227,7 @@ static double mean_reading(struct calibration_delay delay)
         one_delay(&delay);
         values[i] = (double)waiter->followed_ticks - run;
     }
-    return quantile_trimmed_mean(values, TRIALS);
+    return quantile_mean_about(values, TRIALS, reach_ticks(waiter));
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
@@ -230,24 +242,24 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 enum { SHORT_NS = 150, LONG_NS = 650 };
 
 /* First with the cycle of the approaches; the difference of two delays then corrects it. */
-static void find_instruction(struct waiter *waiter, double nothing)
+static void find_instruction(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct calibration_delay shorter = {waiter, SHORT_NS, 0, DELAY_BARE};
     struct calibration_delay longer = {waiter, LONG_NS, 0, DELAY_BARE};
     double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
     learnt->run_ticks = waiter->tempo.cycle_ticks;
-    double before = mean_excess(shorter, nothing);
-    learnt->run_ticks *= (asked + mean_excess(longer, nothing) - before) / asked;
+    double before = mean_excess(shorter);
+    learnt->run_ticks *= (asked + mean_excess(longer) - before) / asked;
 }
 
 /* What a delay by instructions takes beside them. */
-static void find_fixed(struct waiter *waiter, double nothing)
+static void find_fixed(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
         struct calibration_delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
-        learnt->delay_fixed_ticks[kind] = mean_excess(delay, nothing);
+        learnt->delay_fixed_ticks[kind] = mean_excess(delay);
         delay.ns = LONG_NS;
         if (kind != DELAY_BARE)
             learnt->delay_read_ticks[kind] = mean_reading(delay);
@@ -255,7 +267,7 @@ static void find_fixed(struct waiter *waiter, double nothing)
 }
 
 /* How late a delay by a wait is. */
-static void find_bias(struct waiter *waiter, double nothing)
+static void find_bias(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct calibration_delay delay = {.waiter = waiter, .ns = delay_by_wait_ns(waiter)};
@@ -263,19 +275,17 @@ static void find_bias(struct waiter *waiter, double nothing)
         int exact = way / 2, measured = way % 2;
         delay.flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
         delay.kind = measured ? DELAY_MEASURED : DELAY_BARE;
-        learnt->delay_bias_ticks[exact][measured] = mean_excess(delay, nothing);
+        learnt->delay_bias_ticks[exact][measured] = mean_excess(delay);
     }
 }
 
 static void find_delay(struct waiter *waiter)
 {
-    struct calibration_delay none = {.waiter = waiter, .kind = DELAY_BARE};
-    double nothing = mean_excess(none, 0);
     if (waiter->ways.run != NULL && waiter->learnt.exact) {
-        find_instruction(waiter, nothing);
-        find_fixed(waiter, nothing);
+        find_instruction(waiter);
+        find_fixed(waiter);
     }
-    find_bias(waiter, nothing);
+    find_bias(waiter);
     estimate_init(&waiter->run, waiter->learnt.run_ticks);
 }
 

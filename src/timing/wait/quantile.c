@@ -50,3 +50,18 @@ double quantile_low_mean(double *values, int count)
         sum += values[i];
     return sum / (last - first + 1);
 }
+
+double quantile_mean_about(double *values, int count, double reach)
+{
+    double sum = 0;
+    int near = 0;
+    quantile_sort(values, count);
+    double middle = values[count / 2];
+    for (int i = 0; i < count; i++) {
+        if (values[i] < middle - reach || values[i] > middle + reach)
+            continue;
+        sum += values[i];
+        near++;
+    }
+    return sum / near;
+}

@@ -18,4 +18,10 @@ double quantile_trimmed_mean(double *values, int count);
  */
 double quantile_low_mean(double *values, int count);
 
+/*
+ * Mean of those that are no farther than reach from the median: for lengths by a counter that steps,
+ * some of which were held up. count > 0; sorts.
+ */
+double quantile_mean_about(double *values, int count, double reach);
+
 #endif
