@@ -72,8 +72,8 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * readers: new corrections begin in 20 ms, where the present ones are. The first call takes 0.4 s,
  * for it looks again at CPUs that have rested in between.
  *
- * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
- * quarter longer, for it is no inline code any more. Exact waits go by the plain loop.
+ * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up to
+ * half as long again, for it is no inline code any more. Exact waits go by the plain loop.
  * The page of a daemon is over other ticks, and timebase_clock_attach() refuses it. A CPU of which
  * nothing is known, or whose counter stops in idle, is read from the kernel's clock, which takes
  * microseconds. timebase_counter_select() ends the correction.

@@ -193,18 +193,20 @@ static int error_of(enum anchor_result result)
     }
 }
 
+/* Often, the first time; anchor: NULL where none is needed. */
 static int measure(struct timebase_cpus *cpus, struct by_cpu_anchor *anchor)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};
     int times = cpus->table == NULL ? FIRST_MEASUREMENTS : 1;
-    enum anchor_result result = ANCHOR_TOO_YOUNG;
+    enum anchor_result result = anchor != NULL ? ANCHOR_TOO_YOUNG : ANCHOR_TAKEN;
     for (int i = 0; i < times || result == ANCHOR_TOO_YOUNG; i++) {
         if (i > 0)
             nanosleep(&rest, NULL);
         int error = timebase_cpus_measure(cpus);
         if (error != TIMEBASE_OK)
             return error;
-        result = anchor_take(&cpus->anchor, cpus->map.cpus[0].number, anchor);
+        if (anchor != NULL)
+            result = anchor_take(&cpus->anchor, cpus->map.cpus[0].number, anchor);
         if (result == ANCHOR_REFUSED || result == ANCHOR_STOPS)
             break;
     }
@@ -219,10 +221,11 @@ TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
     if (!by_cpu_is_possible())
         return TIMEBASE_E_UNSUPPORTED;
     *again_ns = AGAIN_MAX_NS;
-    int error = measure(cpus, &anchor);
+    bool is_own = is_kernels_own();
+    int error = measure(cpus, is_own ? NULL : &anchor);
     if (error != TIMEBASE_OK)
         return error;
-    if (is_kernels_own())
+    if (is_own)
         return agree(&cpus->map) ? TIMEBASE_CPUS_AGREE : TIMEBASE_E_REFERENCE;
     if (cpus->table == NULL && !make_table(cpus))
         return TIMEBASE_E_RESOURCE;

@@ -15,7 +15,7 @@
 #include "clock/counter/by_cpu.h"
 #include "clock/counter/readable.h"
 
-enum { COURTS = 4, LOOKS_PER_CLOCK = 64 };
+enum { COURTS = 4, LOOKS_PER_CLOCK = 64, POLITE_TURN = 4, POLITE_LOOKS = 8 };
 enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
 /* For the threads of a late pair to see the end by themselves. */
 #define NOTICE_NS 2000000
@@ -69,14 +69,14 @@ static bool catch (const struct court *court, const struct lane *lane, uint32_t 
                    uint64_t *sent, uint64_t *received)
 {
     /*
-     * Every second turn lets the other go on at each look: where both share a core, or the thread
-     * of an emulator, these are the quickest; everywhere else the others are.
+     * Some turns let the other go on after a few looks: where both share a core, or the thread of
+     * an emulator, these are the quickest; everywhere else the others are.
      */
-    bool is_polite = turn % 2 == 0;
+    unsigned patience = turn % POLITE_TURN == 0 ? POLITE_LOOKS : LOOKS_PER_CLOCK;
     for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++) {
         if (looks % LOOKS_PER_CLOCK == 0 && is_late(court))
             return false;
-        if (is_polite)
+        if (looks % patience == 0)
             timebase_arch_relax();
     }
     *received = raw_ticks();

@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <timebase.h>
@@ -141,6 +142,39 @@ static void a_loop_ends_at_the_tick_of_its_time(void **state)
     assert_true(timebase_mono_ns(clock) >= target_ns);
 }
 
+/* ---- what it costs: told, not judged ------------------------------------------------------- */
+
+enum { BATCHES = 201, CALLS = 500 };
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median_cost(void)
+{
+    uint64_t took[BATCHES];
+    for (int i = 0; i < BATCHES; i++) {
+        uint64_t begin = timebase_arch_ticks_ordered();
+        for (int j = 0; j < CALLS; j++)
+            timebase_mono_ns(timebase_clock_default());
+        took[i] = timebase_arch_ticks_ordered() - begin;
+    }
+    qsort(took, BATCHES, sizeof(took[0]), compare);
+    return (double)took[BATCHES / 2] / CALLS;
+}
+
+static void the_cost_of_a_reading_is_told(void **state)
+{
+    (void)state;
+    double plain = median_cost();
+    correct(true);
+    double corrected = median_cost();
+    print_message("mono: %.1f ticks, corrected by CPU %.1f: %.2f\n", plain, corrected,
+                  corrected / plain);
+}
+
 /* ---- between threads ----------------------------------------------------------------------- */
 
 static struct {
@@ -181,6 +215,7 @@ int main(void)
         cmocka_unit_test_teardown(no_inline_code_reads_by_it, end),
         cmocka_unit_test_teardown(ticks_convert_as_they_are_read, end),
         cmocka_unit_test_teardown(a_loop_ends_at_the_tick_of_its_time, end),
+        cmocka_unit_test_teardown(the_cost_of_a_reading_is_told, end),
         cmocka_unit_test_teardown(nothing_goes_back_between_threads, end),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference's counter by the kernel's clock: its pace, its doubt, and whether it keeps going. */
+/* The reference's counter by the kernel's clock: its pace, its doubt, whether it keeps going. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
