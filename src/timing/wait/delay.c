@@ -31,6 +31,7 @@ static void follow_run(struct waiter *waiter, enum delay_kind kind, uint64_t cou
     double believed = (double)count * learnt->run_ticks;
     if (waiter->is_calibrating || believed * learnt->period_ns < FOLLOWED_DELAY_NS / 2)
         return;
+    waiter->run.value = learnt->run_ticks;
     estimate_learn(&waiter->run, run, (double)count, waiter->vernier.step_ticks + MORE_TICKS);
     learnt->run_ticks = waiter->run.value;
 }

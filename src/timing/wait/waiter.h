@@ -67,7 +67,7 @@ struct waiter_learnt {
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* the stages take so long then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
-    double tail_cycles[WAITER_WAYS]; /* exact ways: last reading to event without a run: a property of the code */
+    double tail_cycles[WAITER_WAYS]; /* last reading to event without a run: a property of the code */
     double brief_extra_cycles;   /* a brief sample's readings are so much further apart, likewise */
     double entry_ticks;    /* the polls end so long before the sample is to begin */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
