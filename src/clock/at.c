@@ -7,21 +7,29 @@
 
 #include <timebase/error.h>
 
-/* Has nobody renewed these lines in time for a tick? A hint: the lines may be changing. */
-static bool is_silent_at(const struct timebase_page *page, uint64_t ticks)
+/*
+ * Has nobody renewed these lines in time for a tick, or is it before them? A hint: the lines may be
+ * changing.
+ */
+static bool is_off(const struct timebase_page *page, uint64_t ticks)
 {
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     const struct timebase_lines *lines = &page->copy[seq & 1];
     uint64_t d = ticks - timebase_page_word(&lines->after.start_ticks);
-    return seq != 0 && (int64_t)d >= 0 && d >= timebase_page_word(&lines->validity.silent_ticks);
+    if ((int64_t)d < 0)
+        return seq != 0 && (int64_t)(ticks - timebase_page_word(&lines->before.start_ticks)) < 0;
+    return seq != 0 && d >= timebase_page_word(&lines->validity.silent_ticks);
 }
 
-/* In a process that reads ticks but never the time, only this renews the page. */
+/*
+ * In a process that reads ticks but never the time, only this renews the page; and only this notices
+ * a counter that went back.
+ */
 static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks,
                                         struct timebase_page *own)
 {
     struct timebase_page *page = cell->kind->lines(cell, own);
-    if (is_silent_at(page, ticks) && is_silent_at(page, timebase_ticks_ordered()))
+    if (is_off(page, ticks) && is_off(page, timebase_ticks_ordered()))
         timebase_clock_maintain(cell_handle(cell));
     return page;
 }

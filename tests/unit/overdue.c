@@ -102,6 +102,29 @@ static void a_conversion_renews_a_page_that_has_become_silent(void **state)
     assert_true((int64_t)(now - page->copy[page->seq & 1].after.start_ticks) < 0);
 }
 
+/* The counter is before all lines by now, as it was for the tick. A tick of long ago is another. */
+static void a_conversion_renews_a_page_that_the_counter_has_gone_back_from(void **state)
+{
+    struct own_clock idle = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    struct timebase_page *page = cell_lines_page(&idle.cell);
+    struct timebase_instant then;
+    (void)state;
+    moved_ns = 0;
+    draw_first_lines(&idle);
+    wait_until(followed_ns(&idle) + MS);
+    uint64_t seq = page->seq, now = timebase_ticks_ordered(), hour = (uint64_t)1 << 43;
+    struct timebase_lines *lines = &page->copy[seq & 1];
+    timebase_at(own_handle(&idle), lines->before.start_ticks - hour, &then);
+    assert_true(page->seq == seq);
+    lines->before.start_ticks += hour;
+    lines->slew.start_ticks += hour;
+    lines->after.start_ticks += hour;
+    int64_t before_ns = moved_now();
+    timebase_at(own_handle(&idle), now, &then);
+    assert_true(page->seq > seq);
+    assert_true(then.mono_ns > before_ns - SECOND && then.mono_ns < moved_now() + SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +132,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_reference_that_went_ahead_is_believed, begin, end),
         cmocka_unit_test_setup_teardown(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back, begin, end),
         cmocka_unit_test(a_conversion_renews_a_page_that_has_become_silent),
+        cmocka_unit_test(a_conversion_renews_a_page_that_the_counter_has_gone_back_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
