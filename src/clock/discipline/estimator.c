@@ -179,6 +179,16 @@ static void learn_scatter(struct estimator *estimator, struct fixed predicted,
     scatter_learn(&estimator->scatter, &sample);
 }
 
+/* How far they are apart beyond what the slope may be wrong by. */
+static int64_t parted_ns(const struct estimator *estimator, struct fixed predicted,
+                         const struct estimator_point *point)
+{
+    uint64_t ticks = point->ticks - estimator->newest.ticks;
+    uint64_t slope_ns = timebase_multiply_high(ticks, estimator->period_error_frac);
+    uint64_t size_ns = run_distance(point->ns, predicted.ns);
+    return size_ns > slope_ns ? (int64_t)(size_ns - slope_ns) : 0;
+}
+
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point)
 {
@@ -198,7 +208,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     /* No slew excuses what a machine asleep has missed, however short against the time elapsed. */
     int64_t slewing_ns = estimator->has_slept ? 0 : elapsed_ns;
     estimator->has_slept = false;
-    if (estimator_is_jump(point->ns - predicted.ns, slewing_ns)) {
+    if (estimator_is_jump(parted_ns(estimator, predicted, point), slewing_ns)) {
         restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }
