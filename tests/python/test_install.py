@@ -93,7 +93,7 @@ def test_the_daemon_reads_the_configuration_that_was_installed_with_it(prefix):
 def test_installing_again_keeps_what_the_administrator_wrote(build, prefix):
     config = prefix / "etc/timebase/timebased.conf"
     config.write_text("drift = 30\n")
-    must("meson", "install", "-C", build, "--no-rebuild")
+    must("meson", "install", "-C", build)
     assert config.read_text() == "drift = 30\n"
 
 
@@ -115,7 +115,17 @@ def test_the_unit_starts_the_daemon_that_was_installed_with_it(prefix):
 
 
 @pytest.mark.slow
-def test_daemon_and_command_work_together(prefix, tmp_path):
+def test_systemd_takes_the_unit_and_finds_it_confined(prefix):
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze here")
+    unit = prefix / "lib/systemd/system/timebased.service"
+    assert must("systemd-analyze", "verify", "--man=no", unit) == ""
+    # Tenths: 2.0 of 10.
+    must("systemd-analyze", "security", "--offline=true", "--threshold=20", unit)
+
+
+@pytest.mark.slow
+def test_daemon_and_command_work_together(prefix, others, tmp_path):
     if not HAS_CFFI:
         pytest.skip("the system's Python has no cffi (python3-cffi): no command was built")
     page = tmp_path / "timebase/page"
@@ -125,7 +135,7 @@ def test_daemon_and_command_work_together(prefix, tmp_path):
     try:
         while " made" not in daemon.stderr.readline():
             assert daemon.poll() is None
-        done = command(prefix, "status", f"--page={page}", "--json")
+        done = command(prefix, others, "status", f"--page={page}", "--json")
         document = json.loads(done.stdout)
         assert document["page_path"] == str(page) and document["page"] is not None
         assert done.returncode == document["exit_code"]
@@ -137,32 +147,44 @@ def test_daemon_and_command_work_together(prefix, tmp_path):
 # ---- the command
 
 
-def command(prefix, *arguments, **environment):
-    """The installed one. What it needs of others, the system's Python finds in this venv."""
-    return run(
-        prefix / "bin/timebase",
-        *arguments,
-        PYTHONPATH=sysconfig.get_path("purelib"),
-        **environment,
-    )
+@pytest.fixture(scope="module")
+def others(tmp_path_factory):
+    """What the command needs of others: the modules of this venv, without ours."""
+    folder = tmp_path_factory.mktemp("others")
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.lstrip(".").startswith("timebase"):
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+def command(prefix, others, *arguments, **environment):
+    return run(prefix / "bin/timebase", *arguments, PYTHONPATH=others, **environment)
 
 
 @pytest.mark.slow
-def test_the_command_runs_the_modules_that_were_installed_with_it(prefix, libdir):
+def test_the_command_runs_the_modules_that_were_installed_with_it(prefix, libdir, others):
     if not HAS_CFFI:
         pytest.skip("the system's Python has no cffi (python3-cffi): no command was built")
-    done = command(prefix, "--version", PYTHONVERBOSE="1")
+    done = command(prefix, others, "--version", PYTHONVERBOSE="1")
     assert done.returncode == 0 and done.stdout.startswith("timebase 0.")
     assert str(libdir / "timebase/python/timebase/cli/__init__.py") in done.stderr
-    assert str(Path(sysconfig.get_path("purelib")) / "timebase/") not in done.stderr
-    assert json.loads(command(prefix, "now", "--json").stdout)["ticks"] > 0
-
-
-# ---- a package's root
+    assert json.loads(command(prefix, others, "now", "--json").stdout)["ticks"] > 0
 
 
 @pytest.mark.slow
-def test_below_usr_all_is_where_systems_have_it(build, prefix, tmp_path):
+def test_what_was_installed_can_be_taken_away_but_for_the_configuration(build, prefix, tmp_path):
+    must("meson", "install", "-C", build, DESTDIR=tmp_path)
+    assert len(list(tmp_path.rglob("*"))) > 200
+    must("ninja", "-C", build, "uninstall", DESTDIR=tmp_path)
+    left = [path for path in tmp_path.rglob("*") if not path.is_dir()]
+    assert left == [Path(f"{tmp_path}{prefix}/etc/timebase/timebased.conf")]
+
+
+# ---- away again, and below /usr
+
+
+@pytest.mark.slow
+def test_below_usr_all_is_where_systems_have_it(build, prefix, others, tmp_path):
     must(
         "meson", "configure", build, "-Dprefix=/usr", "-Dpython_dir=/usr/lib/python3/dist-packages"
     )
@@ -172,6 +194,7 @@ def test_below_usr_all_is_where_systems_have_it(build, prefix, tmp_path):
         # Of itself Meson would leave /etc as it was for /usr.
         own = ["-Dsysconfdir=etc", "-Dpython_dir="]
         must("meson", "configure", build, f"-Dprefix={prefix}", *own)
+        must("ninja", "-C", build, "build.ninja")
     for path in (
         "etc/timebase/timebased.conf",
         "usr/lib/systemd/system/timebased.service",
@@ -188,18 +211,9 @@ def test_below_usr_all_is_where_systems_have_it(build, prefix, tmp_path):
         assert (tmp_path / "usr/share/man/man1/timebase.1").is_file()
         assert (tmp_path / "usr/share/bash-completion/completions/timebase").is_file()
         assert (modules / "timebase/_libs/libtimebase_python.so").is_file()
-        environment = {"PYTHONPATH": f"{modules}:{sysconfig.get_path('purelib')}"}
+        environment = {"PYTHONPATH": f"{modules}:{others}"}
         done = run(tmp_path / "usr/bin/timebase", "--version", **environment)
         assert done.stdout.startswith("timebase 0."), done.stderr
-
-
-@pytest.mark.slow
-def test_what_was_installed_can_be_taken_away_but_for_the_configuration(build, prefix, tmp_path):
-    must("meson", "install", "-C", build, "--no-rebuild", DESTDIR=tmp_path)
-    assert len(list(tmp_path.rglob("*"))) > 200
-    must("ninja", "-C", build, "uninstall", DESTDIR=tmp_path)
-    left = [path for path in tmp_path.rglob("*") if not path.is_dir()]
-    assert left == [Path(f"{tmp_path}{prefix}/etc/timebase/timebased.conf")]
 
 
 # ---- who uses the library
