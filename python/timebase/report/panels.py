@@ -65,11 +65,20 @@ def _legends(figure: Figure, every_axes) -> None:
     look = {"fontsize": 7.5, "handlelength": 2.4}
     if labels and all(other == labels[0] for other in labels):
         handles = next(handles for handles, labels in found if labels)
-        figure.legend(handles, labels[0], loc="outside lower left", ncols=2, **look)
+        _legend_below(figure, handles, labels[0], look)
     else:
         for axes, (_, labels) in zip(every_axes, found):
             if labels:
                 axes.legend(loc="best", **look)
+
+
+def _legend_below(figure: Figure, handles, labels: list, look: dict) -> None:
+    try:
+        figure.legend(handles, labels, loc="outside lower left", ncols=2, **look)
+    except ValueError:  # matplotlib 3.6: its layout knows no legend of a whole figure
+        high = LINE_IN * (len(labels) + 3) / 2 / figure.get_figheight()
+        figure.get_layout_engine().set(rect=(0, high, 1, 1 - high))
+        figure.legend(handles, labels, loc="lower left", ncols=2, **look)
 
 
 def _axis(axes, which: str, asked: dict) -> None:
