@@ -9,7 +9,7 @@ RESULTS = build/test-results
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
 	sanitize guests guests-quick fuzz model mutants mutants-fixed languages languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
-	venv
+	venv deb packages
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -31,7 +31,7 @@ test-quick: ## what to run before each commit, within three minutes
 
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
 	@scripts/test setup native portable clang python languages-check sanitize cross guests model fuzz \
-		mutants worlds
+		mutants worlds packages
 
 setup: venv
 	@scripts/setup chrony cross model fuzz guests cpp rust go lisp
@@ -115,6 +115,14 @@ languages-quick: base
 languages: base venv ## what a reading costs in each language: bench/results/languages.md
 	@scripts/languages bench
 	$(BIN)/python bench/languages.py $(ARGS)
+
+deb: base ## Debian packages of what is committed: build/deb
+	@scripts/setup deb
+	scripts/deb
+
+packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest tests/packages --junitxml=$(RESULTS)/packages.xml
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""The Debian packages of build/deb in a fresh minimal system: installed, run, upgraded, purged.
+
+`make packages` builds them first. The system is made once, with what the packages depend on, by
+mmdebstrap (build/packages-base.tar; remove it to have it made anew), and unpacked for each run. The
+tests of this file are one story, told in order. They need root, for chroot.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILT = ROOT / "build/deb"
+BASE = ROOT / "build/packages-base.tar"
+NAMES = ("libtimebase1", "libtimebase-dev", "timebased", "python3-timebase", "timebase-tools")
+# All that ours depend on or recommend, so that what is left in the end is ours alone.
+OTHERS = (
+    "python3-cffi-backend",
+    "python3-jinja2",
+    "python3-matplotlib",
+    "python3-numpy",
+    "python3-prometheus-client",
+    "python3-rich",
+    "python3-typer",
+    "systemd-standalone-sysusers",
+)
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# What others write who install anything at all.
+NOT_OURS = re.compile(
+    r"/(var/(log|cache|lib/(dpkg|apt|systemd))|run|tmp|proc|sys|dev|packages)(/|$)"
+    r"|/root/\.(cache|config)(/|$)"  # matplotlib's
+    r"|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|/etc/ld\.so\.cache$|/etc/\.pwd\.lock$"
+)
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot"),
+    pytest.mark.skipif(not shutil.which("mmdebstrap"), reason="no mmdebstrap: make packages"),
+]
+
+
+def codename():
+    return platform.freedesktop_os_release()["VERSION_CODENAME"]
+
+
+class System:
+    """A folder that is a whole system; what runs in it sees our kernel's files, and no others."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def command(self, *words):
+        mounts = "".join(
+            f"mount --rbind /{name} {self.folder}/{name}; " for name in ("proc", "sys", "dev")
+        )
+        inside = f'exec chroot {self.folder} env -i PATH={PATH} DEBIAN_FRONTEND=noninteractive "$@"'
+        return ["unshare", "--mount", "sh", "-ec", mounts + inside, "sh", *map(str, words)]
+
+    def run(self, *words):
+        return subprocess.run(self.command(*words), capture_output=True, text=True, check=False)
+
+    def must(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def files(self):
+        found = set()
+        for folder, folders, files in os.walk(self.folder):
+            inside = "/" + os.path.relpath(folder, self.folder).removeprefix(".").lstrip("/")
+            for name in (*files, *folders):
+                path = os.path.join(inside, name)
+                if not NOT_OURS.match(path):
+                    found.add(path)
+        return found
+
+    def users(self):
+        return (self.folder / "etc/passwd").read_text(), (self.folder / "etc/group").read_text()
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    if not BASE.exists():
+        part = BASE.with_suffix(".part.tar")
+        make = ["mmdebstrap", "--variant=apt", f"--include={','.join(OTHERS)}", codename(), part]
+        subprocess.run(make, check=True)
+        part.rename(BASE)
+    folder = tmp_path_factory.mktemp("system")
+    subprocess.run(["tar", "-xf", BASE, "-C", folder, "--exclude=./dev/*"], check=True)
+    folder.chmod(0o755)
+    return System(folder)
+
+
+@pytest.fixture(scope="module")
+def before(fresh):
+    return fresh.files(), fresh.users()
+
+
+def package_files(folder):
+    return [next(folder.glob(f"{name}_*.deb")) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def system(fresh, before):
+    """With our packages, as a user installs them."""
+    folder = fresh.folder / "packages"
+    folder.mkdir()
+    paths = [shutil.copy(path, folder) for path in package_files(BUILT)]
+    inside = [f"/packages/{Path(path).name}" for path in paths]
+    fresh.must("apt-get", "install", "-q", "-y", "--no-install-recommends", *inside)
+    return fresh
+
+
+def test_all_is_installed(system):
+    for name in NAMES:
+        assert system.must("dpkg-query", "-W", "-f", "${db:Status-Status}", name) == "installed"
+
+
+def test_the_service_has_its_user_and_a_configuration_that_is_good(system):
+    assert "timebase:" in system.users()[0]
+    told = system.must("timebased", "--check")
+    assert told.startswith("# read: /etc/timebase/timebased.conf\n")
+
+
+CALENDAR = '[[unit]]\nname = "a"\nduration = "1ms"\nnone = true\n'
+
+
+@pytest.mark.parametrize(
+    "words, codes",
+    [
+        ("--version", {0}),
+        ("now", {0}),
+        ("now --json", {0}),
+        ("doctor --json", {0, 1}),  # the machine's matter
+        ("status --json", {3}),  # no daemon yet
+        ("watch --private --count=1 --json", {0}),
+        ("bench --rounds=3 --calls=10 --json", {0}),
+        ("accuracy --quick --only=delay --out=/tmp/accuracy --json", {0}),
+        ("report --quick --out=/tmp/report.html", {0}),
+        ("convert 1", {1}),  # no timeline yet
+    ],
+)
+def test_each_command_runs(system, words, codes):
+    done = system.run("timebase", *words.split())
+    assert done.returncode in codes, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if "--json" in words:
+        json.loads(done.stdout)
+
+
+def test_run_names_what_the_distribution_lacks(system):
+    """pydantic is suggested only, for Debian 12 has none that is new enough."""
+    (system.folder / "tmp/calendar.toml").write_text(CALENDAR)
+    done = system.run("timebase", "run", "/tmp/calendar.toml", "--check")
+    assert done.returncode == 0 or (done.returncode == 1 and "pydantic" in done.stderr)
+
+
+def test_the_readings_are_the_fast_ones(system):
+    code = "import timebase; from timebase.api.reader import is_fast; print(is_fast)"
+    assert system.must("/usr/bin/python3", "-c", code) == "True\n"
+
+
+def test_programs_are_built_with_the_packages(system, tmp_path):
+    """By this machine's compiler, with the headers and libraries of that one."""
+    source = tmp_path / "p.c"
+    source.write_text(
+        "#include <timebase.h>\nint main(void)\n"
+        "{ return timebase_utc_ns(timebase_clock_default()) > 0 ? 0 : 1; }\n"
+    )
+    usr = system.folder / "usr"
+    libraries = next((usr / "lib").glob("*/libtimebase.so")).parent
+    out = system.folder / "tmp/p"
+    command = ["cc", f"-I{usr}/include", source, "-o", out, f"-L{libraries}", "-ltimebase"]
+    subprocess.run(command, check=True)
+    assert "libtimebase.so.1" in system.must("ldd", "/tmp/p")
+    system.must("/tmp/p")
+
+
+def test_the_pages_are_where_man_looks(system):
+    for page in (
+        "man1/timebase.1",
+        "man3/timebase_utc_ns.3",
+        "man5/timebased.conf.5",
+        "man8/timebased.8",
+    ):
+        name = f"/usr/share/man/{page}.gz"
+        owned = "timebase" in system.run("dpkg", "-S", name).stdout
+        assert owned, name
+
+
+def test_daemon_and_command_meet_at_the_page(system):
+    daemon = subprocess.Popen(
+        system.command("timebased", "--user=timebase"), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        while " made" not in daemon.stderr.readline():
+            assert daemon.poll() is None
+        document = json.loads(system.run("timebase", "status", "--json").stdout)
+        assert document["page_path"] == "/run/timebase/page" and document["page"] is not None
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        daemon.communicate()
+
+
+def newer(path, folder):
+    """The same package, of the next version."""
+    tree = folder / path.stem
+    subprocess.run(["dpkg-deb", "-R", path, tree], check=True)
+    control = tree / "DEBIAN/control"
+    version = re.search(r"^Version: (.*)$", control.read_text(), re.MULTILINE)[1]
+    text = control.read_text().replace(f"Version: {version}", f"Version: {version}+next")
+    control.write_text(text.replace(f"(= {version})", f"(= {version}+next)"))
+    out = folder / f"{path.stem}+next.deb"
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "-b", tree, out], check=True, capture_output=True
+    )
+    return out
+
+
+def test_an_upgrade_keeps_what_the_administrator_wrote(system, tmp_path):
+    config = system.folder / "etc/timebase/timebased.conf"
+    config.write_text("drift = 20\n")
+    for path in package_files(BUILT):
+        shutil.copy(newer(path, tmp_path), system.folder / "packages")
+    inside = [f"/packages/{path.name}" for path in (system.folder / "packages").glob("*+next.deb")]
+    system.must("apt-get", "install", "-q", "-y", "--no-install-recommends", *inside)
+    assert system.must("dpkg-query", "-W", "-f", "${Version}", "timebased").endswith("+next")
+    assert config.read_text() == "drift = 20\n"
+    system.must("timebase", "now")
+
+
+def test_nothing_is_left_after_a_purge(system, before):
+    history = system.folder / "var/lib/timebase/timeline"
+    history.mkdir(parents=True)
+    system.must("apt-get", "purge", "-q", "-y", *NAMES)
+    files, users = before
+    assert sorted(system.files() - files) == []
+    assert sorted(files - system.files()) == []
+    assert system.users() == users
+    assert not (system.folder / "run/timebase").exists()
