@@ -22,8 +22,8 @@ static bool is_off(const struct timebase_page *page, uint64_t ticks)
 }
 
 /*
- * In a process that reads ticks but never the time, only this renews the page; and only this notices
- * a counter that went back.
+ * In a process that reads ticks but never the time, only this renews the page, and notices that the
+ * counter went back.
  */
 static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks,
                                         struct timebase_page *own)

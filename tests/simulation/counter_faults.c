@@ -76,8 +76,8 @@ static void a_counter_that_goes_back_as_was_told_is_noticed_too(void **state)
 }
 
 /*
- * Idle for an hour, read once, and idle again: where the counter lands, the last line but one was in
- * force, and has been replaced.
+ * Idle for an hour, read once, and idle again. Where the counter lands, the last line but one was
+ * in force, and has been replaced.
  */
 static void a_counter_that_goes_back_into_idle_time_is_noticed(void **state)
 {

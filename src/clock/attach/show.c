@@ -147,8 +147,8 @@ static int publish_within(struct mirror *mirror, const struct timebase_lines *li
 }
 
 /*
- * Stops the followers first, and asks then whether what is shown has ended. A counter that went back
- * beyond it will not come to its end; nobody was told more than is shown there.
+ * Stops the followers first, and asks then whether what is shown has ended. A counter that went
+ * back beyond it will not come to its end; nobody was told more than is shown there.
  */
 static int replace(struct mirror *mirror, const struct timebase_lines *lines,
                    const struct view *shown, uint64_t now_ticks, uint64_t due_ticks)

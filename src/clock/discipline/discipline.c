@@ -16,6 +16,16 @@
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
 
+/* As wide as it is if a tick is as long as it can be: after a disruption that may be percents. */
+static struct estimator_point point_by(const struct estimator *estimator,
+                                       const struct discipline_sample *sample)
+{
+    struct estimator_point point = bracket_point(sample, estimator->period);
+    uint64_t ticks = bracket_ticks(sample) + sample->step_ticks + sample->spread_ticks;
+    point.width_ns += timebase_multiply_high(ticks, estimator->period_error_frac);
+    return point;
+}
+
 /*
  * The newest sample as a point. The very first one came before the length of a tick was known: the
  * second one corrects its width.
@@ -25,7 +35,7 @@ static struct estimator_point point_of(struct discipline *discipline,
 {
     struct estimator *estimator = &discipline->estimator;
     if (estimator->ready)
-        return bracket_point(sample, estimator->period);
+        return point_by(estimator, sample);
     if (estimator->count == 0)
         return bracket_point(sample, fixed_from_ns(1));
     struct fixed period = bracket_rough_period(&discipline->first, sample);
@@ -172,8 +182,9 @@ void discipline_distrust(struct discipline *discipline)
     if (!estimator->ready)
         return;
     estimator->count = 0;
-    estimator->period_error_frac = pace_add(
-        estimator->period_error_frac, fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1);
+    estimator->period_error_frac =
+        pace_add(estimator->period_error_frac,
+                 fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1);
     /* The next observation takes one off. */
     discipline->unreliable = UNRELIABLE_SAMPLES + 1;
 }
