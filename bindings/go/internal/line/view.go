@@ -93,3 +93,8 @@ func (l *Lines) Due(refresh uint64) uint64 {
 	}
 	return l.After.Start + refresh
 }
+
+// LeaveOut: do they say nothing of the tick now by themselves: due by then, or before them?
+func (l *Lines) LeaveOut(refresh, now uint64) bool {
+	return !l.Before.HasBegun(now) || int64(now-l.Due(refresh)) >= 0
+}

@@ -72,10 +72,10 @@ func readTo(lines *line.Lines, limit, now uint64) line.Instant {
 	return out
 }
 
-// hasParted: overdue lines are further from the kernel's clocks than their bound explains.
+// hasParted: lines that say nothing of now by themselves are further from the kernel's clocks than
+// their bound explains.
 func (m *Mirror) hasParted(lines *line.Lines) bool {
-	due := lines.Due(m.whole.Refresh())
-	if !hasPassed(due, counter.Ordered()) {
+	if !lines.LeaveOut(m.whole.Refresh(), counter.Ordered()) {
 		return false
 	}
 	clocks, ok := lookAtClocks()

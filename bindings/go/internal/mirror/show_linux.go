@@ -29,17 +29,17 @@ func (m *Mirror) show(lines line.Lines, refresh, now uint64) error {
 	due := lines.Due(refresh)
 	m.attachment.State = silence(&lines, now)
 	var parted error
-	if hasPassed(due, now) {
+	if lines.LeaveOut(refresh, now) {
 		now, parted = m.holdAgainstClocks(&lines, now)
 	}
-	shown, _, ok := m.shown.Lines()
+	old, _, ok := m.shown.Lines()
 	if !ok {
 		view := lines.ViewAt(now, page.LeaseNS)
 		m.publish(&lines, &view, due)
 		return parted
 	}
-	end := shown.After.Start + m.shown.Refresh()
-	if err := m.replace(&lines, end, now, due); err != nil {
+	shown := line.View{Lines: old, Refresh: m.shown.Refresh()}
+	if err := m.replace(&lines, &shown, now, due); err != nil {
 		return err
 	}
 	return parted
@@ -60,7 +60,7 @@ func silence(lines *line.Lines, now uint64) State {
 	return Expired
 }
 
-// holdAgainstClocks: if overdue lines have parted from the kernel's clocks, puts a line of the
+// holdAgainstClocks: if the lines have parted from the kernel's clocks, puts a line of the
 // reader's own there.
 func (m *Mirror) holdAgainstClocks(lines *line.Lines, now uint64) (uint64, error) {
 	clocks, ok := lookAtClocks()
@@ -70,7 +70,8 @@ func (m *Mirror) holdAgainstClocks(lines *line.Lines, now uint64) (uint64, error
 	}
 	*lines = clocks.lines(lines, offset)
 	err := fault.In(m.path, fault.Disrupted.Because("nobody renews its lines, and they have "+
-		"parted from the kernel's clocks: the machine slept, or the system clock was set; restart its writer"))
+		"parted from the kernel's clocks: the machine slept, the counter went back, or the system clock was "+
+		"set; restart its writer"))
 	if m.attachment.Err == nil { // the page is there, and its lines are not shown: a refusal, too
 		m.attachment.Refusals++
 		m.attachment.Err = err
@@ -78,12 +79,18 @@ func (m *Mirror) holdAgainstClocks(lines *line.Lines, now uint64) (uint64, error
 	return clocks.before, err
 }
 
-// replace stops the followers first, and asks then whether what is shown has ended.
-func (m *Mirror) replace(lines *line.Lines, end, now, due uint64) error {
+// replace stops the followers first, and asks then whether what is shown has ended. A counter that
+// went back beyond it will not come to its end; nobody was told more than is shown there.
+func (m *Mirror) replace(lines *line.Lines, shown *line.View, now, due uint64) error {
 	old, _, _ := m.whole.Lines()
+	end := shown.End()
 	floor := m.stopFollowers(&old, end, now)
 	defer m.follow.open()
-	if hasPassed(end+1, counter.Ordered()) {
+	hasGoneBack := !shown.Lines.Before.HasBegun(now)
+	if hasGoneBack {
+		floor.start = now
+	}
+	if hasGoneBack || hasPassed(end+1, counter.Ordered()) {
 		m.publishAbove(lines, &floor, now, due)
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"timebase.example/timebase/internal/counter"
 	"timebase.example/timebase/internal/fault"
 	"timebase.example/timebase/internal/line"
+	"timebase.example/timebase/internal/page"
 )
 
 // sleeping moves the kernel's clocks, as a sleep moves them against the counter.
@@ -56,6 +57,76 @@ func TestOverdueLinesThatHavePartedAreNotFollowed(t *testing.T) {
 	go func() { age(40); m.mu.Unlock() }()
 	age(25)
 	if now := m.Read(); status(now) != line.Unreliable {
+		t.Errorf("%+v", now)
+	}
+}
+
+// goBack: the counter stands `by` ticks before where it was. The counter cannot be moved, so all that
+// the mirror has kept is moved the other way.
+func goBack(m *Mirror, by uint64) {
+	later := func(l line.Lines) line.Lines {
+		for _, of := range []*line.Line{&l.Before, &l.Slew, &l.After} {
+			of.Start += by
+		}
+		return l
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = later(m.lines)
+	m.changed += by
+	m.lookUp += by
+	for _, p := range []*page.Page{m.shown, m.whole} {
+		lines, _, _ := p.Lines()
+		moved := later(lines)
+		p.Publish(&moved, p.Refresh())
+	}
+}
+
+// onTheClocks reads, and fails if that is not between two looks at the clocks, or not UNRELIABLE.
+func onTheClocks(t *testing.T, m *Mirror) line.Instant {
+	t.Helper()
+	first, _ := lookAtClocks()
+	now := m.Read()
+	last, _ := lookAtClocks()
+	if status(now) != line.Unreliable || isOutside(now.UTC, first.utc, last.utc, 5_000_000) {
+		t.Errorf("%+v, and the clocks %+v, %+v", now, first, last)
+	}
+	return now
+}
+
+// The writer's lines are as good as new there, and nobody draws them that far back.
+func TestLinesAreNotDrawnBackForACounterThatWentBack(t *testing.T) {
+	mono, _ := sleeping(t)
+	w := newWriter(t)
+	m := attach(t, w)
+	before := m.Read()
+	lines := w.Lines()
+	tenMinutes := 600 * lines.Ticks(1_000_000_000)
+	goBack(m, tenMinutes)
+	mono.Store(-5_000_000) // the lines were ahead of the clock
+	now := onTheClocks(t, m)
+	if now.Mono < before.Mono {
+		t.Errorf("%+v after %+v", now, before)
+	}
+	if a := m.Attachment(); !errors.Is(a.Err, fault.Disrupted) {
+		t.Errorf("%+v", a)
+	}
+	at := m.Lines()
+	if then := at.At(now.Ticks); status(then) != line.Unreliable {
+		t.Errorf("%+v", then)
+	}
+	age(25)
+	onTheClocks(t, m)
+	// The same for who finds another at the lock: it waits for it, once.
+	goBack(m, tenMinutes)
+	m.mu.Lock()
+	go func() { age(40); m.mu.Unlock() }()
+	onTheClocks(t, m)
+	if err := w.Publish(); err != nil {
+		t.Fatal(err)
+	}
+	age(25)
+	if now := m.Read(); status(now) != line.Synchronized {
 		t.Errorf("%+v", now)
 	}
 }
