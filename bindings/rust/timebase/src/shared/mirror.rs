@@ -305,7 +305,7 @@ impl SharedPage {
     ) -> Result<(), Error> {
         let mut parted = Ok(());
         lines.silence(now_ticks);
-        if has_passed(lines.due_ticks(refresh_ticks), now_ticks) {
+        if lines.leave_out(refresh_ticks, now_ticks) {
             let moment = Moment::look();
             if moment.has_parted(&lines, offset_ns) {
                 lines = moment.lines(&lines, offset_ns);
@@ -329,11 +329,13 @@ impl SharedPage {
         self.shown_page().publish(&view.lines, view.refresh_ticks);
     }
 
-    /// Readers follow what is shown to its end: what takes its place begins no lower.
+    /// Readers follow what is shown to its end: what takes its place begins no lower. A counter that
+    /// went back beyond it will not come to its end; nobody was told more than is shown there.
     fn replace(&self, lines: &Lines, shown: &View, now_ticks: u64) -> Result<(), Error> {
         let old = &shown.lines;
         let end = shown.end();
-        if !has_passed(end.wrapping_add(1), ticks_ordered()) {
+        let has_gone_back = !old.before.has_begun(now_ticks);
+        if !has_gone_back && !has_passed(end.wrapping_add(1), ticks_ordered()) {
             let is_below = |ticks| lines.at(ticks).mono_ns < old.at(ticks).mono_ns;
             if is_below(now_ticks) || is_below(end) {
                 return Err(Error::Busy);
@@ -341,7 +343,7 @@ impl SharedPage {
             self.publish(lines, &View::at(lines, now_ticks));
             return Ok(());
         }
-        let start = later(end.wrapping_add(1), now_ticks);
+        let start = if has_gone_back { now_ticks } else { later(end.wrapping_add(1), now_ticks) };
         let floor_ns = old.at(end).mono_ns.max(self.drawn_on_ns.load(Ordering::Acquire));
         if lines.at(start).mono_ns < floor_ns {
             let view = View::join(lines, &old.after, start, floor_ns);
@@ -432,54 +434,4 @@ impl core::fmt::Debug for SharedPage {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    /// A page on this machine's clocks, written once, at a pace that is about right, and with a
-    /// bound that covers how wrong it is.
-    fn publish(path: &Path) {
-        let (first, then) = (Moment::look(), std::time::Instant::now());
-        std::thread::sleep(Duration::from_millis(20));
-        let ns = then.elapsed().as_nanos();
-        let ticks = u128::from(ticks_ordered() - first.ticks_before);
-        let mut lines = Lines::default();
-        lines.after.period_ns = (ns / ticks) as u32;
-        lines.after.period_frac = ((ns << 64) / ticks) as u64;
-        lines.validity.silent_ticks = 1 << 50;
-        lines.validity.void_ticks = 1 << 51;
-        lines = Moment::look().lines(&lines, 0);
-        for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
-            line.maxerror_ns = 1 << 40;
-        }
-        lines.set_status(Status::Synchronized);
-        let page = Page::begin(counter_id());
-        page.publish(&lines, 1 << 40);
-        // SAFETY: a page is so many bytes, without gaps.
-        let bytes = unsafe { &*(&raw const page).cast::<[u8; Page::SIZE]>() };
-        std::fs::write(path, bytes).unwrap();
-    }
-
-    #[test]
-    fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
-        let folder = std::env::temp_dir().join(format!("timebase-moved-{}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-        let path = folder.join("page");
-        publish(&path);
-        let shared = SharedPage::attach(&path).unwrap();
-        std::fs::remove_dir_all(&folder).unwrap();
-
-        assert_eq!(shared.now().status(), Status::Synchronized);
-        shared.lock().moved.pretend(Some(u64::MAX)); // another one now, or none
-        shared.renew().unwrap();
-        assert_eq!(shared.now().status(), Status::Unreliable);
-        assert_eq!(shared.at(ticks_ordered()).status(), Status::Unreliable);
-        shared.lock().moved.pretend(None);
-        shared.renew().unwrap();
-        assert_eq!(shared.now().status(), Status::Unreliable);
-        shared.lock().moved.note_page(7);
-        shared.renew().unwrap();
-        assert_eq!(shared.now().status(), Status::Synchronized);
-    }
-}
+mod tests;

@@ -65,6 +65,12 @@ impl Lines {
         self.after.start_ticks.wrapping_add(horizon)
     }
 
+    /// Do they say nothing of this tick by themselves: due by then, or before them?
+    pub(super) fn leave_out(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
+        let overdue = now_ticks.wrapping_sub(self.due_ticks(refresh_ticks));
+        !self.before.has_begun(now_ticks) || overdue as i64 >= 0
+    }
+
     /// Gives the lines the status that they have at this tick by their own expiry.
     pub(super) fn silence(&mut self, now_ticks: u64) {
         let d = now_ticks.wrapping_sub(self.after.start_ticks);

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//! What cannot be seen from outside: a machine that moved, a counter that went back.
+
+use super::super::kernel_clock_ns;
+use super::*;
+use rustix::time::ClockId;
+use std::os::unix::fs::PermissionsExt;
+
+/// A page on this machine's clocks, written once, at a pace that is about right, and with a
+/// bound that covers how wrong it is.
+fn publish(path: &Path) {
+    let (first, then) = (Moment::look(), std::time::Instant::now());
+    std::thread::sleep(Duration::from_millis(20));
+    let ns = then.elapsed().as_nanos();
+    let ticks = u128::from(ticks_ordered() - first.ticks_before);
+    let mut lines = Lines::default();
+    lines.after.period_ns = (ns / ticks) as u32;
+    lines.after.period_frac = ((ns << 64) / ticks) as u64;
+    lines.validity.silent_ticks = 1 << 50;
+    lines.validity.void_ticks = 1 << 51;
+    lines = Moment::look().lines(&lines, 0);
+    for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
+        line.maxerror_ns = 1 << 40;
+    }
+    lines.set_status(Status::Synchronized);
+    let page = Page::begin(counter_id());
+    page.publish(&lines, 1 << 40);
+    // SAFETY: a page is so many bytes, without gaps.
+    let bytes = unsafe { &*(&raw const page).cast::<[u8; Page::SIZE]>() };
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// A clock that is attached to such a page, whose file is gone.
+fn attached(name: &str) -> SharedPage {
+    let folder = std::env::temp_dir().join(format!("timebase-{name}-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let path = folder.join("page");
+    publish(&path);
+    let shared = SharedPage::attach(&path).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    shared
+}
+
+#[test]
+fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
+    let shared = attached("moved");
+    assert_eq!(shared.now().status(), Status::Synchronized);
+    shared.lock().moved.pretend(Some(u64::MAX)); // another one now, or none
+    shared.renew().unwrap();
+    assert_eq!(shared.now().status(), Status::Unreliable);
+    assert_eq!(shared.at(ticks_ordered()).status(), Status::Unreliable);
+    shared.lock().moved.pretend(None);
+    shared.renew().unwrap();
+    assert_eq!(shared.now().status(), Status::Unreliable);
+    shared.lock().moved.note_page(7);
+    shared.renew().unwrap();
+    assert_eq!(shared.now().status(), Status::Synchronized);
+}
+
+/// The counter stands `by` ticks before where it was. It cannot be moved, so all that was kept is moved
+/// the other way; and `ahead_ns` further, as lines that are a little ahead of the clocks.
+fn go_back(shared: &SharedPage, by: u64, ahead_ns: u64) {
+    let later = |mut lines: Lines| {
+        for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
+            line.start_ticks = line.start_ticks.wrapping_add(by);
+            line.mono_ns += ahead_ns;
+        }
+        lines
+    };
+    let mut mirror = shared.lock();
+    mirror.lines = later(mirror.lines);
+    mirror.changed_ticks = mirror.changed_ticks.wrapping_add(by);
+    mirror.look_up_ticks = mirror.look_up_ticks.wrapping_add(by);
+    for page in [shared.shown_page(), &shared.whole] {
+        let (lines, refresh_ticks) = page.read_back().unwrap();
+        page.publish(&later(lines), refresh_ticks);
+    }
+}
+
+/// The writer's lines are as good as new there, and nobody draws them that far back.
+#[test]
+fn lines_are_not_drawn_back_for_a_counter_that_went_back() {
+    const AHEAD_NS: u64 = 5_000_000;
+    let shared = attached("back");
+    let before = shared.now();
+    let hour = 3600 * shared.lock().lines.ticks(1_000_000_000); // more than the bound explains
+    go_back(&shared, hour, AHEAD_NS);
+    let first_ns = kernel_clock_ns(ClockId::Realtime);
+    let now = shared.now();
+    let last_ns = kernel_clock_ns(ClockId::Realtime);
+    assert_eq!(now.status(), Status::Unreliable);
+    assert!(now.utc_ns >= first_ns - 1_000_000 && now.utc_ns <= last_ns + 1_000_000);
+    assert!(now.mono_ns >= before.mono_ns + AHEAD_NS as i64); // what could have been told
+    assert_eq!(shared.at(now.ticks).status(), Status::Unreliable);
+    assert_eq!(shared.renew(), Err(Error::Disrupted));
+}
