@@ -243,8 +243,8 @@ to unwind past here would leave C's frames behind without a word."
 (defun run-calendar (calendar waiter)
   "Run CALENDAR on this thread, which is WAITER's, until it is done or stopped: a list of UNIT-RESULT.
 Signals NOT-ADMITTED before anything is run if it has problems. A condition that a unit does not
-handle ends the run and is signalled when C has returned; so is UNIT-LEFT. Lisp is called some
-hundred ns to a few us after the unit's tick, and may collect garbage at any time."
+handle ends the run and is signalled when C has returned; so is UNIT-LEFT. Lisp is called after the
+unit's tick, and may collect garbage at any time."
   (let* ((held (held-by calendar 'run-calendar))
          (size (size-of unit-result))
          (count (length (calendar-functions calendar)))
