@@ -98,12 +98,18 @@ static void let_follow(struct mirror *mirror, enum follow how)
 
 /* ---- publishing */
 
-/* `due_ticks`: when the writer's lines want renewal; followers judge by it. */
+/*
+ * `due_ticks`: when the writer's lines want renewal; followers judge by it. The followers are let go
+ * between the two: before the new lines are there nobody may follow the old ones, and once the shown
+ * line is there readers are told later times than where the followers stand. This thread may lose its
+ * CPU for longer than a lease at each step. From then on their notes are of the new lines.
+ */
 static void publish(struct mirror *mirror, const struct timebase_lines *lines,
                     const struct view *view, uint64_t due_ticks)
 {
     uint64_t start = lines->after.start_ticks;
     publish_lines(&mirror->whole, lines, has_passed(start, due_ticks) ? due_ticks - start : 0);
+    let_follow(mirror, FOLLOW_OPEN);
     publish_lines(cell_lines_page(&mirror->cell), &view->lines, view->refresh_ticks);
 }
 
@@ -165,7 +171,8 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
         publish_above(mirror, lines, &floor, now_ticks, due_ticks);
     else
         error = publish_within(mirror, lines, &old, end, now_ticks, due_ticks);
-    let_follow(mirror, error == TIMEBASE_OK || floor.is_end ? FOLLOW_OPEN : FOLLOW_LINES);
+    if (error != TIMEBASE_OK) /* the old lines stay, with what is noted of them */
+        let_follow(mirror, floor.is_end ? FOLLOW_OPEN : FOLLOW_LINES);
     return error;
 }
 

@@ -330,3 +330,27 @@ func TestReadersDoNotWaitForTheLock(t *testing.T) {
 		t.Errorf("the lines lay 20 us below what was told, and were not bridged: %+v", a)
 	}
 }
+
+// Whoever renews the lines loses its CPU for a lease within the publication: the others neither stand
+// still nor go back to where they stood before it.
+func TestARenewerThatLosesItsCPUStopsNobody(t *testing.T) {
+	w := newWriter(t)
+	m := attach(t, w)
+	m.mu.Lock()
+	age(25)
+	m.Read() // followed beyond the lease: what follows has to stop it
+	lines := w.Lines()
+	shown, _, _ := m.shown.Lines()
+	view := line.View{Lines: shown, Refresh: m.shown.Refresh()}
+	now := counter.Ordered()
+	m.stopFollowers(&lines, view.End(), now)
+	next := lines.ViewAt(now, page.LeaseNS)
+	m.publish(&lines, &next, lines.Due(1<<40))
+	first := m.Read()
+	age(25)
+	second := m.Read()
+	m.mu.Unlock()
+	if second.Mono-first.Mono < 24_000_000 {
+		t.Errorf("%d, and 25 ms later %d", first.Mono, second.Mono)
+	}
+}

@@ -85,7 +85,6 @@ func (m *Mirror) replace(lines *line.Lines, shown *line.View, now, due uint64) e
 	old, _, _ := m.whole.Lines()
 	end := shown.End()
 	floor := m.stopFollowers(&old, end, now)
-	defer m.follow.open()
 	hasGoneBack := !shown.Lines.Before.HasBegun(now)
 	if hasGoneBack {
 		floor.start = now
@@ -124,6 +123,7 @@ func (m *Mirror) publishAbove(lines *line.Lines, f *floor, now, due uint64) {
 // below it.
 func (m *Mirror) publishWithin(lines, old *line.Lines, end, now, due uint64) error {
 	if monoAt(lines, now) < monoAt(old, now) || monoAt(lines, end) < monoAt(old, end) {
+		m.follow.open() // the old lines stay, with what is noted of them
 		return fault.Busy
 	}
 	view := lines.ViewAt(now, page.LeaseNS)
@@ -131,7 +131,10 @@ func (m *Mirror) publishWithin(lines, old *line.Lines, end, now, due uint64) err
 	return nil
 }
 
-// publish: due is when the writer's lines want renewal; followers judge by it.
+// publish: due is when the writer's lines want renewal; followers judge by it. They are let go between
+// the two: before the new lines are there nobody may follow the old ones, and once the shown line is
+// there readers are told later times than where the followers stand. This goroutine may lose its CPU for
+// longer than a lease at each step. From then on their notes are of the new lines.
 func (m *Mirror) publish(lines *line.Lines, view *line.View, due uint64) {
 	refresh := uint64(0)
 	if start := lines.After.Start; hasPassed(start, due) {
@@ -139,6 +142,7 @@ func (m *Mirror) publish(lines *line.Lines, view *line.View, due uint64) {
 	}
 	m.follow.forget()
 	m.whole.Publish(lines, refresh)
+	m.follow.open()
 	m.shown.Publish(&view.Lines, view.Refresh)
 }
 

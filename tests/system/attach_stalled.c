@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that renews a process' lines loses its CPU within a publication, for longer than a lease.
+ * The others go on by what it has published so far.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "attached.h"
+#include "clock/attach/mirror.h"
+
+#define LONGER_THAN_A_LEASE_US 25000
+
+void __real_publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
+                          uint64_t refresh_ticks);
+void __wrap_publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
+                          uint64_t refresh_ticks);
+
+enum stall { NOWHERE, AFTER_THE_WHOLE_LINES, AFTER_THE_SHOWN_LINE };
+static enum stall stall;
+static int64_t last_ns, stood_still_ns;
+
+/* What readers on other CPUs would see meanwhile: none of them has the lock either. */
+static void read_through_the_stall(void)
+{
+    int64_t first_ns = timebase_mono_ns(shared);
+    assert_true(first_ns >= last_ns);
+    usleep(LONGER_THAN_A_LEASE_US);
+    last_ns = timebase_mono_ns(shared);
+    assert_true(last_ns >= first_ns);
+    stood_still_ns = LONGER_THAN_A_LEASE_US * 1000 - (last_ns - first_ns);
+}
+
+void __wrap_publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
+                          uint64_t refresh_ticks)
+{
+    bool is_shown = page == cell_lines_page(cell_of(shared));
+    bool is_whole = page == &mirror_of(cell_of(shared))->whole;
+    __real_publish_lines(page, lines, refresh_ticks);
+    if ((is_shown && stall == AFTER_THE_SHOWN_LINE) ||
+        (is_whole && stall == AFTER_THE_WHOLE_LINES)) {
+        stall = NOWHERE;
+        read_through_the_stall();
+    }
+}
+
+/* While somebody has the lock: the lines are followed beyond their lease, so what follows must stop it. */
+static void follow_beyond_the_lease(void)
+{
+    struct clock_hold hold;
+    assert_true(cell_try_lock(cell_of(shared), &hold));
+    usleep(LONGER_THAN_A_LEASE_US);
+    last_ns = timebase_mono_ns(shared);
+    writer_publish(&writer);
+    cell_unlock(cell_of(shared), &hold);
+}
+
+static void stall_after(enum stall where, bool are_followed)
+{
+    timebase_mono_ns(shared);
+    if (are_followed)
+        follow_beyond_the_lease();
+    else
+        usleep(LONGER_THAN_A_LEASE_US);
+    stall = where;
+    assert_true(timebase_mono_ns(shared) >= last_ns);
+    assert_int_equal(stall, NOWHERE);
+    read_for(60 * MS);
+}
+
+static void between_the_whole_lines_and_the_shown_line_time_goes_on(void **state)
+{
+    (void)state;
+    stall_after(AFTER_THE_WHOLE_LINES, true);
+    stall_after(AFTER_THE_WHOLE_LINES, false);
+}
+
+static void after_the_shown_line_time_goes_on(void **state)
+{
+    (void)state;
+    stall_after(AFTER_THE_SHOWN_LINE, true);
+    assert_true(stood_still_ns < MS);
+    stall_after(AFTER_THE_SHOWN_LINE, false);
+    assert_true(stood_still_ns < MS);
+}
+
+static void read_upwards_for(int64_t ns)
+{
+    for (int64_t end_ns = kernel_now(CLOCK_MONOTONIC) + ns; kernel_now(CLOCK_MONOTONIC) < end_ns;) {
+        int64_t now_ns = timebase_mono_ns(shared);
+        assert_true(now_ns >= last_ns);
+        last_ns = now_ns;
+    }
+}
+
+/* Who has followed during the stall is not forgotten: lower lines begin above what it was told. */
+static void what_was_told_meanwhile_is_not_gone_back_behind(void **state)
+{
+    (void)state;
+    stall_after(AFTER_THE_SHOWN_LINE, true);
+    for (int i = 0; i < ATTEMPTS && attachment().joins == 0; i++) {
+        usleep(LONGER_THAN_A_LEASE_US);
+        writer_move(&writer, -10 * MS); /* lines that are wrong by so much */
+        writer_publish(&writer);
+        stall = AFTER_THE_SHOWN_LINE;
+        read_upwards_for(60 * MS);
+    }
+    assert_true(attachment().joins > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        A_PAGE(between_the_whole_lines_and_the_shown_line_time_goes_on),
+        A_PAGE(after_the_shown_line_time_goes_on),
+        A_PAGE(what_was_told_meanwhile_is_not_gone_back_behind),
+    };
+    return run_all(tests);
+}
