@@ -43,7 +43,7 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus)
 {
     if (cpus == NULL)
         return TIMEBASE_E_INVALID;
-    if (timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER && counter_correction() == NULL)
+    if (timebase_counter_id() == TIMEBASE_COUNTER_OS) /* on some processors it is the only one */
         return TIMEBASE_E_UNSUPPORTED;
     if (skew_is_outdated(&cpus->map))
         skew_open(&cpus->map, THROWS);
