@@ -46,6 +46,7 @@ static void restart(struct estimator *estimator, const struct estimator_point *p
     estimator->count = 0;
     estimator->utc = unknown;
     estimator->has_jumped = true;
+    estimator->has_slept = false;
     run_keep(estimator, point);
     estimator->newest = *point;
     estimator->value = fixed_from_ns(point->ns);
@@ -88,12 +89,13 @@ static bool is_some_counter(struct fixed period, struct fixed known)
 
 /*
  * A jump right after a jump: not the count but the rate has changed, and is learnt anew. Across one
- * jump alone a slope means nothing.
+ * jump alone a slope means nothing, nor across a sleep, which explains the second.
  */
 static void restart_after_jump(struct estimator *estimator, const struct estimator_point *point)
 {
     struct estimator_point last = estimator->newest;
-    bool is_rate = estimator->has_jumped && point->ns - last.ns >= BASELINE_MIN_NS &&
+    bool is_again = estimator->has_jumped && !estimator->has_slept;
+    bool is_rate = is_again && point->ns - last.ns >= BASELINE_MIN_NS &&
         run_has_good_slope(&last, point);
     uint64_t error_frac;
     struct fixed period = is_rate ? run_slope(&last, point, &error_frac) : estimator->period;
@@ -207,12 +209,12 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     int64_t elapsed_ns = predicted.ns - estimator->value.ns;
     /* No slew excuses what a machine asleep has missed, however short against the time elapsed. */
     int64_t slewing_ns = estimator->has_slept ? 0 : elapsed_ns;
-    estimator->has_slept = false;
     if (estimator_is_jump(parted_ns(estimator, predicted, point), slewing_ns)) {
         restart_after_jump(estimator, point);
         return ESTIMATOR_JUMPED;
     }
     estimator->has_jumped = false;
+    estimator->has_slept = false;
     estimator->value = corrected(estimator, predicted, point);
     estimator->error_ns = error_ns(estimator, predicted, point, elapsed_ns);
     learn_scatter(estimator, predicted, point, elapsed_ns);
