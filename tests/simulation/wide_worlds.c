@@ -399,6 +399,8 @@ static void worlds_that_broke_a_promise_do_not(void **state)
     live(391151, false, true);
     /* Asleep between a jump and the next sample: taken for a counter 7 times as fast. */
     live(478264, false, true);
+    /* Two samples in one tick of a slow counter, whose CPUs are a tick apart: none went back. */
+    live(3003029, false, true);
     /* Recovered from a slew that wide samples did not show at once. */
     live(418677, true, true);
 }

@@ -131,10 +131,26 @@ static void a_counter_that_goes_back_or_stands_still_begins_afresh(void **state)
     struct estimator back = settled(200000000), still = settled(200000000);
     struct estimator_point earlier = point_at(199999999, 50), same = point_at(200000000, 50);
     (void)state;
+    same.ns += 102; /* more than both widths */
     assert_int_equal(estimator_observe(&back, &earlier), ESTIMATOR_BACKWARDS);
     assert_int_equal(back.count, 1);
     assert_true(back.newest.ticks == earlier.ticks && back.value.ns == earlier.ns);
     assert_int_equal(estimator_observe(&still, &same), ESTIMATOR_BACKWARDS);
+}
+
+/* What widths explain is no fault of the counter; what was told with it is not lost. */
+static void two_samples_of_one_tick_are_of_the_same_moment(void **state)
+{
+    struct estimator estimator = settled(200000000);
+    struct estimator_point same = point_at(200000000, 50), newest = estimator.newest;
+    uint64_t growth_frac = estimator.growth_frac;
+    (void)state;
+    same.ns += 90;
+    same.growth_ppb = same.slew_limit_ppm = 5000000;
+    assert_int_equal(estimator_observe(&estimator, &same), ESTIMATOR_FOLLOWED);
+    assert_true(estimator.newest.ticks == newest.ticks && estimator.newest.ns == newest.ns);
+    assert_true(estimator.growth_frac > growth_frac);
+    assert_int_equal(estimator.newest.slew_limit_ppm, 5000000);
 }
 
 static void a_counter_may_wrap(void **state)
@@ -259,6 +275,7 @@ int main(void)
         cmocka_unit_test(after_any_jumps_the_clock_is_followed_again),
         cmocka_unit_test(what_a_slewing_reference_can_do_is_no_jump),
         cmocka_unit_test(a_counter_that_goes_back_or_stands_still_begins_afresh),
+        cmocka_unit_test(two_samples_of_one_tick_are_of_the_same_moment),
         cmocka_unit_test(a_counter_may_wrap),
         cmocka_unit_test(a_change_of_rate_cuts_the_run_and_the_new_rate_is_found),
         cmocka_unit_test(a_disturbed_point_that_allows_the_prediction_moves_nothing),

@@ -191,6 +191,35 @@ static int64_t parted_ns(const struct estimator *estimator, struct fixed predict
     return size_ns > slope_ns ? (int64_t)(size_ns - slope_ns) : 0;
 }
 
+/*
+ * Samples right after one another may be of one tick of a slow counter, or on another CPU of an
+ * earlier one: by no more than their widths have room for, on either clock, nothing went back.
+ */
+static bool is_same_moment(const struct estimator *estimator, const struct estimator_point *point)
+{
+    uint64_t back = estimator->newest.ticks - point->ticks;
+    uint64_t widths_ns = estimator->newest.width_ns + point->width_ns;
+    bool is_followed = estimator->ready && estimator->count > 0;
+    if (!is_followed || point->ns < estimator->newest.ns ||
+        run_distance(point->ns, estimator->newest.ns) > widths_ns)
+        return false;
+    struct fixed each = fixed_over(fixed_from_ns((int64_t)widths_ns), back > 0 ? back : 1);
+    return !fixed_less(each, estimator->period);
+}
+
+/* It says nothing new of the reference, but what it told holds as well. */
+static enum estimator_event pass_over(struct estimator *estimator,
+                                      const struct estimator_point *point)
+{
+    struct estimator_point *newest = &estimator->newest;
+    uint64_t told_frac = run_told(estimator, estimator->period);
+    if (estimator->growth_frac < told_frac)
+        estimator->growth_frac = told_frac;
+    if (newest->slew_limit_ppm < point->slew_limit_ppm)
+        newest->slew_limit_ppm = point->slew_limit_ppm;
+    return ESTIMATOR_FOLLOWED;
+}
+
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point)
 {
@@ -199,6 +228,8 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     /* The run may have been emptied by who was told of a disruption; the newest point is known. */
     bool has_newest = estimator->ready || estimator->count > 0;
     if (has_newest && (int64_t)(point->ticks - estimator->newest.ticks) <= 0) {
+        if (is_same_moment(estimator, point))
+            return pass_over(estimator, point);
         restart(estimator, point);
         return ESTIMATOR_BACKWARDS;
     }
