@@ -94,9 +94,8 @@ static bool is_some_counter(struct fixed period, struct fixed known)
 static void restart_after_jump(struct estimator *estimator, const struct estimator_point *point)
 {
     struct estimator_point last = estimator->newest;
-    bool is_again = estimator->has_jumped && !estimator->has_slept;
-    bool is_rate = is_again && point->ns - last.ns >= BASELINE_MIN_NS &&
-        run_has_good_slope(&last, point);
+    bool is_rate = estimator->has_jumped && !estimator->has_slept &&
+        point->ns - last.ns >= BASELINE_MIN_NS && run_has_good_slope(&last, point);
     uint64_t error_frac;
     struct fixed period = is_rate ? run_slope(&last, point, &error_frac) : estimator->period;
     uint64_t told_frac = run_told(estimator, period);
@@ -198,26 +197,20 @@ static int64_t parted_ns(const struct estimator *estimator, struct fixed predict
 static bool is_same_moment(const struct estimator *estimator, const struct estimator_point *point)
 {
     uint64_t back = estimator->newest.ticks - point->ticks;
-    uint64_t widths_ns = estimator->newest.width_ns + point->width_ns;
-    bool is_followed = estimator->ready && estimator->count > 0;
-    if (!is_followed || point->ns < estimator->newest.ns ||
-        run_distance(point->ns, estimator->newest.ns) > widths_ns)
-        return false;
-    struct fixed each = fixed_over(fixed_from_ns((int64_t)widths_ns), back > 0 ? back : 1);
-    return !fixed_less(each, estimator->period);
+    int64_t widths_ns = (int64_t)(estimator->newest.width_ns + point->width_ns);
+    int64_t later_ns = point->ns - estimator->newest.ns;
+    return estimator->ready && estimator->count > 0 && later_ns >= 0 && later_ns <= widths_ns &&
+        !fixed_less(fixed_over(fixed_from_ns(widths_ns), back + (back == 0)), estimator->period);
 }
 
 /* It says nothing new of the reference, but what it told holds as well. */
-static enum estimator_event pass_over(struct estimator *estimator,
-                                      const struct estimator_point *point)
+static void pass_over(struct estimator *estimator, const struct estimator_point *point)
 {
-    struct estimator_point *newest = &estimator->newest;
     uint64_t told_frac = run_told(estimator, estimator->period);
     if (estimator->growth_frac < told_frac)
         estimator->growth_frac = told_frac;
-    if (newest->slew_limit_ppm < point->slew_limit_ppm)
-        newest->slew_limit_ppm = point->slew_limit_ppm;
-    return ESTIMATOR_FOLLOWED;
+    if (estimator->newest.slew_limit_ppm < point->slew_limit_ppm)
+        estimator->newest.slew_limit_ppm = point->slew_limit_ppm;
 }
 
 enum estimator_event estimator_observe(struct estimator *estimator,
@@ -228,10 +221,9 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     /* The run may have been emptied by who was told of a disruption; the newest point is known. */
     bool has_newest = estimator->ready || estimator->count > 0;
     if (has_newest && (int64_t)(point->ticks - estimator->newest.ticks) <= 0) {
-        if (is_same_moment(estimator, point))
-            return pass_over(estimator, point);
-        restart(estimator, point);
-        return ESTIMATOR_BACKWARDS;
+        bool is_same = is_same_moment(estimator, point);
+        (is_same ? pass_over : restart)(estimator, point);
+        return is_same ? ESTIMATOR_FOLLOWED : ESTIMATOR_BACKWARDS;
     }
     if (!estimator->ready)
         return begin(estimator, point);
