@@ -34,14 +34,17 @@ static void read_through_the_stall(void)
     stood_still_ns = LONGER_THAN_A_LEASE_US * 1000 - (last_ns - first_ns);
 }
 
+static const struct timebase_page *stalled_page(void)
+{
+    struct clock_cell *cell = cell_of(shared);
+    return stall == AFTER_THE_SHOWN_LINE ? cell_lines_page(cell) : &mirror_of(cell)->whole;
+}
+
 void __wrap_publish_lines(struct timebase_page *page, const struct timebase_lines *lines,
                           uint64_t refresh_ticks)
 {
-    bool is_shown = page == cell_lines_page(cell_of(shared));
-    bool is_whole = page == &mirror_of(cell_of(shared))->whole;
     __real_publish_lines(page, lines, refresh_ticks);
-    if ((is_shown && stall == AFTER_THE_SHOWN_LINE) ||
-        (is_whole && stall == AFTER_THE_WHOLE_LINES)) {
+    if (stall != NOWHERE && page == stalled_page()) {
         stall = NOWHERE;
         read_through_the_stall();
     }
