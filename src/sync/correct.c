@@ -32,14 +32,12 @@ enum { TABLE_CPUS_MAX = 4096 };
 #define AGAIN_MAX_NS 10000000000
 /* What a drift that is not known exactly may come to before the next measurement. */
 #define DRIFTED_TICKS 50
-#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
 
 static bool is_kernels_own(void)
 {
-    char current[32] = "", available[128] = "";
-    counter_read_line(CLOCKSOURCE "current_clocksource", current, sizeof(current));
-    counter_read_line(CLOCKSOURCE "available_clocksource", available, sizeof(available));
-    return counter_judge_clocksource((int)TIMEBASE_ARCH_COUNTER, current, available) !=
+    struct counter_clocksource seen = {"", "", 0};
+    counter_look_at_clocksource(&seen, 0, 0);
+    return counter_judge_clocksource((int)TIMEBASE_ARCH_COUNTER, seen.current, seen.available) !=
         COUNTER_OPINION_DISTRUSTS;
 }
 

@@ -8,7 +8,6 @@
 #include <timebase/counter.h>
 #include <timebase/error.h>
 
-#include "clock/counter/by_cpu.h"
 #include "clock/counter/readable.h"
 #include "drift.h"
 #include "handle.h"
