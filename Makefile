@@ -7,7 +7,8 @@ BIN = .venv/bin
 RESULTS = build/test-results
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
-	sanitize guests guests-quick fuzz model mutants mutants-fixed languages languages-check languages-quick clean \
+	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
+	languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
 	venv deb packages
 
@@ -23,7 +24,7 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python languages-quick sanitize cross model fuzz-quick guests-quick \
+	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick guests-quick \
 		mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes
@@ -75,6 +76,10 @@ sanitize: base ## the C tests under address, undefined-behaviour and thread sani
 cross: base ## the C tests on other processors, emulated
 	@scripts/setup cross
 	scripts/cross
+
+cross-quick: base
+	@scripts/setup cross
+	scripts/cross --quick
 
 guests: base ## machines of their own, Debian's kernel in QEMU: just booted, counters that disagree
 	@scripts/setup guests

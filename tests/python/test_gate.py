@@ -98,6 +98,25 @@ def test_a_stage_that_fails_fails_the_whole(tmp_path, status, results, remark):
     assert code == 1
     assert lines[-1] == "timebase: 1 passed, 1 failed"
     assert lines[1].endswith(remark)
+    assert ("failed: native: one" in lines) == ("FAIL" in results)
+
+
+def test_what_failed_is_named_at_the_end(tmp_path):
+    (tmp_path / "native.stage").write_text("1 1 1\n")
+    failed = {"name": "unit / wait", "result": "FAIL", "stderr": ""}
+    failed["stdout"] = "[  FAILED  ] early\n[  FAILED  ] late\n[  FAILED  ] 2 test(s)\n"
+    (tmp_path / "native.json").write_text(json.dumps(failed) + "\n")
+    (tmp_path / "native-more.count").write_text("3 passed, 1 failed\n")
+    (tmp_path / "native-python.xml").write_text(
+        '<testsuite tests="1" failures="1">'
+        '<testcase classname="test_now" name="test_it"><failure/></testcase></testsuite>'
+    )
+    lines = summary(tmp_path)[1]
+    assert lines[-4:-1] == [
+        "failed: native-more: 3 passed, 1 failed",
+        "failed: native-python: test_now.test_it",
+        "failed: native: unit / wait: early, late",
+    ]
 
 
 def test_a_stage_without_counts_has_shown_nothing(tmp_path):

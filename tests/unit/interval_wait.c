@@ -106,6 +106,7 @@ static void an_estimate_is_refused_at_once(void **state)
         const timebase_clock *clock = own_handle(&own);
         struct timebase_interval seen = {1, 0};
         timebase_clock_maintain(clock);
+        assert_int_equal(timebase_clock_wait_after(clock, 0, in(clock, 0)), TIMEBASE_E_ESTIMATE);
         assert_int_equal(timebase_clock_wait_bound(clock, UINT64_MAX, TIMEBASE_NO_DEADLINE, &seen),
                          TIMEBASE_E_ESTIMATE);
         assert_false(timebase_interval_is_empty(&seen));
