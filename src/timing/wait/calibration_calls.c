@@ -11,6 +11,7 @@
 
 enum {
     TRIALS = 64,
+    DELAY_TRIALS = 128,
     MOST_READING_NS = 10,
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
@@ -154,43 +155,42 @@ static void find_lead(struct waiter *waiter)
         learnt->lead_ticks *= 2;
 }
 
-/* A delay, or nothing, between two fine readings. */
+/* A short delay; a result makes it DELAY_MEASURED. */
 struct calibration_delay {
     struct waiter *waiter;
-    uint64_t ns; /* 0: nothing */
-    unsigned flags;
-    enum delay_kind kind; /* a result makes it DELAY_MEASURED */
+    uint64_t ns;
+    enum delay_kind kind;
 };
 
-/* As timebase_delay_ns(), on the waiter's CPU. */
-static int delay_within(void *waiter, uint64_t ns, uint64_t flags, void *result, void *frame)
+/* Delays and their readings are called as everybody does: those calls are a part of what they take. */
+static struct timebase_waiter *public_of(struct waiter *waiter)
 {
-    const struct waiter *known = (const struct waiter *)waiter;
-    struct wait wait = delay_as_wait((struct waiter *)waiter, (double)ns / known->learnt.period_ns,
-                                     (unsigned)flags, (struct timebase_wait_result *)result);
-    wait.frame = result == NULL ? frame : NULL;
-    return stages_run(&wait);
+    return (struct timebase_waiter *)(void *)waiter;
 }
 
-static __attribute__((noinline)) int delay_for(struct waiter *waiter, uint64_t ns, unsigned flags,
-                                               struct timebase_wait_result *result)
-{
-    if (delay_is_short(waiter, ns, flags))
-        return delay_by_instructions(waiter, ns, result);
-    return approach_from(waiter, ns, flags, result, delay_within);
-}
-
+/* From one fine reading to the next, with the delay between them. */
 static double one_delay(const struct calibration_delay *delay)
 {
     struct waiter *waiter = delay->waiter;
+    struct timebase_waiter *public = public_of(waiter);
     struct timebase_fine_reading before, after;
-    struct timebase_wait_result result;
-    uint64_t base = timebase_ticks();
+    struct timebase_wait_result result, *wanted = delay->kind == DELAY_MEASURED ? &result : NULL;
+    uint64_t base = timebase_ticks(), ns = delay->ns;
     waiter->calibrated_kind = delay->kind;
-    waiter_read_fine(waiter, base, &before);
-    if (delay->ns > 0)
-        delay_for(waiter, delay->ns, delay->flags, delay->kind == DELAY_MEASURED ? &result : NULL);
-    waiter_read_fine(waiter, base, &after);
+    timebase_wait_read_fine(public, base, &before);
+    waiter->delay(public, ns, 0, wanted);
+    timebase_wait_read_fine(public, base, &after);
+    return after.ticks - before.ticks;
+}
+
+/* The same with nothing between them: a branch in the other would be predicted wrongly now and then. */
+static double nothing(struct waiter *waiter)
+{
+    struct timebase_waiter *public = public_of(waiter);
+    struct timebase_fine_reading before, after;
+    uint64_t base = timebase_ticks();
+    timebase_wait_read_fine(public, base, &before);
+    timebase_wait_read_fine(public, base, &after);
     return after.ticks - before.ticks;
 }
 
@@ -206,77 +206,99 @@ static double reach_ticks(const struct waiter *waiter)
  */
 static double mean_excess(struct calibration_delay delay)
 {
-    const struct calibration_delay none = {.waiter = delay.waiter, .kind = DELAY_BARE};
-    double values[TRIALS];
-    for (int i = 0; i < TRIALS; i++) {
+    double values[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
         values[i] = one_delay(&delay);
-        values[i] -= one_delay(&none);
+        values[i] -= nothing(delay.waiter);
     }
-    return quantile_mean_about(values, TRIALS, reach_ticks(delay.waiter)) -
+    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(delay.waiter)) -
         (double)delay.ns / delay.waiter->learnt.period_ns;
 }
 
-/* By how much the readings of such a delay differ more than its instructions take. */
-static double mean_reading(struct calibration_delay delay)
+/* What the two readings within such a delay see of it. */
+static double mean_followed(struct calibration_delay delay)
 {
-    const struct waiter *waiter = delay.waiter;
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    double values[TRIALS];
-    double run = (double)delay.ns / learnt->period_ns - learnt->delay_fixed_ticks[delay.kind];
-    for (int i = 0; i < TRIALS; i++) {
+    double values[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
         one_delay(&delay);
-        values[i] = (double)waiter->followed_ticks - run;
+        values[i] = (double)delay.waiter->followed_ticks;
     }
-    return quantile_mean_about(values, TRIALS, reach_ticks(waiter));
+    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(delay.waiter));
+}
+
+enum { SHORT_NS = 150, LONG_NS = 650 };
+
+/*
+ * First with the cycle of the approaches; the difference of two delays then corrects it. Between plain
+ * readings, which a neighbour on the core holds up less than it does fine ones.
+ */
+static void find_instruction(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct calibration_delay shorter = {waiter, SHORT_NS, DELAY_FOLLOWED};
+    struct calibration_delay longer = {waiter, LONG_NS, DELAY_FOLLOWED};
+    double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
+    learnt->run_ticks = waiter->tempo.cycle_ticks;
+    double before = mean_followed(shorter);
+    learnt->run_ticks *= (mean_followed(longer) - before) / asked;
+}
+
+/*
+ * What a delay by instructions takes beside them, and how much more its readings see. By the shorter
+ * one: what is still wrong with the instruction's length counts least there, and delays that are
+ * followed can mend it.
+ */
+static void find_fixed(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double asked = SHORT_NS / learnt->period_ns;
+    for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
+        struct calibration_delay delay = {waiter, SHORT_NS, (enum delay_kind)kind};
+        learnt->delay_fixed_ticks[kind] = mean_excess(delay);
+        if (kind != DELAY_BARE)
+            learnt->delay_read_ticks[kind] =
+                mean_followed(delay) - (asked - learnt->delay_fixed_ticks[kind]);
+    }
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
 static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
-    enum { WAIT_NS = 2600 };
+    enum { WAIT_NS = 1700 };
     double before = waiter_coarse_ticks(waiter, WAY_EXACT) + learnt->plain_bias_ticks;
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
-enum { SHORT_NS = 150, LONG_NS = 650 };
-
-/* First with the cycle of the approaches; the difference of two delays then corrects it. */
-static void find_instruction(struct waiter *waiter)
+/*
+ * From the call of a delay by a wait to the fine reading that it counts from, beyond what the call of a
+ * reading takes.
+ */
+static double one_way_in(struct waiter *waiter)
 {
-    struct waiter_learnt *learnt = &waiter->learnt;
-    struct calibration_delay shorter = {waiter, SHORT_NS, 0, DELAY_BARE};
-    struct calibration_delay longer = {waiter, LONG_NS, 0, DELAY_BARE};
-    double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
-    learnt->run_ticks = waiter->tempo.cycle_ticks;
-    double before = mean_excess(shorter);
-    learnt->run_ticks *= (asked + mean_excess(longer) - before) / asked;
+    struct timebase_waiter *public = public_of(waiter);
+    struct timebase_fine_reading before;
+    uint64_t base = timebase_ticks(), ns = delay_by_wait_ns(waiter);
+    timebase_wait_read_fine(public, base, &before);
+    waiter->delay(public, ns, TIMEBASE_WAIT_PLAIN, NULL);
+    double end = (double)(int64_t)(waiter->last.ticks - base) + waiter->last.fraction;
+    return end - (double)ns / waiter->learnt.period_ns - before.ticks - nothing(waiter);
 }
 
-/* What a delay by instructions takes beside them. */
-static void find_fixed(struct waiter *waiter)
-{
-    struct waiter_learnt *learnt = &waiter->learnt;
-    for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
-        struct calibration_delay delay = {waiter, SHORT_NS, 0, (enum delay_kind)kind};
-        learnt->delay_fixed_ticks[kind] = mean_excess(delay);
-        delay.ns = LONG_NS;
-        if (kind != DELAY_BARE)
-            learnt->delay_read_ticks[kind] = mean_reading(delay);
-    }
-}
-
-/* How late a delay by a wait is. */
+/*
+ * How late a delay by a wait is. The wait itself ends in time, and is followed; so only the way to its
+ * beginning counts. Waits without a result end with the reading behind them (mean_leave).
+ */
 static void find_bias(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    struct calibration_delay delay = {.waiter = waiter, .ns = delay_by_wait_ns(waiter)};
-    for (int way = 0; way < (learnt->exact ? 4 : 2); way++) {
-        int exact = way / 2, measured = way % 2;
-        delay.flags = exact ? 0 : TIMEBASE_WAIT_PLAIN;
-        delay.kind = measured ? DELAY_MEASURED : DELAY_BARE;
-        learnt->delay_bias_ticks[exact][measured] = mean_excess(delay);
-    }
+    double values[DELAY_TRIALS];
+    learnt->delay_bias_ticks[0] = 0;
+    for (int i = 0; i < DELAY_TRIALS; i++)
+        values[i] = one_way_in(waiter);
+    double ticks = quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter));
+    learnt->delay_bias_ticks[0] = ticks;
+    learnt->delay_bias_ticks[1] = ticks + learnt->reading_ticks;
 }
 
 static void find_delay(struct waiter *waiter)

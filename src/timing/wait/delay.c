@@ -112,10 +112,8 @@ struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,
     uint64_t base = timebase_ticks();
     wait.entered_ticks = base;
     waiter_read_fine(waiter, base, &start);
-    int exact = waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
-    double bias = flags & TIMEBASE_WAIT_NEVER_EARLY
-        ? 0
-        : waiter->learnt.delay_bias_ticks[exact][result != NULL];
+    double bias =
+        flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : waiter->learnt.delay_bias_ticks[result != NULL];
     double end = start.ticks + ticks - bias;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait.fraction = end - (double)whole;

@@ -80,8 +80,7 @@ struct waiter_learnt {
     double run_ticks;                      /* one instruction of a delay by instructions alone */
     double delay_fixed_ticks[DELAY_KINDS]; /* a delay by no instructions */
     double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, without the instructions */
-    double delay_bias_ticks[2][2]; /* what a delay by a wait is late: plain or exact, without or
-                                    * with a result */
+    double delay_bias_ticks[2]; /* what a delay by a wait is late: without or with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
     int pad[WAITER_WAYS];                 /* which of the vernier's spacings */
     int exact;                     /* 0: no approach but polling works here */
@@ -110,6 +109,9 @@ struct wait {
     uint32_t disturbance; /* while polling, before the approach */
 };
 
+typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, unsigned flags,
+                           struct timebase_wait_result *result);
+
 struct waiter {
     struct approach approach;
     struct waiter_learnt learnt;
@@ -123,6 +125,7 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
+    delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
     approach_function *approaches[WAITER_WAYS]; /* of exact waits; null: there is none */
     enum waiter_way way;                 /* of the last approach, if it was exact */
     struct vernier vernier;
