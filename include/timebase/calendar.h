@@ -38,25 +38,26 @@
  * *stop is set may still take place. A unit that is running is not interrupted by it.
  *
  * Time-outs. A unit that still runs timeout_ns after its target is stopped by a signal and
- * siglongjmp(), as Maruti's time-out interrupt did: what comes after it in the calendar has its
- * time, however late this one began. One that is known to be late before its last approach has
- * timeout_ns from then on, and one that has not begun when its time is over gets it again.
+ * siglongjmp(), as Maruti's time-out interrupt did. So the units after it in the calendar keep
+ * their time, even if this one began late. If it is known before the last approach that the unit
+ * is late, its timeout_ns count from that moment. If the unit has not begun when its time is over,
+ * it gets timeout_ns anew.
  *
- * So it must hold no lock and leave nothing half-done: no allocation, no stdio, no C++ objects with
- * destructors, nothing of a language runtime (Python, Go, Java), which all hold locks of their own.
- * Not stopped are: what a unit has started elsewhere
- * (threads, processes); a unit that blocks all signals, until it no longer does; one in a system
- * call that cannot be interrupted, until that returns. The signal is a real-time signal that nobody
- * handles when the run begins; its handling and the signal mask are given back at the end. The
- * mask of a unit that was stopped is put back too. Units without timeout_ns are never
- * interrupted. A unit with it begins a few ns after its event, which is then the call of the
- * function that calls it: setjmp() comes between.
+ * So a unit with a time-out must hold no lock and leave nothing half-done: no allocation, no stdio,
+ * no C++ objects with destructors, nothing of a language runtime (Python, Go, Java), which all hold
+ * locks of their own. A time-out does not stop what a unit has started elsewhere (threads,
+ * processes). It stops a unit that blocks all signals only when the unit no longer does, and a unit
+ * in a system call that cannot be interrupted only when the call returns. The signal is a real-time
+ * signal that nobody handles when the run begins; its handling and the signal mask are restored at
+ * the end. When a unit was stopped, the signal mask from before it is restored too. Units without
+ * timeout_ns are never interrupted. The event of a unit with a time-out is the call of a function
+ * of the dispatcher, which calls setjmp() and then the unit: the unit begins a few ns later.
  *
  * One thread runs one calendar; several threads may each run one (with time-outs only one of them).
  * A run may be ended by pthread_cancel() of its thread, which gives its signal back to the next run
  * with time-outs. It must not be left by longjmp(): its timer would jump back into it.
  * timebase_calendar_admit() may be called anywhere, by any thread. Both need 64 KiB of stack. A
- * calendar has a life of 2^60 ns, 36 years: what would be released later is not.
+ * calendar has a life of 2^60 ns, 36 years: there are no releases after that.
  */
 #ifndef TIMEBASE_CALENDAR_H
 #define TIMEBASE_CALENDAR_H
@@ -83,7 +84,7 @@ struct timebase_unit {
     int64_t period_ns;   /* between releases; 0: released once */
     int64_t duration_ns; /* worst-case execution time (WCET) of one run; > 0 */
     int64_t deadline_ns; /* done within this of its release; 0: the period, or none if once */
-    int64_t timeout_ns;  /* stopped so long after its target, see above; 0: never */
+    int64_t timeout_ns;  /* stopped this long after its target, see above; 0: never */
     uint64_t releases;   /* how many; 0: for as long as the calendar runs (1 without a period) */
     uint32_t flags;      /* enum timebase_wait_flag */
     uint32_t unused;     /* 0 */
@@ -150,7 +151,7 @@ struct timebase_calendar {
     uint32_t unused;      /* 0 */
     const struct timebase_tick_comb *comb; /* where the tick falls; or null: not known */
     int64_t start_ns;   /* monotonic, some ms ahead; 0: as soon as possible, about 1 ms */
-    int64_t length_ns;  /* no release is ready so long after the start or later; 0: no such end */
+    int64_t length_ns;  /* only releases ready before start + length; 0: no such end */
     double utilisation; /* highest admissible sum of duration / period, (0, 1]; 0 means 1 */
     struct timebase_release_log *log; /* or null */
     const int *stop;                  /* non-zero ends the run; read atomically, acquire; or null */
@@ -158,7 +159,8 @@ struct timebase_calendar {
 
 /*
  * The tick. A unit is on it if its beginning, or the 5 us of approach before, falls into the comb.
- * With period p and the tick's T, releases take phases gcd(p, T) apart, all of them in turn.
+ * If the unit has period p and the tick T, the releases of the unit fall on phases of the tick that
+ * are gcd(p, T) apart, on each of these phases in turn.
  *
  *     If gcd(p, T) is more than the width and the approach, all releases of the unit are on the
  *     tick or none is, and moving the unit helps. With avoid_tick it is moved: later, by as little
@@ -169,9 +171,10 @@ struct timebase_calendar {
  *
  *     If it is less, a fixed share of the releases is hit, wherever the unit is.
  *
- * A unit that stays on the tick gets a warning (ON_TICK). Without avoid_tick this needs a start_ns:
- * else the place of the first kind is not known. Only beginnings are kept off the tick: it
- * interrupts a long unit, whose duration_ns should allow for it.
+ * A unit that stays on the tick gets a warning (ON_TICK). Without avoid_tick, units of the first
+ * kind are judged only if start_ns is given: otherwise nobody knows where they fall. Only
+ * beginnings are kept off the tick. It interrupts long units all the same; their duration_ns should
+ * allow for it.
  */
 
 /* Why a calendar is not admitted, or is doubtful. */
@@ -181,9 +184,10 @@ enum timebase_calendar_problem_kind {
                                          * the period, or length_ns ends before the first release */
     TIMEBASE_CALENDAR_OVERLAP = 2,      /* two units claim the same time; see may_overlap */
     TIMEBASE_CALENDAR_UTILISATION = 3,  /* more work than time */
-    TIMEBASE_CALENDAR_DEADLINE = 4,     /* duration > deadline, or made late by others past it */
-    TIMEBASE_CALENDAR_TOO_SHORT = 5,    /* period below what this machine can wait for; a warning:
-                                         * the gap before it is */
+    TIMEBASE_CALENDAR_DEADLINE = 4,     /* duration > deadline, or others delay it too long */
+    TIMEBASE_CALENDAR_TOO_SHORT = 5,    /* period below what this machine can wait for; only a
+                                         * warning if not the period but the gap before the unit
+                                         * is too short */
     TIMEBASE_CALENDAR_ON_TICK = 6,      /* warning: placed on the kernel's tick */
     TIMEBASE_CALENDAR_CANNOT_SLEEP = 7, /* warning: the gap is shorter than the wake-up margin */
     TIMEBASE_CALENDAR_TOO_LONG = 8,     /* warning: the pattern repeats too late for its deadlines
@@ -201,11 +205,11 @@ struct timebase_calendar_problem {
 };
 
 /*
- * Check before it starts. Up to capacity problems are stored, faults of a kind in the order of the
- * units, the rest only counted. Returns how many there are (0: admitted without doubt), or
- * TIMEBASE_E_INVALID for a null calendar or units, or problems null while capacity is not 0. waiter
- * may be null: then nothing is said about what the machine can do. Pure otherwise: no clock is
- * read, nothing is changed. A waiter that is given must be the calling thread's.
+ * Check a calendar before it starts. Up to capacity problems are stored, faults of a kind in the
+ * order of the units; the rest are only counted. Returns how many there are (0: admitted without
+ * doubt), or TIMEBASE_E_INVALID if calendar or its units are null, or if problems is null and
+ * capacity is not 0. If waiter is null, nothing is said about what the machine can do; if it is
+ * given, it must be the calling thread's. No clock is read, nothing is changed.
  *
  * Fields are checked first; if one is out of range, nothing else is. Overlaps are exact, over the
  * whole life of the calendar, however long its pattern: the first one of each pair of units is
@@ -243,13 +247,13 @@ TIMEBASE_API double timebase_calendar_bucket_ns(int bucket);
  *   0                      all releases are done, the length is over, or stopped
  *   1                      not admitted (there are problems that are no warnings): nothing was run
  *   TIMEBASE_E_INVALID     a null calendar, units, waiter or results; a waiter not initialised.
- *                          Or a unit waited by the run's own waiter, instead of one of its own:
- *                          the results tell how far it came
+ *                          Or a unit waited with the run's waiter instead of a waiter of its own:
+ *                          the results tell how far the run came
  *   TIMEBASE_E_STALE       start_ns has passed: nothing was run
  *   TIMEBASE_E_BUSY        another thread of this process is running a calendar with time-outs,
  *                          which need a signal of their own: nothing was run
  *   TIMEBASE_E_UNSUPPORTED no signal is free or no timer to be had for time-outs: nothing was run;
- *                          or time became unknown: the results tell how far it came
+ *                          or time became unknown: the results tell how far the run came
  */
 TIMEBASE_API int timebase_calendar_run(const struct timebase_calendar *calendar,
                                        struct timebase_waiter *waiter,

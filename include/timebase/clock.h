@@ -21,9 +21,9 @@
  * read from the first instruction of a program, in signal handlers, after fork and in a child of
  * vfork (not in one of clone with CLONE_VM and CLONE_NEWPID, docs/decisions/0011).
  *
- * A process that has the library twice, in a program linked with the static one and in a plug-in
- * that brings the shared one along, has two default clocks. Each is right within its bound and
- * monotonic by itself; between the two neither order nor equality is promised.
+ * If a program is linked with the static library and a plug-in brings the shared one along, the
+ * process has the library twice, and two default clocks. Each is right within its bound and
+ * monotonic by itself; neither order nor equality is promised between the two.
  *
  * Monotonic time tracks CLOCK_MONOTONIC and never steps: differences are slewed, at most 500 ppm.
  * UTC is monotonic time plus an offset; only a step of the system clock changes the offset, and
@@ -36,7 +36,7 @@
  * happens before another's, it is not later. `_unordered` reads are the cheapest, and order
  * nothing: between threads they may disagree by the depth of the processor's pipeline.
  *
- * A clock is a valid handle: the reads do not check it, the functions that return an error do.
+ * `clock` must be a valid handle. The reads do not check it; the functions that return an error do.
  *
  * Slow path. Roughly ten times a second a reading takes some µs instead of ns. A caller
  * that cannot have this selects TIMEBASE_MAINTENANCE_MANUAL and calls timebase_clock_maintain()
@@ -140,7 +140,7 @@ TIMEBASE_PART int64_t timebase_tai_from_utc(int64_t utc_ns, uint32_t flags)
 
 /*
  * International Atomic Time, nanoseconds since 1970-01-01 00:00:00 TAI, as CLOCK_TAI. Equal to
- * UTC while nobody has told the kernel the difference: timebase_now() flags TAI_VALID.
+ * UTC until somebody tells the kernel the difference; from then on timebase_now() flags TAI_VALID.
  */
 TIMEBASE_INLINE int64_t timebase_tai_ns(const timebase_clock *clock)
 {
@@ -187,14 +187,15 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
 }
 
 /*
- * Where true UTC is, as far as the reference knows itself: the kernel's maxerror, the error of
- * following it, and growth since. Returns an enum timebase_status; the interval is a promise only
- * with TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the
- * kernel's clock is not synchronised its maxerror is 16 s, and so is the interval: FREERUNNING. If
- * it is synchronised, its maxerror is an estimate (docs/bound.md), and flagged so; and a guest that
- * was stopped or moved with its kernel's clock made of the same counter has none that knows. An
- * attached clock has the claim of the daemon's sources instead, and the flag only if none of them
- * has a bound. Ordered; the interval contains the instant at which the counter was read.
+ * Where true UTC is, if the reference is right about its own error. The half-width adds up the
+ * kernel's maxerror, the error of following its clock, and what these have grown since. Returns an
+ * enum timebase_status. The interval is a promise only with TIMEBASE_STATUS_SYNCHRONIZED, and only
+ * if timebase_now() does not flag ESTIMATE. If the kernel's clock is not synchronised, its maxerror
+ * is 16 s, and the interval is that wide either way: FREERUNNING. If it is synchronised, its
+ * maxerror is an estimate (docs/bound.md) and flagged as one; where a guest's kernel makes its
+ * clock of the same counter, this maxerror does not know that the guest was stopped or moved. An
+ * attached clock has the claim of the daemon's sources instead, and the flag only if no source has
+ * a bound. Ordered; the interval contains the instant at which the counter was read.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)
@@ -211,8 +212,8 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
 /*
  * Where CLOCK_REALTIME is; the interval contains only the error of following it. Holds while nobody
  * steps or slews the system clock by more than 500 ppm; a step is noticed within about 100 ms of
- * use. The promise does not hold with UNKNOWN, nor with UNRELIABLE, when the counter has misbehaved
- * a moment ago.
+ * use. The promise does not hold if the result is UNKNOWN, or UNRELIABLE: the counter misbehaved a
+ * moment ago.
  */
 TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
                                                struct timebase_interval *out)
@@ -243,8 +244,8 @@ TIMEBASE_API uint64_t timebase_ticks_at_mono(const timebase_clock *clock, int64_
 
 /*
  * Who keeps the clock right. A reader of an attached clock renews it from its page, which takes
- * some 300 ns every 20 ms of use. A program that chooses MANUAL for it calls
- * timebase_clock_maintain() every 10 ms; then readers seldom have to.
+ * some 300 ns every 20 ms of use. A program that chooses MANUAL for an attached clock calls
+ * timebase_clock_maintain() every 10 ms; then readers seldom have to renew it.
  */
 enum timebase_maintenance {
     TIMEBASE_MAINTENANCE_AUTOMATIC = 0, /* readers, about every 100 ms of use */
@@ -283,26 +284,27 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  * looks for it again whenever the writer seems gone, under these conditions:
  *
  *     its path has no symbolic link; each folder on it belongs to root or this user, and nobody
- *     else may write there, but for sticky folders such as /tmp
- *     neither it nor a folder on its path, but for the first, is of a file system in user space
- *     it is a regular file of TIMEBASE_PAGE_SIZE bytes or more, of root or of this user, and
+ *     else may write there, except in sticky folders such as /tmp
+ *     neither the file nor a folder on its path, except the first, is on a file system in user
+ *     space
+ *     it is a regular file of TIMEBASE_PAGE_SIZE bytes or more, owned by root or this user, and
  *     nobody else may write it; in TIMEBASE_PAGE_FOLDER, the folder's owner counts as root
  *     it passes timebase_page_validate(), and its counter is this process' counter
  *     its lines have begun, and agree with this machine's CLOCK_REALTIME, and with its
- *     CLOCK_MONOTONIC but for the offset of this process' time namespace
+ *     CLOCK_MONOTONIC apart from the offset of this process' time namespace
  *
- * A page that its writer no longer renews goes on with a bound that grows, until it expires at the
- * ticks that it names: then its status is FREERUNNING, and at last UNKNOWN.
- * Monotonic time does not go back if another writer's lines lie lower: it goes on, slower, until
- * they have overtaken it.
+ * A page whose writer no longer renews it goes on with a bound that grows, until it expires at the
+ * ticks that it names: its status becomes FREERUNNING, and at last UNKNOWN. If another writer's
+ * lines lie lower, monotonic time does not go back: it goes on more slowly, until the lines have
+ * overtaken it.
  *
  * Takes one private mapping of memory and one file descriptor, which fork hands on and exec closes.
  * Returns 0, and the clock in *out; else *out is NULL, and it returns
  *     TIMEBASE_E_INVALID      out is null, or the path is empty or too long
  *     TIMEBASE_E_NOT_FOUND    no such file: no daemon, or another path
  *     TIMEBASE_E_PERMISSION   file or folder may not be opened, or no memory or descriptor is left
- *     TIMEBASE_E_UNTRUSTED    the path, or who may write there
- *     TIMEBASE_E_FORMAT       not a page of this version, or lines that cannot be
+ *     TIMEBASE_E_UNTRUSTED    the path is not as above, or others may write there
+ *     TIMEBASE_E_FORMAT       not a page of this version, or it has impossible lines
  *     TIMEBASE_E_UNSUPPORTED  the page is over another counter than this process reads, or has a
  *                             feature that this library does not know
  *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
@@ -334,11 +336,11 @@ struct timebase_attachment {
     int32_t state;          /* enum timebase_attachment_state */
     int32_t error;          /* why the page cannot be followed just now; 0: it can */
     uint64_t seq;           /* number of the publication that is followed */
-    uint64_t age_ns;        /* since its newest line began; 0: that is still to come */
+    uint64_t age_ns;        /* since its newest line began; 0: it has not begun */
     int64_t mono_offset_ns; /* CLOCK_MONOTONIC here - the page's: time namespaces, else 0 */
     uint64_t renewals;      /* looks at the page */
-    uint64_t publications;  /* of them, that found another one */
-    uint64_t openings;      /* the file was another one: opened again */
+    uint64_t publications;  /* looks that found a new publication */
+    uint64_t openings;      /* times that the file was another one and was opened again */
     uint64_t refusals;      /* looks that found no page, or none to be trusted */
     uint64_t joins;         /* lines that lay below what had been shown */
 };

@@ -10,11 +10,12 @@
  *     }
  *     timebase_cpus_close(cpus);
  *
- * Two threads on two CPUs throw readings of their counters to each other. What is read after
- * something arrived was read later than what was sent, whatever the counters say: so the offset
- * lies, certainly, between the quickest throws of the one way and of the other. The middle is the
- * estimate. Each CPU is compared with the one that it shares most with, and the ranges add up along
- * the tree, whose root is the reference CPU: the first one that is online.
+ * Two threads on two CPUs throw readings of their counters to each other. A thread that has
+ * received a reading reads its own counter later than the sender did, whatever the counters say. So
+ * the quickest throw of each direction limits the offset from one side, for certain; the middle
+ * between the two limits is the estimate. Each CPU is compared with the one that it shares most
+ * with, and the ranges add up along the tree, whose root is the reference CPU: the first one that
+ * is online.
  *
  * The tree is measured by threads of its own, whatever the caller's affinity. One thread at a time
  * may use a handle. Reads files and allocates: not for signal handlers.
@@ -29,7 +30,7 @@
 TIMEBASE_EXTERN_BEGIN
 
 enum timebase_cpu_state {
-    TIMEBASE_CPU_UNKNOWN = 0,      /* online, and not to be had so far: busy, or come since */
+    TIMEBASE_CPU_UNKNOWN = 0,      /* online, not measured yet: it was busy, or offline */
     TIMEBASE_CPU_MEASURED = 1,     /* or the reference itself */
     TIMEBASE_CPU_HIDDEN = 2,       /* no thread of this process may run there: cpuset, sandbox */
     TIMEBASE_CPU_OFFLINE = 3,      /* nobody reads there now */
@@ -41,7 +42,7 @@ struct timebase_cpu {
     int32_t cpu;
     int32_t state;            /* enum timebase_cpu_state */
     int32_t against;          /* the CPU that it was compared with; itself: the reference */
-    uint32_t jumps;           /* between two measurements it was set, or stood still */
+    uint32_t jumps;           /* how often it was set, or stood still, between measurements */
     int64_t offset_ticks;     /* counter there - counter of the reference, estimated */
     uint64_t error_ticks;     /* the estimate is certainly wrong by no more */
     int64_t drift_ppb;        /* what the offset grows by; 0 before the second measurement */
@@ -66,27 +67,29 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
 #define TIMEBASE_CPUS_AGREE 1
 
 /*
- * Where the counters differ: from now on this process reads them corrected, so that all CPUs show
- * the ticks of the reference. A housekeeping thread calls it, before other threads read a clock,
- * then timebase_clock_restart(), and again after *again_ns at the latest, from then on beside
- * readers: new corrections begin in 20 ms, where the present ones are. The first call takes 0.4 s,
- * for it looks again at CPUs that have rested in between.
+ * Where the counters differ, this process reads them corrected from now on, so that all CPUs show
+ * the ticks of the reference. A housekeeping thread makes the first call before other threads read
+ * a clock, and then calls timebase_clock_restart(). It makes the next call after *again_ns at the
+ * latest. Other threads may read a clock during these later calls: the new corrections begin 20 ms
+ * later, with the values that the present ones have then. The first call takes 0.4 s, because it
+ * measures the CPUs several times and lets them rest in between.
  *
- * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up to
- * half as long again, for it is no inline code any more. Exact waits go by the plain loop.
- * The page of a daemon is over other ticks, and timebase_clock_attach() refuses it. A CPU of which
- * nothing is known, or whose counter stops in idle, is read from the kernel's clock, which takes
- * microseconds. timebase_counter_select() ends the correction.
+ * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up
+ * to half as long again, because it is no longer inline code. Exact waits use the plain loop. The
+ * lines of a daemon's page are for other ticks, so timebase_clock_attach() refuses the page. On a
+ * CPU of which nothing is known, or whose counter stops in idle, a reading takes the ticks from the
+ * kernel's clock, in microseconds. timebase_counter_select() ends the correction.
  *
- * Returns 0: the corrections are in force, until the process ends, renewed by this handle alone.
+ * Returns 0: the corrections are in force until the process ends, and only this handle renews them.
  * TIMEBASE_CPUS_AGREE: the kernel keeps time by this counter, and no difference was seen: nothing
- * has changed. TIMEBASE_E_REFERENCE: it does, and they differ: the kernel's own clock goes back, so
- * there is nothing to keep time by (clocksource=hpet or tsc=unstable on its command line help).
+ * has changed. TIMEBASE_E_REFERENCE: the kernel keeps time by this counter, and the CPUs differ.
+ * Then the kernel's own clock goes back, so there is nothing to keep time by (clocksource=hpet or
+ * tsc=unstable on its command line help).
  * TIMEBASE_E_DISRUPTED: the reference CPU's own counter stood still or was set (a suspend), or it
  * went offline: nothing was changed. If that stays, the way out is to select TIMEBASE_COUNTER_OS
  * and to restart the clocks.
- * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU. TIMEBASE_E_UNSUPPORTED: not
- * this processor, or its counter is not read. TIMEBASE_E_RESOURCE: no memory.
+ * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU. TIMEBASE_E_UNSUPPORTED: this
+ * processor cannot do it, or its counter is not read. TIMEBASE_E_RESOURCE: no memory.
  */
 TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns);
 

@@ -18,8 +18,8 @@
  *     if (timebase_clock_wait_after(clock, commit_ns, TIMEBASE_NO_DEADLINE) == 0)
  *         ... publish it as of commit_ns ...
  *
- * docs/guide/order.md has this in full, and a hybrid logical clock. An interval holds both its
- * ends. An interval that ends before it begins is empty: it is before, after and within nothing.
+ * docs/guide/order.md has this in full, and a hybrid logical clock. Both ends of an interval belong
+ * to it. An interval that ends before it begins is empty: it is before, after and within nothing.
  * Widths and sums saturate; nothing wraps.
  */
 #ifndef TIMEBASE_INTERVAL_H
@@ -100,17 +100,17 @@ TIMEBASE_INLINE bool timebase_interval_intersect(const struct timebase_interval 
  * SYNCHRONIZED, and the bound is not flagged ESTIMATE. *out (it may be null) is the interval that
  * was last seen. Returns 0;
  *     TIMEBASE_E_TIMEOUT   the deadline passed with a wider bound
- *     TIMEBASE_E_STALE     it passed and nobody promised anything, or there is one and the clock
- *                          has no time at all
- *     TIMEBASE_E_ESTIMATE  at once: the bound is an estimate. So it always is with the process' own
- *                          clock, which has the kernel's word alone: attach to a daemon's page
+ *     TIMEBASE_E_STALE     the deadline passed, and the clock promised nothing; or there is a
+ *                          deadline, and the clock has no time at all by which it could pass
+ *     TIMEBASE_E_ESTIMATE  at once: the bound is an estimate. The process' own clock never has a
+ *                          better one, for only the kernel tells it: attach to a daemon's page
  *     TIMEBASE_E_INVALID   clock is null
  */
 TIMEBASE_API int timebase_clock_wait_bound(const timebase_clock *clock, uint64_t maxerror_ns,
                                            int64_t deadline_mono_ns, struct timebase_interval *out);
 
 /*
- * Wait until true UTC is certainly later than utc_ns: until its earliest possible value is. Only a
+ * Wait until true UTC is certainly later than utc_ns: even its earliest possible value is. Only a
  * SYNCHRONIZED clock whose bound is no ESTIMATE can say so. Returns as above.
  */
 TIMEBASE_API int timebase_clock_wait_after(const timebase_clock *clock, int64_t utc_ns,

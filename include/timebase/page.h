@@ -12,8 +12,8 @@
  * lines of a clock and those after a disruption, and counts late publications. `slew` brings the
  * time nearer to the reference with a slope at most 500 ppm off; `after` has the slope of the
  * reference itself, so that a page whose writer has died is a clock in holdover
- * (docs/decisions/0001-page.md). Each copy says how long: after silent_ticks nobody keeps the clock
- * any more, after void_ticks its bounds no longer hold. So a reader that has nothing but the page
+ * (docs/decisions/0001-page.md). Each copy says for how long: after silent_ticks nobody keeps the
+ * clock any more, after void_ticks its bounds no longer hold. So a reader that has only the page
  * learns in time that the status is UNKNOWN (docs/decisions/0010-page-2.md).
  *
  * spec/page.md is the specification for readers in other languages, with test vectors.
@@ -29,11 +29,12 @@
  *     write refresh_ticks, release      (E)
  *
  *     (D) with (A): a reader that sees the number sees the copy that it names, and a refresh_ticks
- *     that was lowered to no more than its own.
+ *     that was lowered to no more than this copy's own.
  *     (B) with (C): a reader that saw any word of the next rewrite of copy[s & 1] (number s + 2)
  *     also sees s + 1 or more in its last look at seq, and so rejects what it read.
- *     (E) with (C): a reader that saw the refresh_ticks of number s + 1 does too. So refresh_ticks,
- *     which lies outside the copies, is never larger than that of the lines it is accepted with.
+ *     (E) with (C): a reader that saw the refresh_ticks of number s + 1 also sees s + 1 or more in
+ *     its last look at seq. So refresh_ticks, which lies outside the copies, is never larger than
+ *     the one that was published with the accepted lines.
  *
  * Readers never wait: a writer killed half-way leaves the published copy untouched.
  */
@@ -62,7 +63,7 @@ TIMEBASE_EXTERN_BEGIN
 #define TIMEBASE_PAGE_LEASE_NS 20000000
 
 /*
- * The expiry that this library's writers put into a page: so long after the lines wanted renewal,
+ * The expiry that this library's writers put into a page: this long after the lines wanted renewal,
  * readers say FREERUNNING, and at last UNKNOWN. Readers take the page's own numbers, not these.
  */
 #define TIMEBASE_PAGE_SILENT_NS 5000000000
@@ -101,13 +102,13 @@ enum timebase_status {
 struct timebase_line {
     uint64_t start_ticks; /* the line's first tick */
     uint64_t mono_ns;     /* monotonic time there, ns since boot, rounded down */
-    uint64_t utc_ns;      /* UTC there, two's complement; utc_ns - mono_ns holds all along */
+    uint64_t utc_ns;      /* UTC there, two's complement; utc_ns - mono_ns is the same all along */
     uint64_t period_frac; /* length of a tick: period_ns + period_frac / 2^64 ns */
     uint32_t period_ns;   /* 0 for counters of more than 1 GHz */
     uint32_t flags;       /* TIMEBASE_LINE_... */
     uint64_t maxerror_ns; /* at start_ticks: |this line - reference clock| is no more */
-    uint32_t drift_rate;  /* the oscillator's growth of both bounds, 2^-32 ns per tick */
-    uint32_t slew_rate;   /* the reference's own, of maxerror alone, likewise */
+    uint32_t drift_rate;  /* growth of both bounds, by the oscillator, 2^-32 ns per tick */
+    uint32_t slew_rate;   /* growth of maxerror alone, by slews of the reference, likewise */
     /* |reference clock - true UTC| at start_ticks, as the reference says */
     uint64_t utc_maxerror_ns;
 };
@@ -337,8 +338,8 @@ TIMEBASE_PART uint64_t timebase_growth(uint64_t d, uint32_t rate)
 }
 
 /*
- * What d ticks of the line last, ns rounded down. Counters of more than 1 GHz, where the second
- * product would be a tenth of the whole reading, go without it.
+ * How long d ticks of the line last, ns rounded down. Counters of more than 1 GHz go without the
+ * second product, which would be a tenth of the whole reading.
  */
 TIMEBASE_PART uint64_t timebase_line_elapsed(const struct timebase_line *line, uint64_t d)
 {
@@ -411,8 +412,8 @@ TIMEBASE_PART uint64_t timebase_page_ticks(int ordered)
 /*
  * Returns seq, and hides from the compiler that it is known earlier. What is computed from it then
  * comes after the counter read, and runs while an ordered read is under way instead of delaying it:
- * 4 % of the reading on Zen 4. An unordered read is not delayed, and an index that is known before
- * it is cheaper.
+ * this saves 4 % of the reading on Zen 4. An unordered read would not be delayed, so there the
+ * index is computed before the read, which is cheaper.
  */
 TIMEBASE_PART size_t timebase_page_late(uint64_t seq)
 {
@@ -460,8 +461,7 @@ TIMEBASE_API bool timebase_page_convert(const struct timebase_page *page, uint64
  * The inverse: the first tick at which the page's monotonic time, or UTC, is target_ns or later.
  * Targets the page cannot reach give the first or last tick of its range, either side of `after`:
  * 2^62 ticks below 1 ns (29 years at 5 GHz), 2^61 to 2^62 ns of longer ones (at least 73 years).
- * Of a UTC that was shown twice, because it was stepped back, either tick may be meant. False as
- * above.
+ * If UTC was stepped back and has shown target_ns twice, the result is either tick. False as above.
  */
 TIMEBASE_API bool timebase_page_ticks_at_mono(const struct timebase_page *page, int64_t target_ns,
                                               uint64_t *ticks);

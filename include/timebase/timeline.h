@@ -51,7 +51,7 @@ typedef struct timebase_timeline timebase_timeline;
 /* Why there is no line for some ticks. */
 enum timebase_timeline_reason {
     TIMEBASE_TIMELINE_KILLED = 1,     /* a writer was killed: lines may be missing */
-    TIMEBASE_TIMELINE_DISRUPTED = 2,  /* the counter was disrupted: older lines do not hold after */
+    TIMEBASE_TIMELINE_DISRUPTED = 2,  /* the counter was disrupted: older lines end there */
     TIMEBASE_TIMELINE_ENDED = 3,      /* a writer ended in good order, the next began anew */
     TIMEBASE_TIMELINE_LOST = 4,       /* lines could not be written: the disk was full or failed */
     TIMEBASE_TIMELINE_UNREADABLE = 5, /* records are damaged, or a segment is missing */
@@ -95,7 +95,7 @@ struct timebase_timeline_damage {
  */
 TIMEBASE_API int timebase_timeline_open(timebase_timeline **out, const char *folder);
 
-/* NULL: nothing. */
+/* Ignores NULL. */
 TIMEBASE_API void timebase_timeline_close(timebase_timeline *timeline);
 
 /*

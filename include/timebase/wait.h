@@ -19,22 +19,24 @@
  * processors: a case study using Pentium Pro" (1997) found a table of delays, indexed by the
  * target, that reduces this to 2 cycles for one alignment of the code. Here
  *
- *   1. from 8 us before the target the following is rehearsed, again and again: how long is a cycle
- *      of the core just now?
+ *   1. from 8 us before the target the wait rehearses the steps below, again and again, to learn
+ *      how long a cycle of the core is just now;
  *   2. the plain loop ends early, 0.1 to 0.4 us before the target;
  *   3. one clean sample of the counter says how much time is left. If the counter moves in steps
  *      (10 ns on AMD's Zen), several readings at a known spacing are intersected, as with a
  *      vernier;
- *   4. so many cycles of dependent instructions fill it. The branch that enters them is hidden
- *      behind a chain of others: nothing of its prediction reaches the event.
+ *   4. a run of dependent instructions that takes as many cycles fills this time. A chain of other
+ *      instructions before it takes longer than the branch that enters the run, so the event comes
+ *      at the same time whether the processor predicts this branch rightly or wrongly.
  *
- * Where the rehearsals say that the loop does better, as with another busy thread on the core, the
- * wait is by the loop; mechanism and disturbance of the result tell. TIMEBASE_WAIT_STEADY goes by
- * the tail as well. timebase_waiter_describe() names the mechanism, since not every processor and
- * process allows the best one.
+ * If the rehearsals show that the loop does better, for example beside another busy thread on the
+ * core, the loop does the wait; mechanism and disturbance of the result say so. With
+ * TIMEBASE_WAIT_STEADY the tail of the errors counts in this choice as well.
+ * timebase_waiter_describe() names the mechanism, since not every processor and process allows the
+ * best one.
  *
- * The counter's tick is the limit on processors other than x86-64, whose clean sample is of one
- * reading: half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz and
+ * On processors other than x86-64 the clean sample is a single reading, so the counter's tick is
+ * the limit: half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz or
  * RISC-V at 10 MHz, the instructions cannot fill it: all waits are plain there, good to a tick.
  *
  * The event is the return of timebase_wait_until_*(), or the first instruction of the function
@@ -47,7 +49,7 @@
  * memory. Nothing needs to be freed. After fork the child's copy is as good as the parent's. Do not
  * wait in signal handlers; a signal that arrives during a wait only delays it.
  *
- * Waiting changes nothing of the machine. Sleeping waits need SCHED_FIFO, locked memory, a CPU of
+ * A wait changes no setting of the machine. Sleeping waits need SCHED_FIFO, locked memory, a CPU of
  * their own and an idle state that wakes up quickly: realtime.h asks the kernel for them.
  */
 #ifndef TIMEBASE_WAIT_H
@@ -74,7 +76,7 @@ enum timebase_wait_flag {
                                     * early: later by the spread that calibration saw */
     TIMEBASE_WAIT_SLEEP = 4,       /* sleep until a learnt margin before the target */
     TIMEBASE_WAIT_PREPARE = 8,     /* the result says whether there was time for a rehearsal of the
-                                    * wait, some 3 us. All waits take it that have it */
+                                    * wait, some 3 us. Every wait that has the time rehearses */
     TIMEBASE_WAIT_REHEARSE = 16,   /* PREPARE, and call the event's function once beforehand with
                                     * timebase_wait_rehearsing() true */
     TIMEBASE_WAIT_SAVE_POWER = 32, /* poll in the processor's own light sleep where it has one
@@ -95,14 +97,15 @@ enum timebase_wait_mechanism {
 /* Why a wait may have missed: evidence gathered beside the time of the event itself. */
 enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_INTERRUPT = 1, /* the kernel ran on this CPU during the last approach */
-    TIMEBASE_DISTURBED_PREEMPTED = 2, /* another thread did, or a signal handler */
+    TIMEBASE_DISTURBED_PREEMPTED = 2, /* another thread ran on it, or a signal handler */
     TIMEBASE_DISTURBED_MIGRATED = 4,  /* the wait ended on another CPU than it began */
     TIMEBASE_DISTURBED_GAP = 8, /* polling stood still without any of these: hypervisor, SMI */
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
-    TIMEBASE_DISTURBED_SHARED = 64,    /* polled, as rehearsals did better so: another thread,
-                                        * perhaps of another virtual machine, shares the core */
+    TIMEBASE_DISTURBED_SHARED = 64,    /* the loop waited, because it did better in rehearsals:
+                                        * another thread, perhaps of another virtual machine,
+                                        * shares the core */
 };
 
 /* What happened. All of it is about this wait alone. */
@@ -143,8 +146,9 @@ struct timebase_waiter_description {
 };
 
 /*
- * Learn the machine: core clock, counter, loop. At most 10 ms where nothing holds it up. The clock converts and must
- * outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a pointer is null.
+ * Learn the machine: core clock, counter, loop. Takes at most 10 ms if nothing holds it up. The
+ * clock converts times to ticks and must outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a
+ * pointer is null.
  */
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *waiter, const timebase_clock *clock);
 
@@ -152,12 +156,12 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *waiter, const time
 TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *waiter);
 
 /*
- * How sleeping waits choose their margin: the quantile of wake-up latencies that it should cover,
- * (0, 1), default 0.99, and the share of the CPU that such waits may take of a period,
- * the kernel's part included, (0, 1], default 0.05.
- * Latencies are clipped: one outlier moves the margin one step. The share is a strict cap: at
- * periods of a millisecond or less it cuts the margin, and waits are late; raise it there, and do not
- * sleep at all for periods of some 15 us. Returns 0 or TIMEBASE_E_INVALID.
+ * How sleeping waits choose their margin. quantile is the quantile of wake-up latencies that the
+ * margin should cover, (0, 1), default 0.99. cpu_share is the share of a period that such waits may
+ * keep the CPU busy, the kernel's part included, (0, 1], default 0.05. Latencies are clipped: one
+ * outlier moves the margin one step. The share is a strict cap: at periods of a millisecond or less
+ * it cuts the margin, and waits are late. Raise the share there, and do not sleep at all for
+ * periods of some 15 us. Returns 0 or TIMEBASE_E_INVALID.
  */
 TIMEBASE_API int timebase_waiter_set_margin(struct timebase_waiter *waiter, double quantile,
                                             double cpu_share);
@@ -166,8 +170,8 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *waiter,
                                           struct timebase_waiter_description *out);
 
 /*
- * Wait until an instant. result may be null; where it is not, what is done for it comes after the
- * event and before the return, so that this is less sure. Returns
+ * Wait until an instant. result may be null. If it is not, it is filled in after the event and
+ * before the return, so the time of the return is less certain. Returns
  *   0                      in time; where the target was too near for a run, the polling loop
  *                          did the rest: result->mechanism says so
  *   1                      late: the target had passed when its time for polling came; the event
