@@ -35,7 +35,7 @@ struct timebase_bench_hit {
     double added_ticks;   /* delays: two readings with nothing between, just before; else 0 */
     uint32_t late;        /* 1: no time was left for the approach */
     uint32_t disturbance; /* enum timebase_wait_disturbance; loops gather no evidence: 0 */
-    int32_t mechanism;    /* enum timebase_wait_mechanism; -1 of what does not say */
+    int32_t mechanism;    /* enum timebase_wait_mechanism; -1: not told, as by loops */
     uint32_t reserved;
 };
 
@@ -91,12 +91,12 @@ struct timebase_bench_method {
 TIMEBASE_API const char *timebase_bench_loop_name(int loop);
 TIMEBASE_API int timebase_bench_loop_places(void);
 
-/* enum timebase_bench_before: what this processor can do. And 1 if it can be in that state. */
+/* The bits of enum timebase_bench_before that this processor can do; 1 if it can be in `state`. */
 TIMEBASE_API uint32_t timebase_bench_before_possible(void);
 TIMEBASE_API int timebase_bench_state_possible(int state);
 
 /*
- * One trial for each of ahead_ticks: the target is so far ahead of a reading at the trial's start.
+ * One trial for each of ahead_ticks: its target is this far ahead of a reading at its start.
  * Returns 0, TIMEBASE_E_INVALID, TIMEBASE_E_UNSUPPORTED if `before` is not possible here, or what
  * the waiter said. 16 trials that are not recorded come first.
  */

@@ -39,8 +39,8 @@ bool bench_delay_exists(int loop)
 }
 
 /*
- * A delay stands between its two readings and nothing else does: what calling it costs is part of
- * it. Without a result, as a delay is used: gathering evidence takes longer than a short one.
+ * Only the delay stands between its two readings, so the cost of calling it counts. The delay is
+ * called without a result, as programs call it: gathering evidence takes longer than a short delay.
  */
 static void run(const struct timebase_bench_method *method, int loop, struct lap *lap)
 {
@@ -95,9 +95,10 @@ static int measure_added(const struct timebase_bench_method *method, double *out
 }
 
 /*
- * A lap contains the rest of its first reading, after that one's instant; as this follows the
- * core's clock it is measured each time, by a lap around nothing. That comes first, except where
- * nothing is what is measured: there it would warm up what is to be shown as it is.
+ * A lap contains the part of its first reading that comes after the instant which the reading
+ * gives. The length of this part follows the core's clock, so a lap around nothing measures it each
+ * time. This lap comes first, except with TIMEBASE_BENCH_NOTHING: there it would warm up what that
+ * method is to show as it is.
  */
 int bench_delay(const struct timebase_bench_method *method, struct timebase_bench_hit *out)
 {

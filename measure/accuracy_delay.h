@@ -7,7 +7,7 @@
 
 #include "accuracy.h"
 
-/* False for who cannot be asked for a delay. */
+/* False for a loop that cannot make a delay. */
 bool bench_delay_exists(int loop);
 
 int bench_delay(const struct timebase_bench_method *method, struct timebase_bench_hit *out);

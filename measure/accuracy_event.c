@@ -16,8 +16,8 @@ void bench_event_expect(struct bench_event *event, const struct timebase_waiter 
 }
 
 /*
- * Alone on its cache line, by the section's alignment and the filler behind: to flush it
- * makes nothing else cold.
+ * The section's alignment and the filler behind it keep this alone on its cache line, so that
+ * flushing it makes nothing else cold.
  */
 __attribute__((noinline, aligned(64), section(".text.bench_event"))) void bench_event_take(
     void *context)

@@ -24,7 +24,8 @@ void bench_event_expect(struct bench_event *event, const struct timebase_waiter 
 /* For timebase_wait_call_*(); the argument is a struct bench_event. */
 void bench_event_take(void *event);
 
-/* Makes a hit of what was read, if it was: the error against a target that may have moved. */
+/* If the event was read, makes a hit of the reading: its error against the target, which may have
+ * moved since. */
 int bench_event_hit(const struct bench_event *event, uint64_t target_ticks,
                     struct timebase_bench_hit *out);
 

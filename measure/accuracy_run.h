@@ -22,17 +22,20 @@ struct bench_run {
 
 bool bench_run_is_over(const struct bench_run *run);
 
-/* From the first period on. */
+/* The timer's setting: it expires at the first period and at each one after. */
 struct itimerspec bench_run_timer(const struct bench_run *run);
 
-/* The event, now. Of `expired` timers the first is served, the others are missed. */
+/* The event takes place now. The first of `expired` periods is served, the others are missed. */
 void bench_run_dispatch(struct bench_run *run, uint64_t expired);
 
-/* Keeps what the event read, against the tick that it was due at; -1: no wait's mechanism. */
+/*
+ * Keeps a hit: what the event read, against the tick at which it was due. mechanism is -1 if no
+ * waiter waited.
+ */
 void bench_run_keep(struct bench_run *run, uint64_t target_ticks, bool late, uint32_t disturbance,
                     int32_t mechanism);
 
-/* When a period begins, and an instant as the kernel takes it; CLOCK_MONOTONIC. */
+/* When a period begins, and how the kernel takes such an instant; both of CLOCK_MONOTONIC. */
 int64_t bench_run_due_ns(const struct bench_run *run, uint32_t period);
 struct timespec bench_run_timespec(int64_t ns);
 

@@ -79,7 +79,7 @@ static void by_waiter(struct bench_run *run)
     }
 }
 
-/* Never asleep: what a sleeping wait is to be compared with. */
+/* Polls and never sleeps: a sleeping wait is compared with this. */
 static void by_loop(struct bench_run *run)
 {
     for (skip_missed(run); !bench_run_is_over(run); skip_missed(run)) {

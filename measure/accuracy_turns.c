@@ -34,7 +34,7 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
     }
 }
 
-/* Not after idle: to look is to wake the core up, and the state would be gone. */
+/* Does not look after idle: the look would wake the core up, and the state would be gone. */
 static void look_before(const struct timebase_bench_turns *turns, struct timebase_bench_block *out)
 {
     struct timebase_bench_core core = {0, 0};

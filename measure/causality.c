@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <time.h>
 
-/* Readings of CLOCK_MONOTONIC that end the run: so many reads apart, not to disturb it. */
+/* CLOCK_MONOTONIC tells when the run ends. It is read this seldom, so as not to disturb the run. */
 #define READS_BETWEEN_LOOKS 1024
 
 /*
@@ -62,7 +62,7 @@ static bool stopped(const struct trial *trial)
 
 /*
  * Both loops of one clock, with the clock inlined. The empty assembly keeps the compiler from
- * moving the reading before the load; what the processor does is the question.
+ * moving the reading before the load; whether the processor does so is what the run finds out.
  */
 #define CLOCK(name, call)                                                                          \
     static void publish_##name(struct trial *trial)                                                \

@@ -3,12 +3,12 @@
 
 #include <stdint.h>
 
-/* A counter that steps by 26 ticks shows the first to 0.2 %, the second to 2 %. */
+/* Long enough that a counter with steps of 26 ticks shows the chain to 0.2 %, the others to 2 %. */
 #define CHAIN_TURNS 256
 #define FREE_TURNS 128
 #define LOOKS 3
 
-/* One instruction each: the compiler must neither merge nor drop what it cannot see through. */
+/* One instruction each: the empty assembly keeps the compiler from merging or dropping them. */
 #define ADD(to, what)                                                                              \
     do {                                                                                           \
         __asm__ __volatile__("" : "+r"(to));                                                       \

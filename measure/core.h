@@ -3,9 +3,9 @@
  * core: how fast the core runs now, and how much of it this thread has.
  *
  * An addition that waits for the one before it takes a cycle of the core, whoever else uses the
- * core: so its time in ticks follows the core's clock. Many that wait for nothing share the adders
- * with the core's other thread: there are fewer of them in a cycle while that one is busy, even if
- * it belongs to another virtual machine, of which no file tells.
+ * core: so its time in ticks follows the core's clock. Additions that wait for nothing share the
+ * adders with the core's other thread. While that thread is busy, fewer of them fit into a cycle.
+ * This shows the other thread even if it belongs to another virtual machine, which no file shows.
  */
 #ifndef TIMEBASE_BENCH_CORE_H
 #define TIMEBASE_BENCH_CORE_H

@@ -9,7 +9,7 @@
 
 TIMEBASE_EXTERN_BEGIN
 
-/* In ticks, but for the counts. A gap is a distance of two readings, at least the threshold. */
+/* In ticks, except the counts. A gap is a distance of two readings, at least the threshold. */
 struct timebase_bench_gaps {
     uint64_t polls;
     uint64_t elapsed;
@@ -20,7 +20,7 @@ struct timebase_bench_gaps {
 
 /*
  * Polls the counter for elapsed_ticks. Returns 0 or TIMEBASE_E_INVALID: a null pointer, nothing to
- * do, or a threshold of 0. If the counter stands still it ends after as many polls.
+ * do, or a threshold of 0. If the counter stands still, this ends after elapsed_ticks polls.
  */
 TIMEBASE_API int timebase_bench_poll(uint64_t elapsed_ticks, uint64_t threshold_ticks,
                                      struct timebase_bench_gaps *out);

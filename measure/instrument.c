@@ -13,7 +13,7 @@
 #define FIRST_MOST 6
 #define PAIRS 64
 #define WORSE 1.5
-#define SHARED_BELOW 0.85 /* of the most additions seen in a cycle: a neighbour takes more */
+#define SHARED_BELOW 0.85 /* of the most additions seen in a cycle: a neighbour leaves fewer */
 
 static bool is_coarse(const struct timebase_waiter *waiter)
 {
@@ -26,7 +26,10 @@ static bool has_moved(double before, double now)
     return before <= 0 || now > before * (1 + MOVED) || now < before * (1 - MOVED);
 }
 
-/* Readings take longer beside a busy neighbour, and it is gone sooner than it came. */
+/*
+ * Does a neighbour use the core? Beside a busy neighbour readings take longer, and a calibration
+ * would hold only until the neighbour is gone.
+ */
 static bool is_shared(struct timebase_bench_instrument *instrument,
                       const struct timebase_bench_core *core)
 {
@@ -42,7 +45,7 @@ static int compare(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-/* Two readings with nothing between: how far three quarters of such pairs are from their median. */
+/* Of pairs of readings with nothing between: three quarters are within this of their median. */
 static double scatter_of(const struct timebase_waiter *waiter)
 {
     struct timebase_fine_reading first, second;
@@ -62,8 +65,8 @@ static double scatter_of(const struct timebase_waiter *waiter)
 }
 
 /*
- * Disturbed: readings scatter more than after the best calibration so far. Then it is done again
- * once the core is calm, ever more rarely.
+ * A calibration was disturbed if readings scatter more than after the best calibration so far. Then
+ * it is repeated once the core is calm; each further repetition waits for twice as many calm looks.
  */
 static int calibrate(struct timebase_bench_instrument *instrument)
 {
@@ -83,7 +86,7 @@ static int calibrate(struct timebase_bench_instrument *instrument)
     return result;
 }
 
-/* Some at once, so that there is something to compare with. */
+/* Calibrates several times at once, so that there is something to compare with. */
 static int begin(struct timebase_bench_instrument *instrument)
 {
     int result = TIMEBASE_OK;
@@ -95,7 +98,7 @@ static int begin(struct timebase_bench_instrument *instrument)
     return result;
 }
 
-/* One look may be of a moment that is over; so many that agree are not. */
+/* A single look may have met a brief moment; `patience` looks in a row that agree have not. */
 static bool is_calm(struct timebase_bench_instrument *instrument,
                     const struct timebase_bench_core *now)
 {

@@ -40,7 +40,7 @@ static void run_empty_loop(uint64_t calls)
         KEEP(calls);
 }
 
-/* The bare instruction, without the library's check whether it may be used. */
+/* The bare instruction, without the library's check that the counter is readable. */
 static void run_counter(uint64_t calls)
 {
     if (timebase_counter_is_readable())
@@ -95,7 +95,7 @@ RUN(tb_nano_2007, tb_nano_2007(&timebase_bench_systemcfg))
 RUN_INTO(utc_interval, struct timebase_interval, timebase_utc_interval(clock, &out))
 RUN_INTO(realtime_interval, struct timebase_interval, timebase_realtime_interval(clock, &out))
 RUN_INTO(now, struct timebase_instant, timebase_now(clock, &out))
-/* As one number of ns, as every reading of timebase gives one. */
+/* Makes one number of ns of it, because every reading of timebase gives one. */
 static inline int64_t clock_ns(clockid_t id)
 {
     struct timespec now;

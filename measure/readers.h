@@ -7,7 +7,7 @@
 
 struct bench_reader {
     const char *name;
-    void (*run)(uint64_t calls); /* reads the time so often */
+    void (*run)(uint64_t calls); /* reads the time this many times */
     void (*begin)(void);         /* before and after a batch; may be null */
     void (*end)(void);
     unsigned longer; /* factor on the calls of a batch */

@@ -32,7 +32,10 @@ static void read_some(const timebase_clock *clock, int64_t *own, const int64_t *
     out->reads += READS_PER_CHECK;
 }
 
-/* CLOCK_REALTIME was `kernel` between the two instants; UNKNOWN and UNRELIABLE promise nothing. */
+/*
+ * CLOCK_REALTIME was read as `kernel` between the two instants. If the first has status UNKNOWN or
+ * UNRELIABLE, the clock promises nothing, and nothing is judged.
+ */
 static void check(const timebase_clock *clock, struct timebase_bench_sharing *out)
 {
     struct timebase_instant before, after;

@@ -17,13 +17,13 @@ struct timebase_bench_sharing {
     uint64_t backward;  /* below its own last reading, or another's that it had seen */
     int64_t worst_ns;   /* and by how much at most */
     uint64_t checks;    /* every 1,024th reading is compared with CLOCK_REALTIME */
-    uint64_t outside;   /* farther from it than maxerror, for certain */
+    uint64_t outside;   /* certainly farther from CLOCK_REALTIME than maxerror */
     int64_t longest_ns; /* between two checks, by CLOCK_MONOTONIC */
 };
 
 /*
- * Reads for so long, or so often, whichever ends first; adds to *out. own and other are words in
- * shared memory, 0 at the start; other may be NULL.
+ * Reads until the time is over or the number of readings is reached; adds to *out. own and other
+ * are words in shared memory, 0 at the start; other may be NULL.
  */
 TIMEBASE_API void timebase_bench_share(const timebase_clock *clock, int64_t *own,
                                        const int64_t *other, uint64_t reads, int64_t for_ns,

@@ -14,7 +14,7 @@ static int64_t monotonic_ns(void)
     return now.tv_sec * NS_PER_SEC + now.tv_nsec;
 }
 
-/* A signal wakes up early and the same instant is slept for again. */
+/* If a signal wakes the thread up early, it sleeps again until the same instant. */
 static int sleep_until(int64_t mono_ns)
 {
     struct timespec instant = {(time_t)(mono_ns / NS_PER_SEC), (long)(mono_ns % NS_PER_SEC)};
