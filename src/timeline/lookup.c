@@ -117,7 +117,7 @@ static uint64_t find_length(struct timebase_timeline *timeline, const struct tim
     return next - from;
 }
 
-/* The timeline knows itself how long a publication holds; and of its errors the bound alone. */
+/* The timeline itself knows how long a publication holds. Of the errors it has the bounds alone. */
 static struct timebase_validity validity_of(const struct timebase_lines *lines)
 {
     uint64_t rate = (uint64_t)lines->after.drift_rate + lines->after.slew_rate;

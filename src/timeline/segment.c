@@ -122,8 +122,7 @@ static bool get_three(struct timeline_segment *segment, uint32_t first,
         get_part(segment, first + 2, RECORD_AFTER, published, &lines->after);
 }
 
-/* The line of the publication that ends with record `last` to which the next one's `before` goes.
- */
+/* The line that the next publication took for its `before`; its own publication ends at `last`. */
 static bool get_referred(struct timeline_segment *segment, uint32_t last, unsigned part,
                          struct timebase_line *line)
 {

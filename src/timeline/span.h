@@ -38,7 +38,7 @@ struct piece {
     int32_t counter_id;
     uint8_t boot[RECORD_BOOT_SIZE];
     uint64_t first_published, last_published;
-    uint64_t lease_ticks; /* so long after the last one no other line can have begun */
+    uint64_t lease_ticks; /* until this long after the last one no other line can have begun */
     struct between before;
     bool is_joined; /* to the piece before it */
 };

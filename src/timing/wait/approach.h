@@ -59,7 +59,7 @@ struct approach {
     uint32_t marker;      /* evidence_begin()'s mark as found at the stamp */
     uint32_t rseq_cpu;    /* the thread's cpu_id at the stamp */
     uint64_t rseq_marker; /* its rseq_cs at the stamp */
-    int32_t overdue_cycles; /* > 0: so much more than a run of none would have had to be left */
+    int32_t overdue_cycles; /* > 0: the time left was this much too short even for an empty run */
     int32_t late_cycles;    /* input: more than this is late */
     uint32_t readings[APPROACH_FINE];
 } __attribute__((aligned(128)));
@@ -89,9 +89,9 @@ void approach_poll(struct approach *approach);
 void approach_event_none(void *argument);
 
 /*
- * within(a, b, c, d, frame), from where an event may return at once: approach_leave() of an
- * approach with this frame makes approach_from() return, past all functions between, whether it was
- * late.
+ * Calls within(a, b, c, d, frame), out of which an event may return at once: approach_leave() of an
+ * approach with this frame makes approach_from() return, past all functions in between. The result
+ * then says whether the wait was late.
  */
 typedef int approach_within(void *a, uint64_t b, uint64_t c, void *d, void *frame);
 int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within);
@@ -101,9 +101,9 @@ void approach_leave(void *approach);
 const char *approach_returns_to(const void *frame);
 
 /*
- * For waits by the plain loop: `within` calls this and returns APPROACH_POLLS. approach_from() with this
- * approach's frame then polls until leave_ticks and returns: no stamp, and no evidence but what stands
- * there already.
+ * For waits by the plain loop: `within` calls this and returns APPROACH_POLLS. approach_from() with
+ * this approach's frame then polls until leave_ticks and returns. It takes no stamp, and no
+ * evidence beyond what the approach holds already.
  */
 void approach_poll_behind(struct approach *approach);
 

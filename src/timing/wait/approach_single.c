@@ -16,8 +16,8 @@
  * after the stamp. A processor whose counter reading is serialising (stck) does not begin it
  * before; others may begin it a few instructions ahead, always the same number.
  *
- * What leads to the run is not hidden here, as on x86-64: C has no say in it. It is what it is each
- * time, as far as the return is predicted wrongly each time.
+ * The way into the run is not hidden, as it is on x86-64: C cannot arrange that. It takes the same
+ * time each time, as far as the return is predicted wrongly each time.
  *
  * Slow counters. The whole run is LONGEST_RUN cycles, some 80 ns. Where a tick is longer (24 MHz:
  * 42 ns, RISC-V's 1 or 10 MHz) the uncertainty of a sample of one reading is more than the run can

@@ -233,8 +233,8 @@ static void find_plain(struct waiter *waiter)
 }
 
 /*
- * A thread that was held up takes the machine for slow. So what does no better than the loop is
- * measured again.
+ * If this thread is held up, the machine looks slower than it is. So if the exact waits do no
+ * better than the loop, they are measured again.
  */
 static void find_ways(struct waiter *waiter)
 {

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "delay.h"
 #include "outcome.h"
 #include "quantile.h"
 #include "rehearsal.h"

@@ -47,8 +47,8 @@ void choice_fade(struct choice *choice)
 }
 
 /*
- * By a quarter. The quantiles follow what few rehearsals saw, and are as uncertain as that: the least of
- * several would often be below the loop's by luck.
+ * An exact way has to be better by a quarter. The quantiles follow few rehearsals and are uncertain
+ * accordingly: by luck alone, the least of several would often be below the loop's.
  */
 int choice_wins(const struct choice *choice, enum choice_way way, int steady)
 {
@@ -59,7 +59,7 @@ int choice_wins(const struct choice *choice, enum choice_way way, int steady)
     return 1;
 }
 
-/* Of those that are no worse than the loop the one with the smallest p90; or p99, if that is asked for. */
+/* Of the ways that win over the loop, the one with the smallest p90, or p99 for a short tail. */
 enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady)
 {
     int judged = steady ? CHOICE_QUANTILES - 1 : 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice: would the next wait be better exact, exact with a brief sample or that of a single reading,
- * or by the polling loop? An exact wait relies on the core for the time between its sample and its
- * event, a brief one for a third of that, a single one for less, a poll for 10 ns only; with another
- * thread on the core, perhaps of another virtual machine, the shorter exposure can have the shorter
- * tail. So all are tried in rehearsals, and the quantiles of their errors are compared. Pure.
+ * choice: would the next wait be better exact, exact with a brief sample or that of a single
+ * reading, or by the polling loop? An exact wait relies on the core for the time between its sample
+ * and its event, a brief one for a third of that, a single one for less, a poll for 10 ns only;
+ * with another thread on the core, perhaps of another virtual machine, the shorter exposure can
+ * have the shorter tail. So all are tried in rehearsals, and the quantiles of their errors are
+ * compared. Pure.
  *
  * A quantile moves by a step up for an error above it and by a small step down for one below
  * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
@@ -22,7 +23,7 @@ struct choice {
     double error_ticks[CHOICE_WAYS][CHOICE_QUANTILES];
 };
 
-/* Only the loop is there, before a calibration adds other ways. */
+/* Leaves only the loop, until a calibration adds other ways. */
 void choice_forget(struct choice *choice);
 
 /* From the errors of a calibration, sorted by size. */
@@ -31,15 +32,18 @@ void choice_init(struct choice *choice, enum choice_way way, const double *error
 /* An error's size. */
 void choice_learn(struct choice *choice, enum choice_way way, double error_ticks);
 
-/* A wait by the loop, and nothing seen of exact ones: what is known against them fades. */
+/*
+ * After a wait by the loop that showed nothing of exact waits: the errors known of them fade, so
+ * that they are tried again.
+ */
 void choice_fade(struct choice *choice);
 
 /* Is an exact way clearly better than the loop? */
 int choice_wins(const struct choice *choice, enum choice_way way, int steady);
 
 /*
- * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is better
- * than the loop.
+ * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is
+ * better than the loop.
  */
 enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady);
 

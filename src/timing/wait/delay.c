@@ -5,8 +5,8 @@
 enum { SHORT_DELAY_NS = 1600 };
 
 /*
- * Of the delays without a result that take long compared with two readings, one in so many is
- * tracked.
+ * One in FOLLOWED of the delays without a result is tracked; only those are counted that take long
+ * compared with two readings.
  */
 enum { FOLLOWED = 16, FOLLOWED_DELAY_NS = 300 };
 
@@ -18,9 +18,10 @@ static uint64_t instructions(const struct waiter *waiter, double ticks, enum del
 }
 
 /*
- * By two readings around it. Beside busy machines one delay in ten is held up by some 0.1 us: what
- * followed these as they are would make all others too short. But a calibration that was held up, or
- * a core clock that stepped, has all of them wrong.
+ * Follows the length of an instruction by two readings around a delay. Beside busy machines one
+ * delay in ten is held up by some 0.1 us: if these counted in full, all others would become too
+ * short. But if a calibration was held up, or the core clock stepped, all delays are wrong and must
+ * count.
  */
 static void follow_run(struct waiter *waiter, enum delay_kind kind, uint64_t count,
                        uint64_t elapsed_ticks)
@@ -43,7 +44,7 @@ static int run_delay(struct waiter *waiter, double ticks)
     return count == 0;
 }
 
-/* Without evidence, which belongs to the wait in whose function this may be. */
+/* Takes no evidence: this may run in the function of a wait, to which the evidence belongs. */
 static int run_followed_delay(struct waiter *waiter, double ticks)
 {
     uint64_t count = instructions(waiter, ticks, DELAY_FOLLOWED), start = timebase_ticks_ordered();

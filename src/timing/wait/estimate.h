@@ -6,10 +6,10 @@
  *     the same core makes a reading take a fifth longer, though a cycle is as long as before
  *     an instruction of a delay takes so many ticks
  *
- * What is seen near is averaged, over 256 at most. Four in a row that are far off on the same side are
- * believed: the neighbour has come or gone, the core clock has changed, or the calibration was held
- * up. The nearest of them is, as the others may have been held up besides; and no more than twice as
- * much, or half, at once.
+ * Lengths near the estimate are averaged, over 256 at most. If four in a row are far off on the
+ * same side, the estimate moves to the nearest of them: the neighbour has come or gone, the core
+ * clock has changed, or the calibration was held up. It takes the nearest because the others may
+ * have been held up besides, and moves by no more than a factor of two at once.
  */
 #ifndef WAIT_ESTIMATE_H
 #define WAIT_ESTIMATE_H

@@ -32,8 +32,9 @@ struct evidence {
 void evidence_init(struct evidence *evidence, struct approach *approach);
 
 /*
- * Set the marks before an approach, in a few cycles. The approach looks at them and clears that of
- * rseq, which must not outlast the library. ES stays: nobody minds, and to write it takes 50 ns.
+ * Set the marks before an approach, in a few cycles. The approach looks at them and clears the mark
+ * of rseq, which must not outlast the library. The mark in ES stays: it disturbs nobody, and to
+ * write ES takes 50 ns.
  */
 void evidence_begin(struct evidence *evidence, struct approach *approach);
 
@@ -41,8 +42,9 @@ void evidence_begin(struct evidence *evidence, struct approach *approach);
 int evidence_cpu(const struct evidence *evidence);
 
 /*
- * Without an approach: clear it. The mark is one 64-bit word to the kernel. Processors of 32 bits may
- * clear it by halves: their addresses fill only one, and the other is always 0.
+ * Clear the mark of rseq, where no approach does. The mark is one 64-bit word to the kernel.
+ * Processors of 32 bits may clear it by halves: their addresses fill only one, and the other is
+ * always 0.
  */
 static inline void evidence_forget(const struct approach *approach)
 {

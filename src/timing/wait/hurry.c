@@ -20,7 +20,9 @@ void hurry_init(struct waiter *waiter)
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
 
-/* Behind the way in, and the rehearsals that fetch their own code, there are to be some that teach.
+/*
+ * A wait after a pause takes the stages only if there is time for the way in, for the rehearsals
+ * that fetch their own code, and after these for some that teach.
  */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 {
@@ -48,7 +50,7 @@ APPROACH_WAY static void set_up(struct wait *wait)
     a->not_before_ticks = never_early ? wait->ticks : wait->entered_ticks - (UINT64_C(1) << 62);
 }
 
-/* On the same CPU as before, as far as anybody asks: whose result is wanted looks for himself. */
+/* Takes the CPU to be that of the wait before. A wait with a result asks for the CPU itself. */
 APPROACH_WAY static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
@@ -92,8 +94,8 @@ static inline void fetch_waiter(const struct waiter *waiter)
 }
 
 /*
- * The counter is read without asking whether it can be read, as what knows that is on pages of its
- * own; who may leave has found that out.
+ * Reads the counter without asking whether it is readable, because the word that says so is on
+ * another page. A waiter whose waits may leave has found it readable.
  */
 APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
                                 void *frame)

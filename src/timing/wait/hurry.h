@@ -31,12 +31,12 @@ static inline int hurry_is_due(const struct wait *wait)
         (int64_t)(wait->ticks - wait->entered_ticks) < waiter->learnt.cold_ticks;
 }
 
-/* The wait; what is open of the one before is counted, but nothing is learnt from it. */
+/* The wait. If the wait before is not settled yet, it is counted, but nothing is learnt from it. */
 int hurry_run(const struct wait *asked);
 
 /*
- * The same as early as can be, for a wait without a result. Returns APPROACH_POLLS; or 0, and nothing
- * has happened: it is not due, must not be early, or a wait does not leave here.
+ * The same as early as can be, for a wait without a result. Returns APPROACH_POLLS; or 0, and
+ * nothing has happened: it is not due, must not be early, or a wait does not leave here.
  */
 #ifdef __x86_64__
 int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);

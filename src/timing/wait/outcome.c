@@ -72,7 +72,7 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
-/* Lately: what rehearsals see is better than what waits see of themselves. */
+/* Has there been a rehearsal lately? Rehearsals see errors better than waits see their own. */
 static int has_rehearsed(const struct waiter *waiter)
 {
     enum { LATELY_NS = 1000000 };
@@ -87,9 +87,9 @@ static double size_of(double ticks)
 
 /*
  * What a wait shows by itself, with no reading of its event but the stamp: by how much that
- * contradicts what was believed, and the readings of a sample each other. On a stepped counter this is
- * no less than the step allows, for the loop as for exact waits; so where it decides between them, it
- * takes errors like the loop's own.
+ * contradicts what was believed, and the readings of a sample each other. On a stepped counter this
+ * is no less than the step allows, for the loop as for exact waits; so where it decides between
+ * them, it takes errors like the loop's own.
  */
 static void learn_exact(struct waiter *waiter, int late)
 {

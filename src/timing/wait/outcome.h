@@ -18,8 +18,8 @@ void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result);
 void outcome_settle_open(struct waiter *waiter);
 
 /*
- * Between the event of a wait that returns with a result and its return the result is made. Once in
- * vain before the event, so that the code is at hand; what it writes is written again.
+ * If a wait that returns has a result, the result is made between the event and the return. This
+ * makes it once before the event, only to fetch the code; what it writes is written again.
  */
 void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result);
 

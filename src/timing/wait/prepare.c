@@ -4,7 +4,7 @@
 #include "prepare.h"
 #include "rehearsal.h"
 
-/* The first ones fetch code from wherever it is, and say nothing about those behind them. */
+/* The first rehearsals fetch code from wherever it is, and say nothing about those after them. */
 enum { COLD_ONES = 2 };
 
 enum { MOST_REHEARSALS = 200, EIGHT = 8, CODE_LINES = 4, CACHE_LINE = 64 };
@@ -14,7 +14,7 @@ enum { MOST_REHEARSALS = 200, EIGHT = 8, CODE_LINES = 4, CACHE_LINE = 64 };
 #define WARM 2.0
 #define HOT 1.25
 
-/* Since the last event: nothing has gone out of the caches. */
+/* This soon after the last event, nothing has gone out of the caches yet. */
 enum { HOT_NS = 20000 };
 
 static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
@@ -25,8 +25,8 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
 }
 
 /*
- * The event's code, or that which the wait returns to, into the second level and the data cache: it
- * is not far then.
+ * Fetches the event's code, or the code that the wait returns to, into the second-level and the
+ * data cache, so that it is near when it is executed.
  */
 static void fetch(const struct waiter *waiter, void (*function)(void *))
 {
@@ -47,10 +47,11 @@ static void rehearse_function(void (*function)(void *), void *argument)
 }
 
 /*
- * Of eight two by the loop and two with a shorter sample, so that all ways are known; and every other
- * one of each as the wait will end. But who leaves an exact approach skips returns that the core has
- * noted down, so that it predicts those of all functions further out wrongly. A wait by the loop is
- * the better for a return that is predicted rightly: so not before one of these.
+ * Of eight rehearsals two are by the loop and two with a shorter sample, so that all ways are
+ * known. Every other one of each returns as the wait will. But leaving an exact approach skips
+ * returns that the core has noted down, so the core then predicts the returns of all functions
+ * further out wrongly. A wait by the loop is better if its return is predicted rightly: so no exact
+ * rehearsal leaves if the wait will be by the loop.
  */
 static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
 {
@@ -89,7 +90,7 @@ static int is_soon_after_another(const struct waiter *waiter)
         waiter_ticks_of_ns(waiter, HOT_NS);
 }
 
-/* Behind the last rehearsal. The lead has room for code that is not at hand. */
+/* What must be left after the last rehearsal. The lead has room for code that is not at hand. */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
 {
     double needed = waiter_coarse_ticks(waiter, WAY_EXACT) + waiter->learnt.plain_bias_ticks;

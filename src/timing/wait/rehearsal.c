@@ -89,8 +89,8 @@ struct rehearsal rehearsal_run(struct waiter *waiter, enum waiter_way way)
 struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
 {
     /*
-     * All phases of a step, all runs; and so many polls more or less that nothing predicts the exit
-     * of the plain loop, as in a wait.
+     * The targets vary over all phases of a step and all lengths of run, and over so many polls
+     * that nothing predicts the exit of the plain loop, as in a wait.
      */
     enum { NEAREST_NS = 50, VARIED_NS = 32, PLAIN_VARIED_NS = 400 };
     double period_ns = waiter->learnt.period_ns;
@@ -104,8 +104,9 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
 }
 
 /*
- * What followed each error closely would add to the next. Those of polling are as wide as its period;
- * they are limited at a step besides, so that its mean is found and not its most frequent value.
+ * If `known` followed each error closely, it would add that error to the next one. The errors of
+ * polling are as wide as its period. They are limited to a step more than others, so that `known`
+ * finds their mean and not their most frequent value.
  */
 static void follow(double *known, double error_ticks, const struct waiter *waiter, int exact)
 {
@@ -134,8 +135,9 @@ static void learn_cycle(struct waiter *waiter, double error_ticks)
 }
 
 /*
- * Cycles are learnt from the longest sample alone. What another one's errors show beyond that is how
- * long it takes itself: so a calibration that was held up in one of them is mended.
+ * Cycles are learnt from the longest sample alone. What the errors of another sample show beyond
+ * that is how long this sample itself takes. So a calibration that was held up in one of them is
+ * mended.
  */
 static void learn_exact(struct waiter *waiter, enum waiter_way way, double error_ticks)
 {

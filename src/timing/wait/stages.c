@@ -26,8 +26,7 @@ static int64_t lead_ticks(const struct wait *wait)
 
 /*
  * Most wake-ups leave enough of the margin for all of the rehearsals. Those that leave least of it
- * are to have time for the first few: to sleep so much less for their sake would make each wait
- * poll for it.
+ * get time for the first few only. With time for all, every wait would sleep less and poll instead.
  */
 static int64_t sleep_lead_ns(const struct wait *wait)
 {
@@ -47,7 +46,7 @@ static void sleep_for(struct wait *wait)
     } while (sleep_towards(&wait->sleep, &waiter->sleeper, target_ns, lead_ns) == SLEEP_AGAIN);
 }
 
-/* Reading the clock maintains it, and there may be no other reader. Not shortly before the end. */
+/* Reads the clock, which maintains it: there may be no other reader. Not shortly before the end. */
 static void keep_clock(const struct wait *wait, int64_t spare_ticks)
 {
     if (wait->ticks_at != NULL && spare_ticks > waiter_ticks_of_ns(wait->waiter, MAINTENANCE_NS))
@@ -174,7 +173,7 @@ static void lead_up(struct wait *wait)
     wait->disturbance |= waiter->found;
 }
 
-/* Nearer than the shortest rehearsal there is nothing to lead up to it. */
+/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
 static int is_near(const struct wait *wait)
 {
     enum { NEAR_NS = 900 };

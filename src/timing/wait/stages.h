@@ -14,10 +14,9 @@
 #include "waiter.h"
 
 /*
- * All stages of the wait asked for, which names its waiter and has its target in ticks, and when it was
- * entered. Returns 0,
- * 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself. Or APPROACH_POLLS,
- * where it may leave: see waiter_approach().
+ * All stages of a wait. `asked` names the waiter and has the target in ticks and when the wait was
+ * entered. Returns 0, 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself.
+ * Where the wait may leave, it may also return APPROACH_POLLS: see waiter_approach().
  */
 int stages_run(const struct wait *asked);
 

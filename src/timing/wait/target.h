@@ -24,7 +24,7 @@ static inline int target_is_far(double left_ticks, double period_ns)
         left_ticks > TARGET_FARTHEST_TICKS;
 }
 
-/* Who gives the last of all ticks means "never", and so it must not be called at once. */
+/* A caller that gives the last of all ticks means "never": the event must not come at once. */
 static inline int target_tick_is_far(uint64_t target_ticks, uint64_t now_ticks, double period_ns)
 {
     double left_ticks = (double)(int64_t)(target_ticks - now_ticks);

@@ -33,7 +33,7 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
     waiter->way = way;
 }
 
-/* With a result there is more to do after the event; and who comes late has to be told. */
+/* With a result there is more to do after the event, and a late caller has to be told. */
 APPROACH_WAY void wait_set_event(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
@@ -45,7 +45,7 @@ APPROACH_WAY void wait_set_event(const struct wait *wait)
     a->frame = wait->frame;
 }
 
-/* Of a wait that leaves by a bare loop no evidence is taken: nobody asked for a result. */
+/* A wait that leaves by a bare loop takes no evidence: nobody asked for a result. */
 APPROACH_WAY static int poll_and_leave(struct approach *a, const struct evidence *evidence)
 {
     a->marker = 1;
