@@ -92,10 +92,14 @@
     cvtsi2ssq %rcx, %xmm1
     .endm
 
-    /* xmm1: the middle, relative to the target, of what the four ends of each of xmm4, xmm0 leave. */
+    /*
+     * xmm1: the middle, relative to the target, of what the four ends of each of xmm4, xmm0 leave.
+     * No lane is left as it was: bits that are no number would be an exception where the program,
+     * say a Lisp, has asked for these.
+     */
     .macro middle
-    movhlps %xmm4, %xmm5
-    movhlps %xmm0, %xmm1
+    pshufd $0xee, %xmm4, %xmm5
+    pshufd $0xee, %xmm0, %xmm1
     maxps %xmm5, %xmm4
     minps %xmm1, %xmm0
     pshufd $1, %xmm4, %xmm5
