@@ -26,6 +26,7 @@ const (
 	WaitSleep      = WaitFlags(C.TIMEBASE_WAIT_SLEEP)
 	WaitPrepare    = WaitFlags(C.TIMEBASE_WAIT_PREPARE)
 	WaitSavePower  = WaitFlags(C.TIMEBASE_WAIT_SAVE_POWER)
+	WaitSteady     = WaitFlags(C.TIMEBASE_WAIT_STEADY)
 )
 
 // WaitResult says how close a wait came, as the C library saw its end. Go's code runs some 50 ns later:

@@ -110,6 +110,7 @@ def test_whole_file_is_understood(tmp_path):
         prepare = false
         rehearse = true
         save_power = true
+        steady = true
         call = "lib:with:colons.so:send"
         argument = -5
 
@@ -141,12 +142,8 @@ def test_whole_file_is_understood(tmp_path):
     assert (send.ready_ns, send.period_ns, send.duration_ns) == (10**6, 2 * 10**6, 10**4)
     assert (send.deadline_ns, send.timeout_ns, send.releases) == (10**6, 50_000, 7)
     assert (send.wait, send.argument) == ("exact", -5)
-    assert (send.never_early, send.prepare, send.rehearse, send.save_power) == (
-        True,
-        False,
-        True,
-        True,
-    )
+    assert (send.never_early, send.prepare, send.rehearse) == (True, False, True)
+    assert (send.save_power, send.steady) == (True, True)
     assert (copy.action, copy.target) == ("command", ("cp", "a b", ""))
     assert (copy.stdout, copy.stderr, copy.at_most) == ("out", "err", 3)
     assert (copy.kill_after_ns, copy.on_error) == (2 * 10**9, "stop")

@@ -40,7 +40,8 @@
   (:device-tree 6) (:cpuinfo 7))
 
 (define-enumeration wait-flag "TIMEBASE_WAIT_"
-  (:plain 1) (:never-early 2) (:sleep 4) (:prepare 8) (:rehearse 16) (:save-power 32))
+  (:plain 1) (:never-early 2) (:sleep 4) (:prepare 8) (:rehearse 16) (:save-power 32)
+  (:steady 64))
 
 (define-enumeration mechanism "TIMEBASE_MECHANISM_"
   (:none 0) (:loop 1) (:jump 2) (:return 3) (:run 4))

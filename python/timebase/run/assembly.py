@@ -57,7 +57,7 @@ def _refuse_start(about: Description, what: str) -> None:
 
 def _unit_of(unit: UnitDescription, action: Action) -> Unit:
     flags = WAITS[unit.wait]
-    for name in ("never_early", "prepare", "rehearse", "save_power"):
+    for name in ("never_early", "prepare", "rehearse", "save_power", "steady"):
         if getattr(unit, name):
             flags |= WaitFlag[name.upper()]
     return Unit(

@@ -75,6 +75,7 @@ class UnitDescription(Table):
     prepare: Truth = True
     rehearse: Truth = False
     save_power: Truth = False
+    steady: Truth = False
     on_error: one_of("continue", "stop") = "continue"
     argument: Optional[Argument] = None
     stdout: Optional[Text] = None

@@ -7,7 +7,8 @@
 
 #define KNOWN_FLAGS                                                                                \
     (TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_NEVER_EARLY | TIMEBASE_WAIT_SLEEP |                       \
-     TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE | TIMEBASE_WAIT_SAVE_POWER)
+     TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE | TIMEBASE_WAIT_SAVE_POWER |               \
+     TIMEBASE_WAIT_STEADY)
 #define LOG_CAPACITY_MAX (1u << 31)
 /* The slowest tick of any kernel is 24 Hz. */
 #define COMB_PERIOD_MAX_NS 1000000000
