@@ -20,8 +20,10 @@ TOKEN = re.compile(
 HOLE = re.compile(r"\$[A-Za-z]\Z")
 
 NAME = r"[A-Za-z_]\w*\n(?:(?:\.|->)\n[A-Za-z_]\w*\n)*"
-PLAIN = r"[^\n(){}\[\];,]+\n|[^\n(){}\[\]]{2,}\n"  # a string holds any character
-INSIDE = r"[^\n(){}\[\];]+\n|[^\n(){}\[\]]{2,}\n"
+# A string holds any character. No token may be matched in two ways: a search that fails would try all.
+STRING = r"[\"'][^\n]*\n"
+PLAIN = rf"[^\n(){{}}\[\];,\"'][^\n]*\n|{STRING}"
+INSIDE = rf"[^\n(){{}}\[\];\"'][^\n]*\n|{STRING}"
 for _ in range(3):
     INSIDE = rf"{INSIDE}|[(\[]\n(?:{INSIDE})*[)\]]\n"
 EXPRESSION = rf"(?:{PLAIN}|[(\[]\n(?:{INSIDE})*[)\]]\n)+?"
