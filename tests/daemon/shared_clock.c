@@ -205,6 +205,28 @@ static void a_lost_reference_is_counted_and_the_lines_are_held(void **state)
     assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
+/* A clocksource that is not fine gives no samples either. */
+static void a_disruption_that_is_told_while_the_reference_fails_is_told_at_once(void **state)
+{
+    (void)state;
+    start();
+    keep(&shared, 5 * SECOND);
+    world.is_reference_lost = true;
+    servo_disrupt(&shared.servo);
+    assert_int_equal(shared_clock_step(&shared), SERVO_NO_REFERENCE);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+    assert_true(world.page.disruption_marker == 1);
+    keep(&shared, 8 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+    world.is_reference_lost = false;
+    shared_clock_step(&shared);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+    keep(&shared, 3 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_true(shared.servo.counts.disruptions == 1);
+    assert_true(world.disrupted_records == 1);
+}
+
 /* What is held is of before; the mark comes with the first lines of after. */
 static void lines_that_are_held_do_not_take_the_mark_of_a_disruption(void **state)
 {
@@ -369,6 +391,7 @@ int main(void)
         cmocka_unit_test(sleep_is_counted_and_is_no_disruption_of_the_counter),
         cmocka_unit_test(a_disruption_that_others_tell_makes_the_page_unreliable),
         cmocka_unit_test(a_lost_reference_is_counted_and_the_lines_are_held),
+        cmocka_unit_test(a_disruption_that_is_told_while_the_reference_fails_is_told_at_once),
         cmocka_unit_test(lines_that_are_held_do_not_take_the_mark_of_a_disruption),
         cmocka_unit_test(a_page_that_could_not_be_stored_is_as_if_it_had_not_been_planned),
         cmocka_unit_test(a_jump_that_could_not_be_published_is_published_later),

@@ -71,6 +71,7 @@ void world_move(struct world *world)
 {
     servo_disrupt(&world->servo);
     world->told.is_faulty = true;
+    world->told.is_moved = true;
 }
 
 uint64_t world_ticks(const struct world *world)
@@ -152,9 +153,21 @@ static void note_told(struct world *world, const struct discipline_sample *sampl
     bool is_bad = told->is_faulty || sample->flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;
     told->answered_ns = world->now_ns;
     told->is_faulty = false;
+    told->is_moved = false;
     told->faulty += is_bad;
     told->quiet = is_bad ? 0 : told->quiet + 1;
     told->synchronized = sample->is_synchronized ? told->synchronized + 1 : 0;
+}
+
+/* A move is known without a sample; the first that is answered after it is none of the quiet. */
+static void note_told_without_sample(struct world *world)
+{
+    struct told *told = &world->told;
+    if (!told->is_moved)
+        return;
+    told->is_moved = false;
+    told->faulty++;
+    told->quiet = 0;
 }
 
 /* The work between the sample and the publication begins here, too. */
@@ -164,6 +177,8 @@ static int sample(void *context, struct discipline_sample *out)
     bool is_taken = take_sample(world, out);
     if (is_taken)
         note_told(world, out);
+    else
+        note_told_without_sample(world);
     world_advance(world, WORK_NS);
     return is_taken ? TIMEBASE_OK : TIMEBASE_E_REFERENCE;
 }

@@ -22,8 +22,9 @@ struct told {
     long double answered_ns; /* virtual time of the newest sample that did not fail */
     long double kept_ns;     /* of the last time that somebody kept the lines */
     bool is_faulty;          /* the counter has misbehaved since that sample */
+    bool is_moved;           /* somebody has told of a move since the last attempt at a sample */
     unsigned quiet;          /* samples since the newest that showed a fault, or distrust */
-    unsigned faulty;         /* samples that showed one */
+    unsigned faulty;         /* attempts that showed one */
     unsigned synchronized;   /* samples in a row of a reference that follows UTC */
 };
 

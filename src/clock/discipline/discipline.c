@@ -129,22 +129,30 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     return events;
 }
 
-bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
+/* No sample, and perhaps a disruption that somebody has told since the last one. */
+static enum status_event hold_event(const struct discipline *discipline, uint64_t now_ticks)
 {
     const struct estimator *estimator = &discipline->estimator;
+    uint64_t age = now_ticks - estimator->newest.ticks;
+    bool is_behind = (int64_t)age < 0; /* nothing of the lines tells how long it has been */
+    if (!bound_is_told(discipline) ||
+        (!is_behind && bound_at(discipline, fixed_from_ns(0), now_ticks) >= ASSUME_USELESS_NS))
+        return STATUS_NOTHING_KNOWN;
+    if (discipline->unreliable > 0)
+        return STATUS_DISRUPTED;
+    if (is_behind || fixed_times(estimator->period, age).ns < ASSUME_LOST_NS)
+        return STATUS_MISSED;
+    return STATUS_LOST;
+}
+
+bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
+{
     enum timebase_status present = discipline->status;
     discipline->events = 0;
     discipline->is_holding = true;
-    if (!estimator->ready)
+    if (!discipline->estimator.ready)
         return false;
-    uint64_t age = now_ticks - estimator->newest.ticks;
-    if ((int64_t)age < 0)
-        return false;
-    enum status_event event =
-        fixed_times(estimator->period, age).ns < ASSUME_LOST_NS ? STATUS_MISSED : STATUS_LOST;
-    if (bound_at(discipline, fixed_from_ns(0), now_ticks) >= ASSUME_USELESS_NS)
-        event = STATUS_NOTHING_KNOWN;
-    discipline->status = status_next(present, event);
+    discipline->status = status_next(present, hold_event(discipline, now_ticks));
     return discipline->status != present;
 }
 

@@ -38,8 +38,7 @@ static void note_offset(struct servo *servo, const struct timebase_page *page,
         servo->offset_ns = instant.mono_ns - sample->mono_ns;
 }
 
-/* Call it before the sample is observed: what the counter did until now is no guide. */
-static void apply_told_disruption(struct servo *servo, struct timebase_page *page)
+void servo_hear_disruption(struct servo *servo, struct timebase_page *page)
 {
     if (!servo->is_told_disrupted)
         return;
@@ -71,7 +70,7 @@ void servo_observe(struct servo *servo, const struct servo_outside *outside,
     note_offset(servo, page, sample);
     if (outside->amend != NULL)
         outside->amend(outside->context, sample);
-    apply_told_disruption(servo, page);
+    servo_hear_disruption(servo, page);
     bool had_leapt = servo->discipline.leap.has_stepped;
     servo->events = discipline_observe(&servo->discipline, sample);
     servo->counts.leaps += servo->discipline.leap.has_stepped && !had_leapt;

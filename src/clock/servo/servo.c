@@ -16,6 +16,7 @@
 static void hold(struct servo *servo, const struct servo_outside *outside)
 {
     servo->counts.reference_failures++;
+    servo_hear_disruption(servo, outside->page);
     discipline_hold(&servo->discipline, servo_ticks(outside));
     if (servo->discipline.has_plan)
         servo_publish(servo, outside);

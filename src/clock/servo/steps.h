@@ -8,6 +8,12 @@
 /* Ticks until lines may be published again; 0: now. */
 uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside *outside);
 
+/*
+ * What servo_disrupt() has told since the last step: the counter's past is no guide. Before the
+ * sample is observed, or the lines held.
+ */
+void servo_hear_disruption(struct servo *servo, struct timebase_page *page);
+
 /* The sample, and what others have told meanwhile, into the discipline; events and counts. */
 void servo_observe(struct servo *servo, const struct servo_outside *outside,
                    struct discipline_sample *sample);
