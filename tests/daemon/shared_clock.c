@@ -345,6 +345,31 @@ static void a_page_of_another_time_is_not_taken_up(void **state)
     assert_true(shared_clock_adopt(&shared, &world.page));
 }
 
+/* The machine slept, or the counter jumped, while there was no daemon. */
+static bool restart_parted_by(int64_t ns)
+{
+    start();
+    keep(&shared, 5 * SECOND);
+    pass(60 * SECOND);
+    world.mono_at += ns;
+    return restart_after(0);
+}
+
+static void a_page_that_is_beyond_its_own_bound_is_not_taken_up(void **state)
+{
+    (void)state;
+    assert_false(restart_parted_by(-5 * SECOND));
+    assert_false(restart_parted_by(5 * SECOND));
+    assert_false(restart_parted_by(-40 * MS)); /* in a minute 550 ppm are 33 ms */
+    assert_true(restart_parted_by(-30 * MS));
+    assert_true(restart_parted_by(30 * MS));
+    assert_false(restart_parted_by(-5 * SECOND));
+    world.page.seq = 0; /* nobody follows what was there */
+    keep(&shared, SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_true(told(&world.page, ticks_now()).maxerror_ns < (uint64_t)MS);
+}
+
 /* ---- drift --------------------------------------------------------------------------------- */
 
 static uint32_t drift_told(uint32_t drift_ppb)
@@ -398,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_daemon_that_comes_back_goes_on_without_a_gap),
         cmocka_unit_test(a_step_while_there_was_no_daemon_is_counted),
         cmocka_unit_test(a_page_of_another_time_is_not_taken_up),
+        cmocka_unit_test(a_page_that_is_beyond_its_own_bound_is_not_taken_up),
         cmocka_unit_test(the_allowance_for_the_oscillator_is_in_the_lines),
         cmocka_unit_test(the_allowance_outlives_a_restart),
     };

@@ -216,6 +216,33 @@ static void adopted_lines_are_continued_once_the_slope_is_known(void **state)
     assert_true(next.lines.slew.start_ticks > scene.line.now_ticks);
 }
 
+/* Two minutes after they were published the reference is so far from where the lines have it. */
+static struct scene adopted_scene(int64_t parted_ns)
+{
+    struct scene scene = scene_after(20);
+    struct discipline_output output = plan(&scene, 0);
+    discipline_adopt(&scene.discipline, &output.lines);
+    for (int i = 0; i < 120; i++)
+        simulated_wait(&scene.line, SECOND);
+    scene.line.origin = fixed_add(scene.line.origin, fixed_from_ns(parted_ns));
+    return scene;
+}
+
+/* As after a fork whose state was lost: no sample before it tells of a sleep. */
+static void adopted_lines_are_not_slewed_back_from_beyond_their_bound(void **state)
+{
+    struct scene scene = adopted_scene(5000000000);
+    (void)state;
+    assert_true(observe(&scene) & DISCIPLINE_JUMPED);
+    assert_status(&scene, TIMEBASE_STATUS_UNRELIABLE);
+    scene = adopted_scene(-5000000000);
+    assert_true(observe(&scene) & DISCIPLINE_JUMPED);
+    scene = adopted_scene(50 * MS); /* the reference may have been slewed by 60 */
+    assert_false(observe(&scene) & DISCIPLINE_JUMPED);
+    scene = adopted_scene(-50 * MS);
+    assert_false(observe(&scene) & DISCIPLINE_JUMPED);
+}
+
 static void the_refresh_is_the_horizon_less_what_lies_before_the_last_line(void **state)
 {
     struct scene scene = scene_after(20);
@@ -243,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_change_of_pace_is_seen_and_is_no_disruption),
         cmocka_unit_test(after_a_jump_the_new_lines_begin_above_what_readers_followed),
         cmocka_unit_test(the_first_line_takes_the_reading_for_the_tick_before_it),
+        cmocka_unit_test(adopted_lines_are_not_slewed_back_from_beyond_their_bound),
         cmocka_unit_test(adopted_lines_are_continued_once_the_slope_is_known),
         cmocka_unit_test(the_refresh_is_the_horizon_less_what_lies_before_the_last_line),
     };

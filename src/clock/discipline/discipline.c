@@ -15,6 +15,8 @@
 #define INITIALIZING_PPM 1
 /* Less than this between two looks at CLOCK_BOOTTIME is the looking itself. */
 #define SUSPEND_MIN_NS 1000000
+/* Beyond the bound of lines that are taken up; as much as is no jump from sample to sample. */
+#define ADOPTED_TOLERANCE_NS 1000000
 
 /* As wide as it is if a tick is as long as it can be: after a disruption that may be percents. */
 static struct estimator_point point_by(const struct estimator *estimator,
@@ -55,6 +57,31 @@ unsigned discipline_compare(const struct discipline *discipline,
     if (sample->suspended_ns - discipline->sample.suspended_ns > SUSPEND_MIN_NS)
         events |= DISCIPLINE_SUSPENDED;
     return events;
+}
+
+/* By how much a is later than b; 0 if it is not. */
+static uint64_t later_ns(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : 0;
+}
+
+bool discipline_fits(const struct discipline *discipline, const struct discipline_sample *sample)
+{
+    const struct segment *line = plan_segment(&discipline->plan, sample->ticks_before);
+    uint64_t d = sample->ticks_after - line->start_ticks;
+    if ((int64_t)(sample->ticks_before - line->start_ticks) < 0)
+        return false;
+    uint64_t bound_ns = line->maxerror_ns + timebase_growth(d, (uint32_t)line->drift_rate) +
+        timebase_growth(d, (uint32_t)line->slew_rate) + ADOPTED_TOLERANCE_NS;
+    return later_ns(segment_at(line, sample->ticks_before).ns, sample->mono_ns) <= bound_ns &&
+        later_ns(sample->mono_ns, segment_at(line, sample->ticks_after).ns) <= bound_ns;
+}
+
+/* A sleep or a jump before the first sample after lines were taken up: no sample tells of it. */
+static bool has_parted_unseen(const struct discipline *discipline,
+                              const struct discipline_sample *sample)
+{
+    return discipline->has_plan && !discipline->has_sample && !discipline_fits(discipline, sample);
 }
 
 static unsigned translate(enum estimator_event event)
@@ -110,7 +137,8 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     unsigned events = discipline_compare(discipline, sample);
     if (events & DISCIPLINE_UTC_STEPPED)
         discipline->utc_step_ns = sample->utc_offset_ns - discipline->sample.utc_offset_ns;
-    discipline->estimator.has_slept = events & DISCIPLINE_SUSPENDED;
+    discipline->estimator.has_slept =
+        events & DISCIPLINE_SUSPENDED || has_parted_unseen(discipline, sample);
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
         discipline->first = *sample; /* the run of points begins here */

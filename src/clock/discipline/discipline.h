@@ -117,6 +117,12 @@ void discipline_commit(struct discipline *discipline, const struct discipline_ou
  */
 void discipline_adopt(struct discipline *discipline, const struct timebase_lines *lines);
 
+/*
+ * Is the reference where the lines in force have it, within their own bound and a millisecond? Lines
+ * that nobody kept for a while may be off by what they say of themselves, and by no more.
+ */
+bool discipline_fits(const struct discipline *discipline, const struct discipline_sample *sample);
+
 /* The status that readers are told. */
 enum timebase_status discipline_status(const struct discipline *discipline);
 

@@ -66,30 +66,18 @@ uint64_t servo_wait_ns(const struct servo *servo, const struct servo_outside *ou
     }
 }
 
-/*
- * Are the lines of this boot? Then they tell the reference's time. Nobody has kept them for a
- * while, so they may be off by less than a jump.
- */
-static bool fits(const struct timebase_page *page, const struct timebase_lines *lines,
-                 const struct discipline_sample *sample)
-{
-    struct timebase_instant instant;
-    int64_t off_ns, age_ns = sample->mono_ns - (int64_t)lines->before.mono_ns;
-    if ((int64_t)(sample->ticks_before - lines->before.start_ticks) < 0 || age_ns < 0 ||
-        !timebase_page_convert(page, sample->ticks_before, &instant) ||
-        __builtin_sub_overflow(instant.mono_ns, sample->mono_ns, &off_ns))
-        return false;
-    return !estimator_is_jump(off_ns, age_ns);
-}
-
 bool servo_adopt(struct servo *servo, const struct servo_outside *outside)
 {
     struct discipline_sample sample = {0};
+    struct discipline adopted = servo->discipline;
     struct timebase_lines lines;
     if (outside->sample(outside->context, &sample) != TIMEBASE_OK ||
-        !publish_read_back(outside->page, &lines) || !fits(outside->page, &lines, &sample))
+        !publish_read_back(outside->page, &lines))
         return false;
-    discipline_adopt(&servo->discipline, &lines);
+    discipline_adopt(&adopted, &lines);
+    if (!discipline_fits(&adopted, &sample))
+        return false;
+    servo->discipline = adopted;
     servo->is_adopted = true;
     return true;
 }

@@ -98,7 +98,8 @@ uint64_t servo_wait_ns(const struct servo *servo, const struct servo_outside *ou
 /*
  * Go on with the lines of outside->page, which is valid and of this counter, instead of beginning
  * afresh. False, and nothing has changed, if they do not fit the reference's time now: the page is
- * of another boot, another time namespace, or another machine.
+ * of another boot, another time namespace, or another machine; or this one has slept meanwhile, or
+ * was disrupted.
  */
 bool servo_adopt(struct servo *servo, const struct servo_outside *outside);
 
