@@ -37,7 +37,7 @@ static void look_at_rtc(struct daemon *daemon, int64_t mono_ns)
         return;
     log_line(LOG_WARNING, "the battery clock and the kernel's have parted: this machine has stood "
                           "still, or one of them was set");
-    servo_disrupt(&daemon->shared.servo);
+    shared_clock_disrupt(&daemon->shared);
 }
 
 void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)
@@ -47,7 +47,7 @@ void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)
     look_at_rtc(daemon, mono_ns);
     if (disturbance_clocksource_changed(&daemon->disturbance,
                                         look_at_clocksource(daemon, mono_ns)))
-        servo_disrupt(&daemon->shared.servo);
+        shared_clock_disrupt(&daemon->shared);
 }
 
 static void tell_witness(struct daemon *daemon, enum witness_verdict verdict)

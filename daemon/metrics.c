@@ -121,6 +121,12 @@ static int64_t is_up(const struct metrics *metrics, const struct source *source)
     return source->is_up;
 }
 
+static int64_t is_outdated(const struct metrics *metrics, const struct source *source)
+{
+    (void)metrics;
+    return source->is_outdated;
+}
+
 static int64_t is_falseticker(const struct metrics *metrics, const struct source *source)
 {
     (void)metrics;
@@ -135,6 +141,9 @@ static void add_references(struct page_of_text *to, const struct metrics *metric
                 error_of);
     add_sources(to, metrics, "reference_up", "1 if the reference answered when last asked.", false,
                 is_up);
+    add_sources(to, metrics, "reference_outdated",
+                "1 if the reference has not measured since the machine was disrupted.", false,
+                is_outdated);
     add_sources(to, metrics, "falseticker",
                 "1 if the reference contradicts what the majority agrees on.", false,
                 is_falseticker);

@@ -139,6 +139,11 @@ void report_sources(struct report *report, const struct sources *sources)
             report_failure(source);
         report->sources[i].reason = is_down ? source->reason : NULL;
         report_source(source, report->sources[i].is_known, was_up);
+        if (source->is_outdated && !report->sources[i].is_outdated)
+            log_line(LOG_WARNING,
+                     "reference %s: it has not measured since the machine was disrupted, and is not "
+                     "believed before it does",
+                     source->name);
         if (source->is_falseticker && !report->sources[i].is_falseticker)
             log_line(LOG_WARNING,
                      "reference %s is a falseticker: it says %" PRId64
@@ -147,6 +152,7 @@ void report_sources(struct report *report, const struct sources *sources)
                      sources->selection.high_ns);
         report->sources[i].is_known |= source->is_up || source->error != TIMEBASE_OK;
         report->sources[i].is_up = source->is_up && source->has_claim;
+        report->sources[i].is_outdated = source->is_outdated;
         report->sources[i].is_falseticker = source->is_falseticker;
     }
 }

@@ -14,7 +14,7 @@ struct report {
     bool is_store_failing;
     bool is_reference_failing;
     struct {
-        bool is_known, is_up, is_falseticker;
+        bool is_known, is_up, is_outdated, is_falseticker;
         const char *reason; /* told while it is down */
     } sources[SETTINGS_REFERENCES];
 };

@@ -17,29 +17,26 @@ static int sample(void *context, struct discipline_sample *out)
     return clock->outside.reference->sample(clock->outside.reference_context, out);
 }
 
-/* A reference may have seen a disruption that counter and system clock do not show. */
-static void hear_of_disruption(struct shared_clock *clock)
-{
-    const struct sources *sources = clock->outside.sources;
-    if (sources->disruptions == clock->disruptions_told)
-        return;
-    clock->disruptions_told = sources->disruptions;
-    servo_disrupt(&clock->servo);
-}
-
-/*
- * The range that the sources agree on replaces the kernel's word about itself. Claims from before a
- * step of the system clock, a sleep or a disruption are about another clock.
- */
-static void apply_sources(struct shared_clock *clock, struct discipline_sample *out)
+/* Claims from before a step of the system clock, a sleep or a disruption are about another clock. */
+static void void_claims(struct shared_clock *clock, const struct discipline_sample *out)
 {
     struct sources *sources = clock->outside.sources;
-    if (sources == NULL)
-        return;
-    hear_of_disruption(clock);
-    if (clock->servo.is_told_disrupted || discipline_compare(&clock->servo.discipline, out) != 0)
+    unsigned events = discipline_compare(&clock->servo.discipline, out);
+    if (clock->is_disrupted || events & DISCIPLINE_SUSPENDED)
+        sources_disrupted(sources, out->mono_ns);
+    else if (clock->has_seen_one || events != 0)
         sources_forget(sources, out->mono_ns);
-    sources_apply(sources, out);
+    clock->is_disrupted = false;
+    clock->has_seen_one = false;
+}
+
+/* The range that the sources agree on replaces the kernel's word about itself. */
+static void apply_sources(struct shared_clock *clock, struct discipline_sample *out)
+{
+    if (clock->outside.sources == NULL)
+        return;
+    void_claims(clock, out);
+    sources_apply(clock->outside.sources, out);
 }
 
 static void amend(void *context, struct discipline_sample *out)
@@ -116,10 +113,32 @@ bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *
     return false;
 }
 
+/* A reference may have seen a disruption that counter and system clock do not show. */
+static void hear_of_disruption(struct shared_clock *clock)
+{
+    const struct sources *sources = clock->outside.sources;
+    if (sources == NULL || sources->disruptions == clock->disruptions_told)
+        return;
+    clock->disruptions_told = sources->disruptions;
+    clock->has_seen_one = true;
+    servo_disrupt(&clock->servo);
+}
+
 enum servo_result shared_clock_step(struct shared_clock *clock)
 {
     struct servo_outside outside = outside_of(clock);
-    return servo_step(&clock->servo, &outside);
+    hear_of_disruption(clock);
+    enum servo_result result = servo_step(&clock->servo, &outside);
+    /* Only the observation has shown it, with the claims already in the sample: UNRELIABLE. */
+    if (clock->outside.sources != NULL && clock->servo.events & DISCIPLINE_DISRUPTED)
+        sources_disrupted(clock->outside.sources, clock->servo.sampled_ns);
+    return result;
+}
+
+void shared_clock_disrupt(struct shared_clock *clock)
+{
+    clock->is_disrupted = true;
+    servo_disrupt(&clock->servo);
 }
 
 uint64_t shared_clock_wait_ns(struct shared_clock *clock, enum servo_result result)

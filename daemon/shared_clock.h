@@ -41,6 +41,8 @@ struct shared_clock {
     struct shared_clock_outside outside;
     uint64_t interval_ns; /* the poll interval as configured */
     uint64_t disruptions_told; /* of those that the sources have seen */
+    bool is_disrupted;  /* shared_clock_disrupt() since the last sample */
+    bool has_seen_one;  /* a disruption that a source has seen since then */
 };
 
 void shared_clock_start(struct shared_clock *clock, const struct shared_clock_outside *outside,
@@ -53,6 +55,12 @@ void shared_clock_start(struct shared_clock *clock, const struct shared_clock_ou
 bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *page);
 
 enum servo_result shared_clock_step(struct shared_clock *clock);
+
+/*
+ * Somebody knows that the machine was disrupted: the next step says so, and no source is believed
+ * before it has measured again.
+ */
+void shared_clock_disrupt(struct shared_clock *clock);
 
 /* How long to wait after a step that ended so. */
 uint64_t shared_clock_wait_ns(struct shared_clock *clock, enum servo_result result);

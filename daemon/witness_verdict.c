@@ -12,6 +12,9 @@
 /* It shows whole seconds, at each of two looks; a crystal of its own drifts far less than 0.1 %. */
 #define RTC_PARTED_NS 2000000000
 #define RTC_DRIFT_PARTS 1000
+/* chronyd answers from what it knows, whether its servers do or not. One poll of 1,024 s may fail; an
+ * eighth is what chrony_measured_ns() may be early. */
+#define MEASURED_NS (2400 * (int64_t)SEC_NS)
 
 enum witness_verdict witness_verdict(const struct witness_facts *facts)
 {
@@ -50,10 +53,12 @@ void witness_apply(enum witness_verdict verdict, struct discipline_sample *sampl
         sample->flags |= TIMEBASE_LINE_NEVER_MOVED;
 }
 
+/* One that is not believed, because it has not measured since a move, will tell of the next. */
 static bool is_witness(const struct source *source, int64_t mono_ns)
 {
-    return source->driver != NULL && source->driver->is_witness && source->has_claim &&
-        source->claim.is_synchronized && mono_ns - source->answered_ns <= SOURCES_FRESH_NS;
+    return source->driver != NULL && source->driver->is_witness &&
+        source->claim.is_synchronized && mono_ns - source->answered_ns <= SOURCES_FRESH_NS &&
+        saturate_distance(mono_ns, source->measured_ns) <= MEASURED_NS;
 }
 
 unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns)

@@ -171,6 +171,7 @@ static void settle(struct chrony *chrony, int64_t now_ns, const struct chrony_tr
 {
     const struct chrony_tracking *before = chrony->has_tracking ? &chrony->tracking : NULL;
     chrony->claim = chrony_claim(tracking, before, chrony->asked_ns, now_ns);
+    chrony->claim.measured_ns = chrony_measured_ns(tracking, now_ns, chrony->utc_offset_ns);
     chrony->tracking = *tracking;
     chrony->has_tracking = true;
     chrony->is_waiting = false;

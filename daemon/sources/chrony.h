@@ -67,6 +67,13 @@ struct claim chrony_claim(const struct chrony_tracking *tracking,
                           const struct chrony_tracking *before, int64_t asked_ns,
                           int64_t answered_ns);
 
+/*
+ * CLOCK_MONOTONIC of the last measurement that the answer rests on, or earlier. utc_offset_ns:
+ * CLOCK_REALTIME - CLOCK_MONOTONIC.
+ */
+int64_t chrony_measured_ns(const struct chrony_tracking *tracking, int64_t answered_ns,
+                           int64_t utc_offset_ns);
+
 /* ---- the socket ---------------------------------------------------------------------------- */
 
 enum { CHRONY_PLACE_SIZE = sizeof(((struct sockaddr_un *)0)->sun_path), CHRONY_PORT = 323 };

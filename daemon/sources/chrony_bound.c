@@ -113,3 +113,18 @@ struct claim chrony_claim(const struct chrony_tracking *tracking,
         .is_correcting = true,
     };
 }
+
+/*
+ * chronyd's clock and CLOCK_MONOTONIC have gone apart since by what was slewed. A time in the future,
+ * as after a step that chronyd has not heard of, is as wrong as it is far.
+ */
+int64_t chrony_measured_ns(const struct chrony_tracking *tracking, int64_t answered_ns,
+                           int64_t utc_offset_ns)
+{
+    int64_t utc_ns;
+    if (__builtin_add_overflow(answered_ns, utc_offset_ns, &utc_ns) ||
+        __builtin_add_overflow(utc_ns, tracking->correction_ns, &utc_ns))
+        return INT64_MIN;
+    uint64_t age_ns = saturate_distance(utc_ns, tracking->reference_time_ns);
+    return saturate_down(answered_ns, saturate_add(age_ns, age_ns / CORRECTION_SHARE));
+}

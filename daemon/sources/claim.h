@@ -24,6 +24,8 @@ enum claim_notice {
 
 struct claim {
     int64_t mono_ns;            /* CLOCK_MONOTONIC when it held */
+    int64_t measured_ns;        /* CLOCK_MONOTONIC when the source last measured UTC, or earlier: it
+                                 * does not know what has happened to this machine since */
     int64_t offset_ns;          /* CLOCK_REALTIME - UTC as the source sees it */
     uint64_t error_ns;          /* half-width then; all terms in it, sigmas inflated. UINT64_MAX:
                                  * nothing is known of UTC, only the disruption_marker may be told */

@@ -44,6 +44,7 @@ static int claim_kernel(void *context, struct claim *claim)
         return TIMEBASE_E_REFERENCE;
     *claim = (struct claim){
         .mono_ns = mono_ns,
+        .measured_ns = mono_ns, /* nobody tells when; it is an estimate in any case */
         .error_ns = (uint64_t)said.maxerror_ns,
         .dispersion_ppb = dispersion_ppb(&slew),
         .flags = said.flags,

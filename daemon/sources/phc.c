@@ -151,6 +151,7 @@ int phc_claim(struct phc *phc, struct claim *claim)
     phc->reason = NULL;
     *claim = (struct claim){
         .mono_ns = middle(&reading) - before_ns,
+        .measured_ns = middle(&reading) - before_ns,
         .offset_ns = middle(&reading) - utc_ns,
         .error_ns = saturate_add(phc->error_ns, half_width(&reading) + ROUNDING_NS),
         .read_error_ns = half_width(&reading) + ROUNDING_NS,

@@ -84,6 +84,7 @@ static int claim_simulated(void *context, struct claim *claim)
     simulated->reason = NULL;
     *claim = (struct claim){
         .mono_ns = mono_ns,
+        .measured_ns = mono_ns,
         .offset_ns = numbers[0],
         .error_ns = (uint64_t)numbers[1],
         .is_synchronized = numbers[2] == 1,

@@ -23,8 +23,10 @@ void sources_set_up(struct sources *sources, const struct settings *settings)
     sources->read_slew = slew_read;
     sources->slew = slew_unknown();
     sources->known_since_ns = INT64_MIN;
+    sources->disrupted_ns = INT64_MIN;
     for (unsigned i = 0; i < settings->reference_count; i++) {
         struct source *source = &sources->list[i];
+        source->measured_ns = INT64_MIN;
         memcpy(source->name, settings->references[i], sizeof(source->name));
         char *colon = strchr(source->name, ':');
         size_t length = colon != NULL ? (size_t)(colon - source->name) : strlen(source->name);

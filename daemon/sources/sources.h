@@ -31,6 +31,9 @@ struct source {
     bool has_claim;
     bool is_up;          /* it answered when last asked */
     bool is_falseticker; /* by the newest agreement */
+    bool has_marker;     /* it tells of disruptions */
+    bool is_outdated;    /* it answers, and has measured nothing since the last disruption */
+    int64_t measured_ns; /* UTC, monotonic: the newest that its answers have told */
     int error;           /* of the last attempt; 0 */
     const char *reason;  /* of that error, for people: constant text */
     struct claim claim;
@@ -43,8 +46,9 @@ struct sources {
     unsigned count;
     uint32_t drift_ppb;
     int64_t known_since_ns;     /* claims that held earlier are about another clock */
+    int64_t disrupted_ns;       /* claims measured earlier know nothing of the last disruption */
     uint64_t marker;            /* vmclock's, the newest; 0: none seen */
-    uint64_t disruptions;       /* how often it has changed */
+    uint64_t disruptions;       /* how often it has changed, or the sources' clocks have parted */
     struct selection selection; /* the newest */
     int64_t selected_ns;        /* when it held, monotonic */
     uint64_t parted_ppb;        /* what it ages by at most */
@@ -66,7 +70,8 @@ void sources_ask(struct sources *sources, int64_t mono_ns);
 
 /*
  * The same before a sample. Sources whose claims age by what is slewed are asked again, due or not:
- * 100 ms of 500 ppm are 50 us, the way from here to the sample is next to nothing.
+ * 100 ms of 500 ppm are 50 us, the way from here to the sample is next to nothing. So are those that
+ * tell of disruptions.
  */
 void sources_ask_for_sample(struct sources *sources, int64_t mono_ns);
 
@@ -84,8 +89,18 @@ void sources_hear(struct sources *sources, int fd, int64_t mono_ns);
 /* The most urgent that any source tells of a disruption to come. */
 enum claim_notice sources_notice(const struct sources *sources);
 
-/* The clock was stepped, or the machine disrupted: what was said before is void. Ask at once. */
+/*
+ * The clock was stepped, or may have been: what was said before is void. Ask at once; a source that
+ * has known of the step says what is true now.
+ */
 void sources_forget(struct sources *sources, int64_t mono_ns);
+
+/*
+ * The machine was stopped, moved, asleep, or its counter jumped: likewise, and who has measured
+ * nothing since is not believed before he has. `disruptions` that sources have seen need only
+ * sources_forget().
+ */
+void sources_disrupted(struct sources *sources, int64_t mono_ns);
 
 /*
  * The range that the references agree on replaces the sample's own word. If none has answered yet,

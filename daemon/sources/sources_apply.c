@@ -33,6 +33,7 @@ static void take_kernel(struct source *source, const struct discipline_sample *s
 {
     struct claim claim = {0};
     claim.mono_ns = sample->mono_ns;
+    claim.measured_ns = INT64_MIN; /* nobody tells when */
     claim.error_ns = (uint64_t)sample->maxerror_ns;
     claim.dispersion_ppb = sample->maxerror_ppb;
     if (slew->is_known && slew->most_ppb > claim.dispersion_ppb)
@@ -157,7 +158,7 @@ static void add_flags(const struct candidates *candidates, struct discipline_sam
  * The range agreed on before, widened by all that may have been slewed since, and the range of now
  * have nothing in common. So either the sources' clocks have stood still, or ours has.
  */
-static void note_parting(struct sources *sources, const struct selection *before, int64_t mono_ns)
+static bool has_parted(struct sources *sources, const struct selection *before, int64_t mono_ns)
 {
     const struct selection *now = &sources->selection;
     uint64_t rate_ppb = sources->slew.most_ppb + sources->drift_ppb;
@@ -166,10 +167,22 @@ static void note_parting(struct sources *sources, const struct selection *before
     uint64_t moved_ns = saturate_growth(age_ns, most_ppb);
     sources->selected_ns = mono_ns;
     sources->parted_ppb = rate_ppb;
-    if (before->is_synchronized && now->is_synchronized &&
+    return before->is_synchronized && now->is_synchronized &&
         (now->low_ns > saturate_up(before->high_ns, moved_ns) ||
-         now->high_ns < saturate_down(before->low_ns, moved_ns)))
-        sources->disruptions++;
+         now->high_ns < saturate_down(before->low_ns, moved_ns));
+}
+
+/* Who shows it has measured since; it happened before the newest of these measurements. */
+static void note_parting(struct sources *sources, const struct candidates *candidates)
+{
+    const struct selection *now = &sources->selection;
+    sources->disruptions++;
+    for (unsigned i = 0; i < candidates->count; i++) {
+        const struct claim *claim = &candidates->claims[i];
+        if (claim->is_synchronized && !(now->falsetickers >> i & 1) &&
+            claim->measured_ns > sources->disrupted_ns)
+            sources->disrupted_ns = claim->measured_ns;
+    }
 }
 
 void sources_apply(struct sources *sources, struct discipline_sample *sample)
@@ -188,7 +201,8 @@ void sources_apply(struct sources *sources, struct discipline_sample *sample)
     sources->selection =
         selection_of(candidates.claims, candidates.count, sample->mono_ns, sources->drift_ppb);
     const struct selection *selection = &sources->selection;
-    note_parting(sources, &before, sample->mono_ns);
+    if (has_parted(sources, &before, sample->mono_ns))
+        note_parting(sources, &candidates);
     sample->maxerror_ppb = dispersion_ppb(&candidates, selection, sample->mono_ns);
     if (!selection->is_reached) {
         sample->maxerror_ns = (int64_t)widest(sources, &candidates, sample);

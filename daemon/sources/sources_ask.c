@@ -11,12 +11,26 @@
 #define RETRY_NS 2000000000
 
 /* vmclock says that the machine was copied, moved or restored. */
-static void note_marker(struct sources *sources, uint64_t marker)
+static void note_marker(struct sources *sources, uint64_t marker, int64_t mono_ns)
 {
     if (marker == 0 || marker == sources->marker)
         return;
-    sources->disruptions += sources->marker != 0;
+    if (sources->marker != 0) {
+        sources->disruptions++;
+        sources->disrupted_ns = mono_ns;
+    }
     sources->marker = marker;
+}
+
+/* A driver that is begun anew may place the same measurement earlier, and never too late. */
+static void note_measurement(struct sources *sources, struct source *source, struct claim *claim)
+{
+    bool knows_utc = claim->error_ns < SOURCES_ERROR_MAX;
+    if (claim->measured_ns < source->measured_ns)
+        claim->measured_ns = source->measured_ns;
+    if (knows_utc)
+        source->measured_ns = claim->measured_ns;
+    source->is_outdated = knows_utc && claim->measured_ns < sources->disrupted_ns;
 }
 
 /* CLOCK_REALTIME may be steered between this answer and the next sample. */
@@ -38,7 +52,9 @@ static void begin_anew(struct source *source, int64_t mono_ns)
 static void take(struct sources *sources, struct source *source, struct claim *claim,
                  int64_t mono_ns)
 {
-    note_marker(sources, claim->disruption_marker);
+    note_marker(sources, claim->disruption_marker, mono_ns);
+    note_measurement(sources, source, claim);
+    source->has_marker = claim->disruption_marker != 0;
     source->notice = claim->notice;
     if (claim->mono_ns < sources->known_since_ns) {
         begin_anew(source, mono_ns);
@@ -49,10 +65,12 @@ static void take(struct sources *sources, struct source *source, struct claim *c
         source->claim.is_synchronized = false;
         return;
     }
+    source->has_claim = !source->is_outdated;
+    if (source->is_outdated)
+        return;
     if (is_steered(claim))
         departure_take(&source->departure, claim, &sources->slew);
     source->claim = *claim;
-    source->has_claim = true;
 }
 
 static void ask(struct sources *sources, struct source *source, int64_t mono_ns)
@@ -91,7 +109,8 @@ void sources_ask_for_sample(struct sources *sources, int64_t mono_ns)
 {
     for (unsigned i = 0; i < sources->count; i++) {
         struct source *source = &sources->list[i];
-        if (source->is_up && source->has_claim && is_steered(&source->claim))
+        bool is_steering = source->has_claim && is_steered(&source->claim);
+        if (source->is_up && (is_steering || source->has_marker))
             source->due_ns = mono_ns;
     }
     sources_ask(sources, mono_ns);
@@ -150,4 +169,10 @@ void sources_forget(struct sources *sources, int64_t mono_ns)
         sources->list[i].departure.has_answer = false;
         sources->list[i].due_ns = mono_ns;
     }
+}
+
+void sources_disrupted(struct sources *sources, int64_t mono_ns)
+{
+    sources->disrupted_ns = mono_ns;
+    sources_forget(sources, mono_ns);
 }

@@ -206,6 +206,7 @@ int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *mome
     int64_t time_ns;
     *claim = (struct claim){
         .mono_ns = moment->mono_ns,
+        .measured_ns = moment->mono_ns, /* the hypervisor corrects its page with the marker */
         .error_ns = UINT64_MAX,
         .disruption_marker = told_marker(clock),
         .notice = notice(clock),

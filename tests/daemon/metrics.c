@@ -68,6 +68,7 @@ static void what_is_known_is_told(void **state)
     has("timebase_tai_offset_seconds 37\n");
     has("timebase_reference_offset_ns{source=\"told:0\\\"\\\\\"} -123\n");
     has("timebase_reference_up{source=\"told:0\\\"\\\\\"} 1\n");
+    has("timebase_reference_outdated{source=\"told:0\\\"\\\\\"} 0\n");
     has("timebase_falseticker{source=\"told:0\\\"\\\\\"} 0\n");
     has("timebase_frequency_hz 26000078");
     has("timebase_start_time_seconds -1.500000000\n");

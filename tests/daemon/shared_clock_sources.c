@@ -9,6 +9,7 @@
 
 static struct shared_clock shared;
 static struct sources sources;
+static bool is_source_deaf; /* it goes on answering, from what it measured before */
 
 static int start(void **state)
 {
@@ -20,6 +21,7 @@ static int start(void **state)
     settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0", 6, &problem);
     sources_set_up(&sources, &settings);
     begin_world();
+    is_source_deaf = false;
     world.maxerror_ns = 16 * SECOND;
     world.is_synchronized = false;
     struct shared_clock_outside outside = outside_of_world(&sources);
@@ -39,6 +41,8 @@ static void keep_asking(int64_t ns)
 {
     for (int64_t until = world.now_ns + ns; world.now_ns < until;) {
         told_sources[0].claim.mono_ns = mono_now();
+        if (!is_source_deaf)
+            told_sources[0].claim.measured_ns = mono_now();
         sources_ask(&sources, mono_now());
         enum servo_result result = shared_clock_step(&shared);
         pass((int64_t)shared_clock_wait_ns(&shared, result));
@@ -119,12 +123,149 @@ static void a_disruption_voids_what_was_said_before_it(void **state)
     say(0, 1000);
     told_sources[0].claim.disruption_marker = 5;
     keep_asking(3 * SECOND);
-    servo_disrupt(&shared.servo);
+    shared_clock_disrupt(&shared);
     shared_clock_step(&shared);
     assert_false(sources.list[0].has_claim);
     assert_true(shared.servo.discipline.sample.maxerror_ns >= 16 * SECOND);
     keep_asking(3 * SECOND);
     assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void assert_not_believed(void)
+{
+    assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
+    assert_true(now().flags & TIMEBASE_LINE_ESTIMATE);
+    assert_true(now().utc_maxerror_ns >= (uint64_t)(16 * SECOND));
+    assert_true(sources.list[0].is_up && sources.list[0].is_outdated);
+}
+
+static void assert_believed(void)
+{
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_false(now().flags & TIMEBASE_LINE_ESTIMATE);
+    assert_false(sources.list[0].is_outdated);
+}
+
+/* As chronyd between two polls of its servers. */
+static void live_with_a_deaf_source(void)
+{
+    say(0, 1000);
+    keep_asking(3 * SECOND);
+    assert_believed();
+    is_source_deaf = true;
+    keep_asking(20 * SECOND);
+    assert_believed();
+}
+
+/* It is not believed, until it has measured: then it is, at once and for as long as it likes. */
+static void find_it_disrupted(void)
+{
+    keep_asking(20 * SECOND);
+    assert_not_believed();
+    told_sources[0].claim.measured_ns = mono_now();
+    keep_asking(3 * SECOND);
+    assert_believed();
+    keep_asking(20 * SECOND);
+    assert_believed();
+}
+
+static void who_has_not_measured_since_a_disruption_is_not_believed(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    shared_clock_disrupt(&shared);
+    find_it_disrupted();
+}
+
+/* vmclock's, beside chrony: the one tells of the move, the other's answer is of before. */
+static void a_marker_voids_what_was_measured_before_it(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    told_sources[0].claim.disruption_marker = 5;
+    live_with_a_deaf_source();
+    told_sources[0].claim.disruption_marker = 6;
+    find_it_disrupted();
+}
+
+/* kvm-clock stood still, and the counter did not. */
+static void a_jump_voids_what_was_measured_before_it(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    world.ticks_at += (uint64_t)3 * 2600000000;
+    world.previous.seq = 0;
+    world.page.seq = 0;
+    shared_clock_step(&shared);
+    assert_int_equal(shared.servo.counts.jumps, 1);
+    find_it_disrupted();
+}
+
+static void sleep_voids_what_was_measured_before_it(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    world.suspended_ns += 3 * SECOND;
+    find_it_disrupted();
+}
+
+static void a_disruption_while_the_reference_fails_voids_claims_too(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    world.is_reference_lost = true;
+    shared_clock_disrupt(&shared);
+    keep_asking(SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_UNRELIABLE);
+    world.is_reference_lost = false;
+    find_it_disrupted();
+}
+
+/* Nobody waits for a sample that does not come. */
+static void a_marker_while_the_reference_fails_is_told(void **state)
+{
+    (void)state;
+    told_sources[0].claim.disruption_marker = 5;
+    live_with_a_deaf_source();
+    world.is_reference_lost = true;
+    keep_asking(2 * SECOND);
+    told_sources[0].claim.disruption_marker = 6;
+    keep_asking(2 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_UNRELIABLE);
+    world.is_reference_lost = false;
+    find_it_disrupted();
+}
+
+/* A step is known to who made it, and a stall of the daemon is no move. */
+static void a_step_or_a_stall_asks_for_no_measurement(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    world.utc_offset_ns -= 10 * SECOND;
+    keep_asking(3 * SECOND);
+    assert_believed();
+    sources_forget(&sources, mono_now());
+    keep_asking(3 * SECOND);
+    assert_believed();
+}
+
+/* The measurement that shows the move is of after it, and needs no other. */
+static void who_has_shown_a_move_is_believed(void **state)
+{
+    (void)state;
+    live_with_a_deaf_source();
+    told_sources[0].claim.measured_ns = mono_now();
+    say(-3 * SECOND, 1000);
+    shared_clock_step(&shared);
+    keep_asking(3 * SECOND);
+    assert_int_equal(shared.servo.counts.disruptions, 1);
+    assert_believed();
+    assert_true(now().utc_maxerror_ns >= (uint64_t)(3 * SECOND));
+    keep_asking(20 * SECOND);
+    assert_believed();
+    shared_clock_disrupt(&shared);
+    keep_asking(SECOND);
+    assert_not_believed();
 }
 
 /* The discipline knows of it, whoever announced it. */
@@ -161,6 +302,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_disruption_that_a_reference_tells_is_on_the_page, start,
                                         finish),
         cmocka_unit_test_setup_teardown(a_disruption_voids_what_was_said_before_it, start, finish),
+        cmocka_unit_test_setup_teardown(who_has_not_measured_since_a_disruption_is_not_believed,
+                                        start, finish),
+        cmocka_unit_test_setup_teardown(a_marker_voids_what_was_measured_before_it, start, finish),
+        cmocka_unit_test_setup_teardown(a_jump_voids_what_was_measured_before_it, start, finish),
+        cmocka_unit_test_setup_teardown(sleep_voids_what_was_measured_before_it, start, finish),
+        cmocka_unit_test_setup_teardown(a_disruption_while_the_reference_fails_voids_claims_too,
+                                        start, finish),
+        cmocka_unit_test_setup_teardown(a_marker_while_the_reference_fails_is_told, start, finish),
+        cmocka_unit_test_setup_teardown(a_step_or_a_stall_asks_for_no_measurement, start, finish),
+        cmocka_unit_test_setup_teardown(who_has_shown_a_move_is_believed, start, finish),
         cmocka_unit_test_setup_teardown(a_leap_second_is_in_the_bound_on_the_page, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,6 +212,44 @@ static void a_changed_marker_is_a_disruption_and_the_first_is_none(void **state)
     sources_close(&sources);
 }
 
+/* Its answers are of before; each driver that is begun anew dates them a little earlier. */
+static void after_a_disruption_who_has_not_measured_is_not_believed(void **state)
+{
+    struct claim *claim = &told_sources[0].claim;
+    (void)state;
+    set_up(1, 5 * SECOND);
+    claim->measured_ns = 4 * SECOND;
+    sources_ask(&sources, 5 * SECOND);
+    sources_disrupted(&sources, 4 * SECOND); /* as late as it can have been */
+    claim->measured_ns = 4 * SECOND - 1;
+    sources_ask(&sources, 5 * SECOND);
+    assert_true(sources.list[0].has_claim);
+    assert_false(sources.list[0].is_outdated);
+    sources_disrupted(&sources, 4 * SECOND + 1);
+    sources_ask(&sources, 6 * SECOND);
+    assert_false(sources.list[0].has_claim);
+    assert_true(sources.list[0].is_outdated);
+    assert_false(apply_at(6 * SECOND).is_synchronized);
+    claim->measured_ns = 4 * SECOND + 1;
+    sources_ask(&sources, 7 * SECOND);
+    assert_true(sources.list[0].has_claim);
+    assert_false(sources.list[0].is_outdated);
+    assert_true(apply_at(7 * SECOND).is_synchronized);
+    sources_close(&sources);
+}
+
+static void who_tells_of_disruptions_is_asked_at_each_sample(void **state)
+{
+    (void)state;
+    set_up(1, SECOND);
+    told_sources[0].claim.error_ns = UINT64_MAX;
+    told_sources[0].claim.disruption_marker = 1;
+    for (int i = 0; i < 5; i++)
+        sources_ask_for_sample(&sources, SECOND + i * MS);
+    assert_int_equal(told_sources[0].asked, 5);
+    sources_close(&sources);
+}
+
 static void a_huge_claim_does_not_wrap(void **state)
 {
     (void)state;
@@ -395,6 +433,8 @@ int main(void)
         cmocka_unit_test(two_that_contradict_each_other_are_both_provided_for),
         cmocka_unit_test(after_a_step_old_claims_are_void_and_all_are_asked_at_once),
         cmocka_unit_test(a_changed_marker_is_a_disruption_and_the_first_is_none),
+        cmocka_unit_test(after_a_disruption_who_has_not_measured_is_not_believed),
+        cmocka_unit_test(who_tells_of_disruptions_is_asked_at_each_sample),
         cmocka_unit_test(a_huge_claim_does_not_wrap),
         cmocka_unit_test(the_fastest_growth_of_those_that_agree_is_the_samples),
         cmocka_unit_test(a_correction_under_way_is_covered_to_its_end),

@@ -36,6 +36,30 @@ static void a_guest_that_was_stopped_is_seen_by_its_sources_clocks(void **state)
     sources_close(&sources);
 }
 
+/* Who shows it has measured since. The third has not, and may agree with the others by chance. */
+static void who_shows_the_parting_is_believed_and_others_when_they_measure(void **state)
+{
+    (void)state;
+    set_up(3, SECOND);
+    sources.read_slew = no_slew;
+    sources_ask(&sources, SECOND);
+    apply_at(SECOND);
+    for (unsigned i = 0; i < 3; i++)
+        say(i, i < 2 ? -3 * SECOND : 0, 4 * SECOND);
+    told_sources[0].claim.measured_ns = 4 * SECOND - MS;
+    told_sources[1].claim.measured_ns = 4 * SECOND - MS;
+    told_sources[2].claim.measured_ns = 3 * SECOND;
+    sources_ask(&sources, 4 * SECOND);
+    apply_at(4 * SECOND);
+    assert_true(sources.disruptions == 1);
+    sources_forget(&sources, 4 * SECOND);
+    sources_ask(&sources, 4 * SECOND);
+    assert_true(sources.list[0].has_claim);
+    assert_true(sources.list[1].has_claim);
+    assert_true(sources.list[2].is_outdated);
+    sources_close(&sources);
+}
+
 /* What can have been slewed is no parting, nor what the bounds leave room for. */
 static void a_clock_that_is_steered_has_not_parted(void **state)
 {
@@ -77,6 +101,7 @@ int main(void)
         cmocka_unit_test(a_guest_that_was_stopped_is_seen_by_its_sources_clocks),
         cmocka_unit_test(a_clock_that_is_steered_has_not_parted),
         cmocka_unit_test(a_step_that_is_known_is_no_parting),
+        cmocka_unit_test(who_shows_the_parting_is_believed_and_others_when_they_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,6 +69,18 @@ static void a_source_is_a_witness_while_it_answers(void **state)
     sources.list[1].driver = &driver;
     assert_int_equal(witness_of_sources(&sources, 100 * SECOND), WITNESS_SOURCE);
     assert_int_equal(witness_of_sources(&sources, 111 * SECOND), 0); /* lost */
+    /* chronyd answers, and has heard nothing of its servers. */
+    sources.list[1].answered_ns = 4000 * SECOND;
+    sources.list[1].measured_ns = 4000 * SECOND - 2049 * SECOND * 9 / 8;
+    assert_int_equal(witness_of_sources(&sources, 4000 * SECOND), WITNESS_SOURCE);
+    sources.list[1].measured_ns = 4000 * SECOND - 2401 * SECOND;
+    assert_int_equal(witness_of_sources(&sources, 4000 * SECOND), 0);
+    sources.list[1].measured_ns = INT64_MIN;
+    assert_int_equal(witness_of_sources(&sources, 4000 * SECOND), 0);
+    /* After a move it is believed when it has measured again, and is a witness all the while. */
+    sources.list[1].measured_ns = 3990 * SECOND;
+    sources.list[1].has_claim = false;
+    assert_int_equal(witness_of_sources(&sources, 4000 * SECOND), WITNESS_SOURCE);
     sources.list[1].claim.is_synchronized = false;
     assert_int_equal(witness_of_sources(&sources, 100 * SECOND), 0);
     sources.marker = 42;

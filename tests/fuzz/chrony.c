@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (tracking.stratum > 16 || tracking.root_delay_ns < 0 || tracking.root_dispersion_ns < 0 ||
         tracking.rms_offset_ns < 0 || tracking.skew_ppb < 0)
         abort();
+    if (chrony_measured_ns(&tracking, 0, tracking.last_offset_ns) > 0)
+        abort();
     claim = chrony_claim(&tracking, &tracking, 0, INT64_MAX);
     if (claim.error_ns < (uint64_t)tracking.root_dispersion_ns)
         abort();

@@ -92,6 +92,10 @@ timebase_reference_error_ns{source="phc:/dev/ptp0"} 700
 # TYPE timebase_reference_up gauge
 timebase_reference_up{source="chrony"} 1
 timebase_reference_up{source="phc:/dev/ptp0"} 1
+# HELP timebase_reference_outdated Has not measured since a disruption.
+# TYPE timebase_reference_outdated gauge
+timebase_reference_outdated{source="chrony"} 0
+timebase_reference_outdated{source="phc:/dev/ptp0"} 0
 # HELP timebase_falseticker Contradicts the majority.
 # TYPE timebase_falseticker gauge
 timebase_falseticker{source="chrony"} 0

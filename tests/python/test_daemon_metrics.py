@@ -16,7 +16,7 @@ NAMES = """
 up info status offset_ns maxerror_ns utc_maxerror_ns publications late_publications
 utc_steps slews suspends disruptions page_age_seconds frequency_hz frequency_error_ppb leap
 timeline_bytes start_time_seconds reference_offset_ns reference_error_ns reference_up
-falseticker
+reference_outdated falseticker
 """
 
 

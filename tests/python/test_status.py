@@ -83,6 +83,11 @@ FAULTS = [
         "warning",
         {"metrics": GOOD_METRICS.replace('_up{source="chrony"} 1', '_up{source="chrony"} 0')},
     ),
+    (
+        "reference-outdated",
+        "warning",
+        {"metrics": GOOD_METRICS.replace('dated{source="chrony"} 0', 'dated{source="chrony"} 1')},
+    ),
 ]
 
 

@@ -353,6 +353,28 @@ static void a_change_of_the_offset_is_no_surer_than_the_answers_are(void **state
     assert_true(chrony_claim(&tracking, &before, 0, 0).read_error_ns >= 70000);
 }
 
+/* Of the last measurement, by this machine's clock; what was slewed since makes it no later. */
+static void the_last_measurement_is_dated_and_not_too_late(void **state)
+{
+    const int64_t utc_offset_ns = 1795000000000000000, second_ns = 1000000000;
+    struct chrony_tracking tracking = quiet();
+    (void)state;
+    tracking.correction_ns = -3 * second_ns; /* the system clock is fast */
+    tracking.reference_time_ns = utc_offset_ns + 997 * second_ns;
+    assert_true(chrony_measured_ns(&tracking, 1000 * second_ns, utc_offset_ns) ==
+                1000 * second_ns);
+    int64_t measured_ns = chrony_measured_ns(&tracking, 1080 * second_ns, utc_offset_ns);
+    assert_true(measured_ns <= 992 * second_ns); /* adjtimex slews 80 s by 8 */
+    assert_true(measured_ns >= 990 * second_ns);
+    /* A system clock that others have set back. */
+    assert_true(chrony_measured_ns(&tracking, 900 * second_ns, utc_offset_ns) <= 800 * second_ns);
+    /* Never. */
+    tracking.reference_time_ns = 0;
+    assert_true(chrony_measured_ns(&tracking, 1000 * second_ns, utc_offset_ns) < 0);
+    tracking.correction_ns = INT64_MAX;
+    assert_true(chrony_measured_ns(&tracking, 1000 * second_ns, utc_offset_ns) == INT64_MIN);
+}
+
 static void nothing_wraps(void **state)
 {
     struct chrony_tracking tracking = quiet();
@@ -423,6 +445,7 @@ int main(void)
         cmocka_unit_test(digits_that_chronyd_rounds_off_count),
         cmocka_unit_test(it_grows_by_skew_and_residual_frequency),
         cmocka_unit_test(a_change_of_the_offset_is_no_surer_than_the_answers_are),
+        cmocka_unit_test(the_last_measurement_is_dated_and_not_too_late),
         cmocka_unit_test(nothing_wraps),
         cmocka_unit_test(leap_seconds_are_passed_on),
         cmocka_unit_test(an_unsynchronised_chronyd_claims_nothing),

@@ -62,6 +62,7 @@ static void an_answer_is_dated_from_its_question(void **state)
     assert_int_equal(stepped_driver.fd(&chrony), -1);
     assert_true(before_ns <= claim.mono_ns && claim.mono_ns <= after_ns);
     assert_true(claim.offset_ns == -250000000);
+    assert_true(claim.measured_ns < 0); /* the fake has measured in 1970 */
     stepped_driver.close(&chrony);
     hang_up();
 }

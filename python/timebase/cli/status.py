@@ -176,7 +176,9 @@ def _reference_rows(document: dict):
     from timebase.text.duration import show_duration
 
     for one in document["references"]:
-        if one["is_up"] is False or one["offset_ns"] is None or one["error_ns"] is None:
+        if one["is_up"] and one["is_outdated"]:
+            said = "has not measured since this machine was disrupted"
+        elif one["is_up"] is False or one["offset_ns"] is None or one["error_ns"] is None:
             said = "no answer"
         else:
             said = f"{show_duration(one['offset_ns'])} ± {show_duration(one['error_ns'])}"

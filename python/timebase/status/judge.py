@@ -268,6 +268,14 @@ def do_the_references_agree(seen: Seen, _limits: Limits) -> Reasons:
                 f"The reference {reference.source} does not answer.",
                 "docs/guide/references.md says what each one needs; see the daemon's log.",
             )
+        if reference.is_outdated:
+            yield Reason(
+                "warning",
+                "reference-outdated",
+                f"The reference {reference.source} has not measured UTC since this machine was "
+                "disrupted.",
+                "Wait for its next poll; for chrony maxpoll says how long that may take.",
+            )
         if reference.is_liar:
             yield Reason(
                 "warning",

@@ -24,6 +24,7 @@ METRICS = {
     "timebase_reference_offset_ns": ("source",),
     "timebase_reference_error_ns": ("source",),
     "timebase_reference_up": ("source",),
+    "timebase_reference_outdated": ("source",),
     "timebase_falseticker": ("source",),
     "timebase_maxerror_ns": (),
     "timebase_utc_maxerror_ns": (),
@@ -58,6 +59,7 @@ class Reference:
     offset_ns: float | None = None
     error_ns: float | None = None
     is_up: bool | None = None
+    is_outdated: bool | None = None
     is_liar: bool | None = None
 
 
@@ -143,6 +145,7 @@ LABELLED = {
     "timebase_reference_offset_ns": "offset_ns",
     "timebase_reference_error_ns": "error_ns",
     "timebase_reference_up": "is_up",
+    "timebase_reference_outdated": "is_outdated",
     "timebase_falseticker": "is_liar",
 }
 
