@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "attached.h"
 #include "clock/attach/mirror.h"
 
@@ -34,6 +36,18 @@ static void read_through_the_stall(void)
     stood_still_ns = LONGER_THAN_A_LEASE_US * 1000 - (last_ns - first_ns);
 }
 
+/* The same where nothing was shown yet. */
+static void read_before_anything_is_shown(void)
+{
+    struct timebase_instant now;
+    memset(&now, 0x5a, sizeof(now));
+    timebase_now(shared, &now);
+    assert_int_equal(now.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_UNKNOWN);
+    assert_true(now.mono_ns == 0 && now.maxerror_ns > SECOND);
+}
+
+static void (*during_the_stall)(void) = read_through_the_stall;
+
 static const struct timebase_page *stalled_page(void)
 {
     struct clock_cell *cell = cell_of(shared);
@@ -46,7 +60,7 @@ void __wrap_publish_lines(struct timebase_page *page, const struct timebase_line
     __real_publish_lines(page, lines, refresh_ticks);
     if (stall != NOWHERE && page == stalled_page()) {
         stall = NOWHERE;
-        read_through_the_stall();
+        during_the_stall();
     }
 }
 
@@ -114,11 +128,26 @@ static void what_was_told_meanwhile_is_not_gone_back_behind(void **state)
     assert_true(attachment().joins > 0);
 }
 
+/* Between the first whole lines and the first shown one there is no time to tell, and no garbage. */
+static void before_the_first_shown_line_the_time_is_unknown(void **state)
+{
+    (void)state;
+    assert_int_equal(timebase_clock_restart(shared), TIMEBASE_OK);
+    during_the_stall = read_before_anything_is_shown;
+    stall = AFTER_THE_WHOLE_LINES;
+    timebase_mono_ns(shared);
+    during_the_stall = read_through_the_stall;
+    assert_int_equal(stall, NOWHERE);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    read_for(60 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         A_PAGE(between_the_whole_lines_and_the_shown_line_time_goes_on),
         A_PAGE(after_the_shown_line_time_goes_on),
+        A_PAGE(before_the_first_shown_line_the_time_is_unknown),
         A_PAGE(what_was_told_meanwhile_is_not_gone_back_behind),
     };
     return run_all(tests);

@@ -119,8 +119,11 @@ void follow_lines(struct mirror *mirror, struct timebase_instant *out)
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (cell_read_current(&mirror->cell, out))
             return;
-        if (!get(mirror, &followed))
-            break;
+        if (!get(mirror, &followed)) {
+            /* Nothing was copied, or the first lines are not shown yet. */
+            cell_unknown(timebase_ticks_ordered(), out);
+            return;
+        }
         judge(mirror, &followed);
         enum follow state = note(mirror, followed.has_parted ? FOLLOW_CLOCKS : FOLLOW_LINES);
         if (followed.has_parted)
@@ -130,8 +133,6 @@ void follow_lines(struct mirror *mirror, struct timebase_instant *out)
         if (is_still(mirror, &followed, state))
             return;
     }
-    if (timebase_page_seq(&mirror->whole, __ATOMIC_RELAXED) == 0)
-        cell_unknown(timebase_ticks_ordered(), out);
 }
 
 bool follow_judge(struct mirror *mirror, struct timebase_page *page)
