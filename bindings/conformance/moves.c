@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <timebase/page.h>
+
 #include "clock/attach/moved.h"
 
 static unsigned char page[WITNESS_PAGE_SIZE] __attribute__((aligned(4096)));
@@ -27,6 +29,19 @@ static void fill(const unsigned long long n[6])
     put(0x18, 8, n[3]);
     put(0x22, 1, n[5]);
     put(0x68, 8, n[2]);
+}
+
+/* What is left of a promise. */
+static const char *verdict(const struct moved *moved)
+{
+    switch (moved_status(moved, TIMEBASE_STATUS_SYNCHRONIZED)) {
+    case TIMEBASE_STATUS_SYNCHRONIZED:
+        return "trusted";
+    case TIMEBASE_STATUS_FREERUNNING:
+        return "freerunning";
+    default:
+        return "unreliable";
+    }
 }
 
 /* One step; 0 if the line is none. */
@@ -61,13 +76,14 @@ int main(int argc, char **argv)
     while (fgets(line, sizeof(line), file) != NULL) {
         if (line[0] == '#' || line[0] == '\n')
             continue;
-        const char *said = strstr(line, "->");
-        if (said == NULL || !step(&moved, line)) {
+        const char *arrow = strstr(line, "->");
+        char said[20];
+        if (arrow == NULL || sscanf(arrow, "-> %19s", said) != 1 || !step(&moved, line)) {
             fprintf(stderr, "moves: no step: %s", line);
             return 2;
         }
-        if (moved_distrusts(&moved) != (strstr(said, "unreliable") != NULL)) {
-            fprintf(stderr, "moves: C says otherwise after: %s", line);
+        if (strcmp(said, verdict(&moved)) != 0) {
+            fprintf(stderr, "moves: C says %s after: %s", verdict(&moved), line);
             return 1;
         }
         steps++;

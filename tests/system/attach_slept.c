@@ -344,6 +344,30 @@ static void while_the_kernel_distrusts_the_counter_readings_are_its_clocks(void 
     assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
+/*
+ * The hypervisor's page has told of a move, and a daemon that does not read it goes on as before: by
+ * the kernel's clock, whose UTC may have stood still meanwhile.
+ */
+static void utc_of_a_daemon_that_tells_no_move_is_not_promised_again(void **state)
+{
+    struct moved *moved = &mirror_of(cell_of(shared))->moved;
+    (void)state;
+    moved->is_moved = true;
+    moved->pages = 0;
+    live_for(SECOND, true);
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
+    live_for(100 * SECOND, true);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_FREERUNNING);
+    assert_right(&now);
+    page.disruption_marker++;
+    publish_now();
+    pass(25 * MS);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 /* Silence is told by each reader for itself, whoever has the lock. */
 static void a_lock_that_is_held_hides_no_silence(void **state)
 {
@@ -393,6 +417,7 @@ int main(void)
         ASLEEP(utc_is_held_against_the_clock_as_well),
         ASLEEP(joined_lines_take_no_offset_from_others),
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
+        ASLEEP(utc_of_a_daemon_that_tells_no_move_is_not_promised_again),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
         ASLEEP(ticks_of_another_namespace_are_refused),
     };

@@ -145,13 +145,19 @@ static void note_parting(struct mirror *mirror, int result)
     mirror->attachment.error = result;
 }
 
+static void promise(const struct mirror *mirror, struct timebase_line *line)
+{
+    line_set_status(line, moved_status(&mirror->moved, line_status(line)));
+}
+
 /* The lines go on being shown after a move: readers get no step, and no promise either. */
 static struct timebase_lines promised(const struct mirror *mirror,
                                       const struct timebase_lines *lines)
 {
     struct timebase_lines out = *lines;
-    if (moved_distrusts(&mirror->moved))
-        lines_set_status(&out, TIMEBASE_STATUS_UNRELIABLE);
+    promise(mirror, &out.before);
+    promise(mirror, &out.slew);
+    promise(mirror, &out.after);
     return out;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "moved.h"
 
-/* So many pages of a daemon that says nothing: 5 s at its usual pace. */
+#include <timebase/page.h>
+
+/* Of a daemon that says nothing, 5 s at its usual pace: lines drawn since then. */
 #define PAGES_MIN 20
 
 void moved_open(struct moved *moved, const char *device)
@@ -33,12 +35,16 @@ void moved_note_page(struct moved *moved, uint64_t disruption_marker)
 {
     bool is_published = disruption_marker != moved->marker;
     moved->marker = disruption_marker;
-    moved->pages++;
-    if (is_published || moved->pages >= PAGES_MIN)
+    if (moved->pages < PAGES_MIN)
+        moved->pages++;
+    if (is_published)
         moved->is_moved = false;
 }
 
-bool moved_distrusts(const struct moved *moved)
+uint32_t moved_status(const struct moved *moved, uint32_t status)
 {
-    return moved->is_moved || moved->is_told;
+    if (moved->is_told || (moved->is_moved && moved->pages < PAGES_MIN))
+        return TIMEBASE_STATUS_UNRELIABLE;
+    return moved->is_moved && status == TIMEBASE_STATUS_SYNCHRONIZED ? TIMEBASE_STATUS_FREERUNNING
+                                                                     : status;
 }

@@ -5,7 +5,7 @@
  *
  *     moved_look(&moved)                   at each look, before the daemon's page is copied
  *     moved_note_page(&moved, marker)      with each page that was copied
- *     if moved_distrusts(&moved)           the lines are UNRELIABLE
+ *     moved_status(&moved, status)         what is left of the status of a line
  */
 #ifndef CLOCK_MOVED_H
 #define CLOCK_MOVED_H
@@ -18,7 +18,7 @@ struct moved {
     bool is_told;             /* the hypervisor calls its own clock unreliable */
     bool is_moved;            /* and the daemon has not published it */
     uint64_t marker;          /* disruption_marker of the page that was copied last */
-    unsigned pages;           /* copied since the move, with the old marker */
+    unsigned pages;           /* copied since the move, up to those that are enough */
 };
 
 /* Once; harmless where there is no hypervisor's page. */
@@ -27,12 +27,15 @@ void moved_close(struct moved *moved);
 
 void moved_look(struct moved *moved);
 
-/*
- * The daemon has published a disruption: the lines are of this stretch of time. A daemon that does
- * not read the hypervisor's page never says so; its lines are believed after a while.
- */
+/* Another marker: the daemon has published a disruption, and the lines are of this stretch of time. */
 void moved_note_page(struct moved *moved, uint64_t disruption_marker);
 
-bool moved_distrusts(const struct moved *moved);
+/*
+ * UNRELIABLE while the hypervisor says so, and after a move. A daemon that does not read the
+ * hypervisor's page never publishes it. After a while its lines keep the kernel's clock again, which
+ * is what maxerror is against; but the kernel's clock may have stood still, and UTC with it. So
+ * SYNCHRONIZED becomes FREERUNNING until the daemon publishes a disruption.
+ */
+uint32_t moved_status(const struct moved *moved, uint32_t status);
 
 #endif

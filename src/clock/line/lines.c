@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lines.h"
 
-void lines_set_status(struct timebase_lines *lines, uint32_t status)
-{
-    line_set_status(&lines->before, status);
-    line_set_status(&lines->slew, status);
-    line_set_status(&lines->after, status);
-}
-
 const struct timebase_line *lines_line(const struct timebase_lines *lines, uint64_t ticks)
 {
     if (line_has_begun(&lines->after, ticks))

@@ -51,9 +51,6 @@ static inline bool line_has_begun(const struct timebase_line *line, uint64_t tic
     return (int64_t)(ticks - line->start_ticks) >= 0;
 }
 
-/* Of all three lines. */
-void lines_set_status(struct timebase_lines *lines, uint32_t status);
-
 /* The line of a tick; `before` has no beginning. */
 const struct timebase_line *lines_line(const struct timebase_lines *lines, uint64_t ticks);
 

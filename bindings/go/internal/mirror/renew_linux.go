@@ -123,8 +123,8 @@ func (m *Mirror) lookUpPath() (*page.Page, error) {
 
 // promised: the lines go on being shown after a move. Readers get no step, and no promise either.
 func (m *Mirror) promised(lines line.Lines) line.Lines {
-	if m.moved.distrusts() {
-		lines.SetStatus(line.Unreliable)
+	for _, of := range []*line.Line{&lines.Before, &lines.Slew, &lines.After} {
+		of.Flags = of.Flags&^line.StatusMask | m.moved.status(of.Flags&line.StatusMask)
 	}
 	return lines
 }

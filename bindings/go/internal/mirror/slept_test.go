@@ -209,8 +209,9 @@ func TestMovesAreNoticedAsByC(t *testing.T) {
 		} else {
 			t.Fatalf("no step: %s", step)
 		}
-		if m.distrusts() != (strings.TrimSpace(verdict) == "unreliable") {
-			t.Fatalf("%v after: %s", m.distrusts(), step)
+		left := map[uint32]string{line.Synchronized: "trusted", line.Freerunning: "freerunning", line.Unreliable: "unreliable"}
+		if said := left[m.status(line.Synchronized)]; said != strings.TrimSpace(verdict) {
+			t.Fatalf("%s after: %s", said, step)
 		}
 		steps++
 	}
@@ -225,7 +226,7 @@ func TestAnotherPageIsNoWitness(t *testing.T) {
 	}
 }
 
-func TestAMoveMakesLinesUnreliable(t *testing.T) {
+func TestAMoveMakesLinesUnreliableAndThenUTCUnpromised(t *testing.T) {
 	w := newWriter(t)
 	m := attach(t, w)
 	m.moved.witness = vmPage(1, 0, 2)
@@ -234,6 +235,16 @@ func TestAMoveMakesLinesUnreliable(t *testing.T) {
 	defer func() { m.moved.witness = nil }()
 	age(25)
 	if now := m.Read(); status(now) != line.Unreliable {
+		t.Errorf("%+v", now)
+	}
+	m.moved.pages = movedPagesMin
+	age(25)
+	if now := m.Read(); status(now) != line.Freerunning {
+		t.Errorf("%+v", now)
+	}
+	m.moved.notePage(m.moved.marker + 1)
+	age(25)
+	if now := m.Read(); status(now) != line.Synchronized {
 		t.Errorf("%+v", now)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"timebase.example/timebase/internal/line"
 	"timebase.example/timebase/internal/page"
 )
 
@@ -126,10 +127,10 @@ type moved struct {
 	isTold  bool        // the hypervisor calls its own clock unreliable
 	isMoved bool        // and the daemon has not published it
 	marker  uint64      // the disruption marker of the page that was copied last
-	pages   int         // copied since the move, with the old marker
+	pages   int         // copied since the move, up to those that are enough
 }
 
-// So many pages of a daemon that does not read the hypervisor's page: 5 s at its usual pace.
+// Of a daemon that does not read the hypervisor's page, 5 s at its usual pace: lines drawn since then.
 const movedPagesMin = 20
 
 func (m *moved) open(device string) {
@@ -150,15 +151,27 @@ func (m *moved) look() {
 	}
 }
 
-// notePage: the daemon has published a disruption, or has had the time to: the lines are of this
-// stretch of time.
+// notePage: another marker, and the daemon has published a disruption: the lines are of this stretch of
+// time.
 func (m *moved) notePage(disruption uint64) {
 	isPublished := disruption != m.marker
 	m.marker = disruption
-	m.pages++
-	if isPublished || m.pages >= movedPagesMin {
+	if m.pages < movedPagesMin {
+		m.pages++
+	}
+	if isPublished {
 		m.isMoved = false
 	}
 }
 
-func (m *moved) distrusts() bool { return m.isMoved || m.isTold }
+// status is what is left of that of a line. After a while a daemon that says nothing of the move keeps
+// the kernel's clock again; but that may have stood still, and UTC with it.
+func (m *moved) status(of uint32) uint32 {
+	switch {
+	case m.isTold, m.isMoved && m.pages < movedPagesMin:
+		return line.Unreliable
+	case m.isMoved && of == line.Synchronized:
+		return line.Freerunning
+	}
+	return of
+}

@@ -175,9 +175,7 @@ impl Mirror {
     /// After a move the lines go on being shown: readers get no step, and no promise either.
     fn promised(&self, lines: &Lines) -> Lines {
         let mut lines = *lines;
-        if self.moved.distrusts() {
-            lines.set_status(Status::Unreliable);
-        }
+        lines.map_status(|status| self.moved.status(status));
         lines
     }
 }

@@ -80,9 +80,10 @@ impl Lines {
         }
     }
 
-    pub(super) fn set_status(&mut self, status: Status) {
+    pub(super) fn map_status(&mut self, status: impl Fn(Status) -> Status) {
         for line in [&mut self.before, &mut self.slew, &mut self.after] {
-            line.flags = Flags(line.flags).with_status(status).0;
+            let flags = Flags(line.flags);
+            line.flags = flags.with_status(status(flags.status())).0;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! hypervisor's page, /dev/vmclock0, has numbers that change; a reader compares them by itself, and
 //! need not wait for the daemon to have noticed.
 
+use crate::Status;
 use core::ffi::c_void;
 use core::ptr::{null_mut, NonNull};
 use core::sync::atomic::{fence, AtomicU32, Ordering};
@@ -123,7 +124,7 @@ impl Drop for Witness {
     }
 }
 
-/// So many pages of a daemon that does not read the hypervisor's page: 5 s at its usual pace.
+/// Of a daemon that does not read the hypervisor's page, 5 s at its usual pace: lines drawn since then.
 const PAGES_MIN: u32 = 20;
 
 /// A guest that was stopped, migrated or restored has lines of another stretch of time, until its
@@ -138,7 +139,7 @@ pub(super) struct Moved {
     is_moved: bool,
     /// The disruption marker of the page that was copied last.
     marker: u64,
-    /// Copied since the move, with the old marker.
+    /// Copied since the move, up to those that are enough.
     pages: u32,
 }
 
@@ -171,19 +172,26 @@ impl Moved {
         self.mark = now.or(self.mark);
     }
 
-    /// The daemon has published a disruption, or has had the time to: the lines are of this stretch
-    /// of time.
+    /// Another marker: the daemon has published a disruption, and the lines are of this stretch of time.
     pub(super) fn note_page(&mut self, disruption_marker: u64) {
         let is_published = disruption_marker != self.marker;
         self.marker = disruption_marker;
-        self.pages += 1;
-        if is_published || self.pages >= PAGES_MIN {
+        self.pages = PAGES_MIN.min(self.pages + 1);
+        if is_published {
             self.is_moved = false;
         }
     }
 
-    pub(super) fn distrusts(&self) -> bool {
-        self.is_moved || self.is_told
+    /// What is left of that of a line. After a while a daemon that says nothing of the move keeps the
+    /// kernel's clock again; but that may have stood still, and UTC with it.
+    pub(super) fn status(&self, of: Status) -> Status {
+        if self.is_told || self.is_moved && self.pages < PAGES_MIN {
+            return Status::Unreliable;
+        }
+        match of {
+            Status::Synchronized if self.is_moved => Status::FreeRunning,
+            other => other,
+        }
     }
 
     /// As if the last look had shown this marker, or no page.
@@ -252,7 +260,11 @@ mod tests {
             let name = words.next().expect("an event");
             let numbers: Vec<u64> = words.map(|word| word.parse().expect("a number")).collect();
             step(&mut moved, name, &numbers);
-            let said = if moved.distrusts() { "unreliable" } else { "trusted" };
+            let said = match moved.status(Status::Synchronized) {
+                Status::Synchronized => "trusted",
+                Status::FreeRunning => "freerunning",
+                _ => "unreliable",
+            };
             assert_eq!(said, verdict.trim(), "after: {line}");
             steps += 1;
         }

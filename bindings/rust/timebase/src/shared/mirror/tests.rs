@@ -22,7 +22,7 @@ fn publish(path: &Path) {
     for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
         line.maxerror_ns = 1 << 40;
     }
-    lines.set_status(Status::Synchronized);
+    lines.map_status(|_| Status::Synchronized);
     let page = Page::begin(counter_id());
     page.publish(&lines, 1 << 40);
     // SAFETY: a page is so many bytes, without gaps.
@@ -53,6 +53,9 @@ fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
     shared.lock().moved.pretend(None);
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::Unreliable);
+    (0..100).for_each(|_| shared.lock().moved.note_page(0));
+    shared.renew().unwrap();
+    assert_eq!(shared.now().status(), Status::FreeRunning);
     shared.lock().moved.note_page(7);
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::Synchronized);
