@@ -14,6 +14,7 @@ struct followed {
     struct timebase_lines lines;
     uint64_t refresh_ticks;
     uint64_t end_ticks; /* of the lease */
+    uint64_t now_ticks; /* the tick that was judged */
     bool has_parted;
 };
 
@@ -48,22 +49,26 @@ static void judge(const struct mirror *mirror, struct followed *followed)
 {
     struct moment moment;
     int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
-    uint64_t now = timebase_ticks_ordered();
+    uint64_t now = followed->now_ticks = timebase_ticks_ordered();
     bool is_outside = view_is_outside(&followed->lines, followed->refresh_ticks, now);
     view_silence(&followed->lines, now);
     followed->has_parted = is_outside && moment_look(&moment) &&
         moment_has_parted(&moment, &followed->lines, offset_ns);
 }
 
-/* Notes that this thread follows, before it reads the counter. Returns how far it may. */
+/*
+ * Notes how this thread follows, before it looks whether the lines are still the same. Returns how far
+ * it may, or by what all have followed. Who was told the clocks' time by another thread stays with it.
+ */
 static enum follow note(struct mirror *mirror, enum follow how)
 {
     uint32_t state = __atomic_load_n(&mirror->follow, __ATOMIC_SEQ_CST);
-    while (state == FOLLOW_OPEN || state == FOLLOW_ASKED ||
-           (state == FOLLOW_CLOCKS && how == FOLLOW_LINES))
-        if (__atomic_compare_exchange_n(&mirror->follow, &state, (uint32_t)how, false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            return how;
+    while (state <= FOLLOW_ASKED) {
+        uint32_t told = state == FOLLOW_ASKED ? (uint32_t)how : state | (uint32_t)how;
+        if (told == state || __atomic_compare_exchange_n(&mirror->follow, &state, told, false,
+                                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return (enum follow)told;
+    }
     return (enum follow)state;
 }
 
@@ -83,20 +88,28 @@ static void read_to(const struct followed *followed, uint64_t limit_ticks, uint6
     }
 }
 
-static void read_lines(const struct mirror *mirror, const struct followed *followed,
-                       enum follow state, struct timebase_instant *out)
+/* Monotonic time no later than where the followers were stopped. */
+static void hold_below(int64_t limit_ns, struct timebase_instant *out)
 {
-    uint64_t now = timebase_ticks_ordered(), limit = now;
-    if (state == FOLLOW_TO_END)
-        limit = followed->end_ticks;
-    if (state == FOLLOW_TO_STOP)
-        limit = timebase_page_word(&mirror->stop_ticks);
-    read_to(followed, limit, now, out);
+    int64_t above_ns = out->mono_ns - limit_ns;
+    if (above_ns <= 0)
+        return;
+    out->mono_ns = limit_ns;
+    out->maxerror_ns += (uint64_t)above_ns;
 }
 
-/* The kernel's time, and no less than the lines have shown up to their end. */
+/* What others can have been told by the lines before they had parted, as seen from the clocks. */
+static int64_t told_ns(const struct followed *followed, const struct moment *moment,
+                       int64_t offset_ns)
+{
+    int64_t lines_ns = lines_mono_ns(&followed->lines, moment->ticks_before);
+    int64_t latest_ns = moment_latest_ns(moment, &followed->lines, offset_ns);
+    return lines_ns < latest_ns ? lines_ns : latest_ns;
+}
+
+/* The kernel's time, and no less than the lines have shown up to their end, or told beyond it. */
 static void read_clocks(const struct mirror *mirror, const struct followed *followed,
-                        struct timebase_instant *out)
+                        enum follow state, struct timebase_instant *out)
 {
     struct moment moment;
     int64_t offset_ns = (int64_t)timebase_page_word(&mirror->mono_offset);
@@ -106,11 +119,33 @@ static void read_clocks(const struct mirror *mirror, const struct followed *foll
         return;
     }
     struct timebase_lines clocks = moment_lines(&moment, &followed->lines, offset_ns);
+    int64_t lines_ns = told_ns(followed, &moment, offset_ns);
     *out = lines_instant(&clocks, moment.ticks_before);
+    if (state != FOLLOW_CLOCKS && floor_ns < lines_ns)
+        floor_ns = lines_ns;
     if (out->mono_ns < floor_ns) {
         out->maxerror_ns += (uint64_t)floor_ns - (uint64_t)out->mono_ns;
         out->mono_ns = floor_ns;
     }
+}
+
+static void read_by(const struct mirror *mirror, const struct followed *followed,
+                    enum follow state, struct timebase_instant *out)
+{
+    bool is_told_clocks = state <= FOLLOW_BOTH && state & FOLLOW_CLOCKS;
+    uint64_t limit = followed->now_ticks;
+    if (state == FOLLOW_TO_END)
+        limit = followed->end_ticks;
+    if (state == FOLLOW_TO_STOP)
+        limit = timebase_page_word(&mirror->stop_ticks);
+    if (followed->has_parted || is_told_clocks)
+        read_clocks(mirror, followed, state, out);
+    else
+        read_to(followed, limit, followed->now_ticks, out);
+    if (state == FOLLOW_TO_END)
+        hold_below(lines_mono_ns(&followed->lines, limit), out);
+    if (state == FOLLOW_TO_STOP)
+        hold_below((int64_t)timebase_page_word(&mirror->stop_mono_ns), out);
 }
 
 void follow_lines(struct mirror *mirror, struct timebase_instant *out)
@@ -126,10 +161,7 @@ void follow_lines(struct mirror *mirror, struct timebase_instant *out)
         }
         judge(mirror, &followed);
         enum follow state = note(mirror, followed.has_parted ? FOLLOW_CLOCKS : FOLLOW_LINES);
-        if (followed.has_parted)
-            read_clocks(mirror, &followed, out);
-        else
-            read_lines(mirror, &followed, state, out);
+        read_by(mirror, &followed, state, out);
         if (is_still(mirror, &followed, state))
             return;
     }

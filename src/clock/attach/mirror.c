@@ -274,14 +274,14 @@ static void draw_nothing(struct clock_cell *cell, struct timebase_page *page)
 /*
  * The pages are whole by their protocol; the words beside them may be a mixture of two copies.
  * seq becomes a number that is hardly the file's, so that the next look copies the file.
- * FOLLOW_LINES assumes that others have followed the lines up to now.
+ * FOLLOW_BOTH assumes that others have followed the lines, and the kernel's clocks, up to now.
  */
 static void mend(struct clock_cell *cell)
 {
     struct mirror *mirror = mirror_of(cell);
     bool has_lines = publish_read_back(&mirror->whole, &mirror->lines);
     mirror->seq = has_lines ? 1 : 0;
-    __atomic_store_n(&mirror->follow, FOLLOW_LINES, __ATOMIC_RELEASE);
+    __atomic_store_n(&mirror->follow, FOLLOW_BOTH, __ATOMIC_RELEASE);
     mirror->changed_ticks = mirror->look_up_ticks = timebase_ticks_ordered();
 }
 

@@ -45,6 +45,13 @@ bool moment_has_parted(const struct moment *moment, const struct timebase_lines 
         is_outside(moment->utc_ns, before.utc_ns, after.utc_ns, error_ns);
 }
 
+int64_t moment_latest_ns(const struct moment *moment, const struct timebase_lines *lines,
+                         int64_t mono_offset_ns)
+{
+    uint64_t error_ns = lines_instant(lines, moment->ticks_after).maxerror_ns + TOLERANCE_NS;
+    return (int64_t)((uint64_t)difference_ns(moment->mono_ns, mono_offset_ns) + error_ns);
+}
+
 bool moment_agrees_in_utc(const struct moment *moment, const struct timebase_lines *lines)
 {
     struct timebase_instant before = lines_instant(lines, moment->ticks_before);

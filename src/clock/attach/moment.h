@@ -29,6 +29,10 @@ bool moment_look(struct moment *moment);
 bool moment_has_parted(const struct moment *moment, const struct timebase_lines *lines,
                        int64_t mono_offset_ns);
 
+/* Lines that have not parted tell no later monotonic time of this moment. */
+int64_t moment_latest_ns(const struct moment *moment, const struct timebase_lines *lines,
+                         int64_t mono_offset_ns);
+
 /* Is CLOCK_REALTIME where the lines have it, to within their bound of it and nothing more? */
 bool moment_agrees_in_utc(const struct moment *moment, const struct timebase_lines *lines);
 

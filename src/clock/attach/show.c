@@ -27,12 +27,12 @@ struct floor {
     uint64_t start_ticks;
     int64_t mono_ns;
     struct timebase_line line; /* up to there */
-    bool is_end;               /* nobody has gone on past the end of the lease */
+    uint32_t told;             /* enum follow, up to FOLLOW_BOTH: by what others have gone on */
 };
 
 static struct floor floor_of(const struct timebase_lines *old, uint64_t ticks)
 {
-    struct floor floor = {ticks, lines_mono_ns(old, ticks), *lines_line(old, ticks), false};
+    struct floor floor = {ticks, lines_mono_ns(old, ticks), *lines_line(old, ticks), FOLLOW_OPEN};
     return floor;
 }
 
@@ -49,31 +49,40 @@ static void raise_to_clocks(struct floor *floor, const struct mirror *mirror,
         floor->mono_ns = mono_ns;
 }
 
+static struct floor floor_where_they_are(const struct mirror *mirror,
+                                         const struct timebase_lines *old, uint64_t end_ticks,
+                                         uint32_t told)
+{
+    uint64_t stop = later(end_ticks + 1, timebase_ticks_ordered());
+    struct floor floor = floor_of(old, told & FOLLOW_LINES ? stop : end_ticks);
+    floor.start_ticks = stop;
+    floor.told = told;
+    if (told & FOLLOW_CLOCKS)
+        raise_to_clocks(&floor, mirror, old);
+    return floor;
+}
+
 /*
  * Somebody has followed the old lines. A follower notes this before it gets a time. If it does so
- * before the question, its tick is no later than `stop`; if after, the question is asked again. So
- * nobody was told the time of a tick after `stop`.
+ * before the question, its tick is no later than the floor's; if after, the question is asked again.
+ * So nobody was told the time of a later tick, or a later time.
  */
 static struct floor stop_where_they_are(struct mirror *mirror, const struct timebase_lines *old,
                                         uint64_t end_ticks)
 {
-    bool has_lines = false;
-    uint64_t stop = end_ticks;
+    struct floor floor = floor_of(old, end_ticks);
+    uint32_t told = FOLLOW_OPEN;
     for (int attempt = 0; attempt < STOP_ATTEMPTS; attempt++) {
         uint32_t asked = FOLLOW_ASKED;
-        has_lines |=
-            __atomic_exchange_n(&mirror->follow, FOLLOW_ASKED, __ATOMIC_SEQ_CST) == FOLLOW_LINES;
-        stop = later(end_ticks + 1, timebase_ticks_ordered());
-        publish_word(&mirror->stop_ticks, stop);
+        told |= __atomic_exchange_n(&mirror->follow, FOLLOW_ASKED, __ATOMIC_SEQ_CST) & FOLLOW_BOTH;
+        floor = floor_where_they_are(mirror, old, end_ticks, told);
+        publish_word(&mirror->stop_ticks, floor.start_ticks);
+        publish_word(&mirror->stop_mono_ns, (uint64_t)floor.mono_ns);
         if (__atomic_compare_exchange_n(&mirror->follow, &asked, FOLLOW_TO_STOP, false,
                                         __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
             break;
     }
     __atomic_store_n(&mirror->follow, FOLLOW_TO_STOP, __ATOMIC_SEQ_CST);
-    struct floor floor = floor_of(old, has_lines ? stop : end_ticks);
-    floor.start_ticks = stop;
-    if (!has_lines)
-        raise_to_clocks(&floor, mirror, old);
     return floor;
 }
 
@@ -87,7 +96,6 @@ static struct floor stop_followers(struct mirror *mirror, const struct timebase_
         return stop_where_they_are(mirror, old, end_ticks);
     struct floor floor = floor_of(old, end_ticks);
     floor.start_ticks = later(end_ticks + 1, now_ticks);
-    floor.is_end = true;
     return floor;
 }
 
@@ -172,7 +180,7 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
     else
         error = publish_within(mirror, lines, &old, end, now_ticks, due_ticks);
     if (error != TIMEBASE_OK) /* the old lines stay, with what is noted of them */
-        let_follow(mirror, floor.is_end ? FOLLOW_OPEN : FOLLOW_LINES);
+        let_follow(mirror, (enum follow)floor.told);
     return error;
 }
 
