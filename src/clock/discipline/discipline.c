@@ -46,6 +46,11 @@ static struct estimator_point point_of(struct discipline *discipline,
     return point;
 }
 
+bool discipline_was_asleep(int64_t then_suspended_ns, int64_t suspended_ns)
+{
+    return suspended_ns - then_suspended_ns > SUSPEND_MIN_NS;
+}
+
 unsigned discipline_compare(const struct discipline *discipline,
                             const struct discipline_sample *sample)
 {
@@ -54,7 +59,7 @@ unsigned discipline_compare(const struct discipline *discipline,
         return 0;
     if (sample->utc_offset_ns != discipline->sample.utc_offset_ns)
         events |= DISCIPLINE_UTC_STEPPED;
-    if (sample->suspended_ns - discipline->sample.suspended_ns > SUSPEND_MIN_NS)
+    if (discipline_was_asleep(discipline->sample.suspended_ns, sample->suspended_ns))
         events |= DISCIPLINE_SUSPENDED;
     return events;
 }

@@ -83,6 +83,9 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
  */
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
 
+/* Between two looks at the time asleep (struct discipline_sample), more than the looking itself. */
+bool discipline_was_asleep(int64_t then_suspended_ns, int64_t suspended_ns);
+
 /*
  * Before a sample is observed: does it show a step of UTC (DISCIPLINE_UTC_STEPPED) or a sleep
  * (DISCIPLINE_SUSPENDED) since the newest one?

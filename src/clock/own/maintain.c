@@ -6,6 +6,7 @@
 #include "own.h"
 
 #include "clock/counter/by_cpu.h"
+#include "clock/page/publish.h"
 
 #include <timebase/error.h>
 
@@ -15,11 +16,23 @@ static uint64_t ticks(void *context)
     return timebase_ticks_ordered();
 }
 
+/* For the next publication; without a sample that is of the lines before it. */
+static void note_suspended(struct own_clock *own, const struct discipline_sample *sample)
+{
+    uint64_t seq = timebase_page_word(&cell_lines_page(&own->cell)->seq);
+    uint64_t present = timebase_page_word(&own->suspended_ns[seq & 1]);
+    /* A reader still at this word, whose lines are of two numbers ago, must find out: answer.c. */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    publish_word(&own->suspended_ns[(seq + 1) & 1],
+                 sample == NULL ? present : (uint64_t)sample->suspended_ns);
+}
+
 static int sample(void *context, struct discipline_sample *out)
 {
-    const struct own_clock *own = context;
+    struct own_clock *own = context;
     int error = own->reference->sample(own->reference_context, out);
     out->spread_ticks += counter_spread();
+    note_suspended(own, error == TIMEBASE_OK ? out : NULL);
     return error;
 }
 

@@ -16,6 +16,8 @@ struct own_clock {
     const struct reference *reference;
     void *reference_context;
     struct servo servo;
+    /* Time asleep at the sample that the page's two copies are drawn by: words, like the copies. */
+    uint64_t suspended_ns[2];
     struct clock_cell cell;
 };
 

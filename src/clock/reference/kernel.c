@@ -320,6 +320,7 @@ static int moment_kernel(void *context, struct reference_moment *moment)
     int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
     moment->mono_ns = first;
     moment->utc_offset_ns = utc.least_ns;
+    moment->suspended_ns = read_suspended(last);
     moment->error_ns = (uint64_t)(last - first) + (uint64_t)(utc.most_ns - utc.least_ns) + 1;
     errno = saved_errno;
     return first == INT64_MIN || last == INT64_MIN ? TIMEBASE_E_REFERENCE : error;

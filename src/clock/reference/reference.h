@@ -19,7 +19,8 @@ struct reference_moment {
     int64_t utc_offset_ns;
     uint64_t error_ns;   /* mono_ns is the time of the call within this */
     int64_t maxerror_ns; /* |reference - true UTC|, as it says of itself */
-    uint32_t flags;      /* as in struct discipline_sample */
+    int64_t suspended_ns;
+    uint32_t flags; /* both as in struct discipline_sample */
 };
 
 struct reference {
