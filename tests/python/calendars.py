@@ -19,11 +19,14 @@ from timebase.run.source import CalendarFileError
 CPU = min(os.sched_getaffinity(0))
 HEAD = f"[calendar]\ncpu = {CPU}\nrealtime = false\n"
 PROGRAM = [sys.executable, "-c", "from timebase.cli import main; main()", "run"]
+# Once `begun` is there, its program ends by itself, although the signal that stops the run may find
+# it still at work.
 ENDLESS = """
     [[unit]]
     name = "told"
     duration = "10ms"
-    command = ["touch", "begun"]
+    kill_after = "1h"
+    command = ["sh", "-c", "trap '' TERM; exec touch begun"]
 
     [[unit]]
     name = "a"

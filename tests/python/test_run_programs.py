@@ -18,6 +18,8 @@ from calendars import (
     write_calendar,
 )
 
+from timebase.run import launches
+
 
 def command(words, *more):
     return "\n".join(
@@ -41,6 +43,15 @@ def is_gone(process):
 
 def text_of(path):
     return Path(path).read_text(encoding="utf-8")
+
+
+def time_out_only_after(path, monkeypatch):
+    """For those who look after programs, time begins when the file is there: no time-out before."""
+
+    class Waiting:
+        monotonic_ns = staticmethod(lambda: time.monotonic_ns() if path.exists() else 0)
+
+    monkeypatch.setattr(launches, "time", Waiting)
 
 
 def no_children():
@@ -161,14 +172,16 @@ def test_program_that_cannot_be_executed_is_a_failure_of_its_release(tmp_path):
     assert no_children()
 
 
-def test_program_that_hangs_is_ended_with_its_group(tmp_path):
+def test_program_that_hangs_is_ended_with_its_group(tmp_path, monkeypatch):
     units = f"""
         [[unit]]
         name = "x"
         duration = "20ms"
         timeout = "300ms"
-        command = ["sh", "-c", "sleep 1000 & echo $! $$ >> {tmp_path}/ids; wait"]
+        kill_after = "1h"
+        command = ["sh", "-c", "sleep 1000 & cd {tmp_path}; echo $! $$ > new; mv new ids; wait"]
     """
+    time_out_only_after(tmp_path / "ids", monkeypatch)
     found = unit_of(run_units(tmp_path, units), "x")
     assert found["timed_out"] == found["command"]["timed_out"] == 1
     assert found["command"]["signals"] == {"SIGTERM": 1}
@@ -178,15 +191,16 @@ def test_program_that_hangs_is_ended_with_its_group(tmp_path):
     assert no_children()
 
 
-def test_program_that_ignores_sigterm_is_killed(tmp_path):
-    units = """
+def test_program_that_ignores_sigterm_is_killed(tmp_path, monkeypatch):
+    units = f"""
         [[unit]]
         name = "x"
         duration = "20ms"
         timeout = "100ms"
         kill_after = "50ms"
-        command = ["sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]
+        command = ["sh", "-c", "trap '' TERM; touch {tmp_path}/trapped; while :; do sleep 0.01; done"]
     """
+    time_out_only_after(tmp_path / "trapped", monkeypatch)
     found = unit_of(run_units(tmp_path, units), "x")["command"]
     assert found["timed_out"] == 1
     assert found["killed"] == 1

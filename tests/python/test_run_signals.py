@@ -7,19 +7,23 @@ import json
 import os
 import signal
 import subprocess
+import textwrap
 import time
 
 import pytest
 from calendars import CPU, ENDLESS, ONCE, PROGRAM, compile_library, unit_of, valid, write_calendar
 
 DONE, FAILED = 0, 1
+# After the second signal a callable has an hour to come to its end, not the usual second.
+PATIENT = [word.replace("from", "from timebase.run import session; from") for word in PROGRAM]
+PATIENT = [word.replace("main()", "session.LAST_CHANCE_SEC = 3600; main()") for word in PATIENT]
 
 
 @contextlib.contextmanager
-def running(folder, *arguments, begun="begun"):
+def running(folder, *arguments, begun="begun", program=PROGRAM):
     """The program at work, once its calendar has made the file `begun`; gone at the end."""
     process = subprocess.Popen(
-        [*PROGRAM, *arguments],
+        [*program, *arguments],
         cwd=folder,
         env={**os.environ, "NO_COLOR": "1"},
         stdout=subprocess.PIPE,
@@ -73,7 +77,7 @@ def test_signal_ends_programs_too(tmp_path):
         [[unit]]
         name = "x"
         duration = "20ms"
-        kill_after = "60s"
+        kill_after = "1h"
         command = ["sh", "-c", "touch begun; exec sleep 1000"]
     """
     write_calendar(tmp_path, units)
@@ -104,14 +108,22 @@ def test_second_signal_leaves_a_unit_behind_that_does_not_end(tmp_path):
 
 
 def test_second_signal_ends_a_callable_and_a_program_that_ignore_the_first(tmp_path):
-    (tmp_path / "stubborn.py").write_text(
-        "def hang():\n    open('begun', 'w').close()\n    while True:\n        pass\n"
-    )
+    """The signals are different ones: two that are equal become one if none is taken in between."""
+    source = """
+        import os
+        def hang():
+            while not os.path.exists("trapped"):
+                pass
+            open("begun", "w").close()
+            while True:
+                pass
+    """
+    (tmp_path / "stubborn.py").write_text(textwrap.dedent(source))
     units = """
         [[unit]]
         name = "x"
         duration = "20ms"
-        command = ["sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"]
+        command = ["sh", "-c", "trap '' TERM; touch trapped; while :; do sleep 0.01; done"]
         kill_after = "1h"
 
         [[unit]]
@@ -121,8 +133,8 @@ def test_second_signal_ends_a_callable_and_a_program_that_ignore_the_first(tmp_p
         python = "stubborn:hang"
     """
     write_calendar(tmp_path, units)
-    with running(tmp_path, "calendar.toml", "--json", "-") as process:
-        process.send_signal(signal.SIGTERM)
+    with running(tmp_path, "calendar.toml", "--json", "-", program=PATIENT) as process:
+        process.send_signal(signal.SIGINT)
         time.sleep(0.2)
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate()
