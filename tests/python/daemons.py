@@ -44,6 +44,7 @@ class Page:
     magic: int
     status: int
     utc_maxerror_ns: int
+    late_count: int
 
     @staticmethod
     def read(path):
@@ -55,10 +56,11 @@ class Page:
         if len(data) != 640:
             return None
         seq, _, magic = struct.unpack_from("=QQI", data)
+        late_count = struct.unpack_from("=Q", data, 48)[0]
         after = 128 + 256 * (seq & 1) + 128
         flags = struct.unpack_from("=I", data, after + 36)[0]
         utc_maxerror_ns = struct.unpack_from("=Q", data, after + 56)[0]
-        return Page(seq, magic, flags & 15, utc_maxerror_ns)
+        return Page(seq, magic, flags & 15, utc_maxerror_ns, late_count)
 
 
 class Daemon:

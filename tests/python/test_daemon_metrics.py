@@ -24,10 +24,16 @@ def families(path):
     return {family.name: family for family in text_string_to_metric_families(path.read_text())}
 
 
+def wait_for_all(path):
+    """The first files come before the first claim and before the first lines."""
+    last = ("timebase_reference_up{", "timebase_status ", "timebase_frequency_error_ppb ")
+    eventually(lambda: path.exists() and all(one in path.read_text() for one in last), "metrics")
+
+
 def test_metrics_are_what_prometheus_reads(start):
     daemon = start("--reference=kernel")
     path = daemon.page.with_name("metrics.prom")
-    eventually(lambda: path.exists() and "timebase_reference_up{" in path.read_text(), "metrics")
+    wait_for_all(path)
     found = families(path)
     for name in NAMES.split():
         family = found[f"timebase_{name}"]
@@ -47,9 +53,7 @@ def test_metrics_are_those_that_others_know_of(start):
     """The list is what the command line and the alert rules go by."""
     daemon = start("--reference=kernel")
     path = daemon.page.with_name("metrics.prom")
-    # The first files come before the first claim and before the first lines.
-    last = ("timebase_reference_up{", "timebase_frequency_error_ppb ")
-    eventually(lambda: path.exists() and all(one in path.read_text() for one in last), "metrics")
+    wait_for_all(path)
     samples = [sample for family in families(path).values() for sample in family.samples]
     optional = {"timebase_tai_offset_seconds"}  # where somebody has told the kernel
     found = {sample.name: tuple(sample.labels) for sample in samples}
