@@ -30,16 +30,31 @@ func TestThePrivateClockIsReadInGo(t *testing.T) {
 		}
 		old = now
 	}
-	if !c.page.Instant(new(line.Instant)) {
+	const looks = 10000
+	isRead := false
+	for i := 0; i < looks && !isRead; i++ {
+		c.Mono() // the lines may have come to want renewal since
+		isRead = c.page.Instant(new(line.Instant))
+	}
+	if !isRead {
 		t.Error("a clock in use has lines that Go can read")
 	}
 	if err := c.Maintain(); err != nil {
 		t.Error(err)
 	}
-	now := c.Instant()
-	tick, err := c.TicksAtUTC(now.UTC)
-	if at := c.At(tick); err != nil || at.UTC < now.UTC-1000 || at.UTC > now.UTC+1000 {
-		t.Errorf("%+v, not %+v", at, now)
+	isSame := false // lines all along: a tick of older ones is drawn back by newer ones
+	for i := 0; i < looks && !isSame; i++ {
+		seq := c.page.Seq()
+		now := c.Instant()
+		tick, err := c.TicksAtUTC(now.UTC)
+		at, before := c.At(tick), c.At(tick-1)
+		if isSame = c.page.Seq() == seq; isSame && (err != nil || tick > now.Ticks ||
+			at.UTC < now.UTC || before.UTC >= now.UTC) {
+			t.Errorf("%+v is not the first tick of %+v, but %+v: %v", at, now, before, err)
+		}
+	}
+	if !isSame {
+		t.Error("new lines between any two looks")
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *Clock) Now() time.Time {
 	}
 	w := c.wall.Load()
 	if w == nil || w.offset != utc-mono {
-		if w = c.newWall(w, mono, utc); w == nil {
+		if w = c.newWall(w, utc-mono); w == nil {
 			return time.Unix(0, utc)
 		}
 	}
@@ -46,16 +46,23 @@ func (c *Clock) Now() time.Time {
 }
 
 // newWall is made at the first Now, and after each step of UTC. Of a few it is the one that has the
-// latest monotonic reading, so that this does not go back at a step of UTC.
-func (c *Clock) newWall(old *wall, mono, utc int64) *wall {
-	best := sampleWall(utc - mono)
-	for i := 1; i < wallSamples && old != nil && best.gain(old) < 0; i++ {
-		if w := sampleWall(utc - mono); w.gain(best) > 0 {
+// latest monotonic reading, so that this does not go back at a step of UTC. Each is judged by readings of
+// the clock before and after it: to be held up between them is no step, but a narrower look is better.
+func (c *Clock) newWall(old *wall, offset int64) *wall {
+	var best *wall
+	for i := 0; i < wallSamples; i++ {
+		earliest := int64(c.Mono())
+		w := sampleWall(offset)
+		latest := int64(c.Mono())
+		if w.mono < earliest-wallMax || w.mono > latest+wallMax {
+			return nil
+		}
+		if best == nil || w.gain(best) > 0 {
 			best = w
 		}
-	}
-	if off := best.mono - mono; off > wallMax || off < -wallMax {
-		return nil
+		if latest-earliest <= wallMax && (old == nil || best.gain(old) >= 0) {
+			break
+		}
 	}
 	c.wall.Store(best)
 	return best

@@ -183,6 +183,7 @@ def test_two_languages_are_tried_at_the_same_time(languages_of, tmp_path):
     [
         ("echo why; echo '3 passed, 2 failed'; exit 1", "3 passed, 2 failed"),
         ("echo why; echo '3 passed, 0 failed'; exit 1", "3 passed, 1 failed"),
+        ("echo why; echo '3 passed, 0 failed, 1 skipped'; exit 1", "3 passed, 1 failed, 1 skipped"),
         ("echo why; echo '0 passed, 0 failed'", "0 passed, 0 failed"),
         ("echo why", "0 passed, 1 failed"),
     ],
@@ -195,6 +196,12 @@ def test_a_failure_is_told_with_the_end_of_its_log(languages_of, tmp_path, lines
     assert counts(tmp_path)["languages-check-latin"] == count
     assert counts(tmp_path)["languages-check-greek"] == "4 passed, 0 failed"
     assert "    why\n" in done.stdout and "fine" not in done.stdout
+
+
+def test_what_only_root_can_try_is_counted_apart(languages_of, tmp_path):
+    done = languages_of("check", "latin", latin="echo '3 passed, 0 failed, 2 skipped'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert counts(tmp_path) == {"languages-check-latin": "3 passed, 0 failed, 2 skipped"}
 
 
 def test_a_language_that_is_not_there_fails(languages_of, tmp_path):

@@ -103,14 +103,14 @@ func (w *Writer) Publish() error { return w.Store(w.Next()) }
 func (w *Writer) Next() line.Lines {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now, kernel := look()
+	now := look()
 	var next line.Lines
-	of, _ := w.last.For(now)
+	of, _ := w.last.For(now.ticks)
 	next.Before = *of
-	start := now + w.last.Ticks(leadNS)
+	start := now.ticks + w.last.Ticks(leadNS)
 	next.Slew = w.from(next.Before, start)
 	// 500 ppm of the lead is removed at the most, in a lead.
-	ahead := w.last.At(now).Mono - kernel
+	ahead := w.last.At(now.ticks).Mono - now.mono
 	next.Slew.Frac, next.Slew.Period = w.bent(ahead)
 	next.After = w.from(next.Slew, start+w.last.Ticks(leadNS))
 	next.After.Frac, next.After.Period = pace.Frac, pace.Period
@@ -182,30 +182,48 @@ func (w *Writer) Bytes() []byte {
 // The page's memory is what the file holds.
 func (w *Writer) bytes() []byte { return (*[page.Size]byte)(unsafe.Pointer(w.page))[:] }
 
-// look is the kernel's monotonic time at a tick.
-func look() (ticks uint64, mono int64) {
-	first := counter.Ordered()
-	mono, _ = counter.ClockNS(counter.Monotonic)
-	return first + (counter.Ordered()-first)/2, mono
+// moment is the kernel's clocks at a tick, and how many ticks the look at them took.
+type moment struct {
+	ticks, width uint64
+	mono, utc    int64
 }
 
-// pace is the length of a tick by the kernel's clock, measured once, to some ppm.
+// look takes the narrowest of some brackets: this goroutine may be held up within any of them.
+func look() (narrowest moment) {
+	for i := 0; i < 10; i++ {
+		first := counter.Ordered()
+		mono, _ := counter.ClockNS(counter.Monotonic)
+		utc, _ := counter.ClockNS(counter.Realtime)
+		width := counter.Ordered() - first
+		if i == 0 || width < narrowest.width {
+			narrowest = moment{first + width/2, width, mono, utc}
+		}
+	}
+	return narrowest
+}
+
+// pace is the length of a tick by the kernel's clock, measured once, to 500 ppm or better.
 var pace = measure()
 
 func measure() line.Line {
-	ticks, mono := look()
-	time.Sleep(20 * time.Millisecond)
-	ticksEnd, monoEnd := look()
-	length := float64(monoEnd-mono) / float64(ticksEnd-ticks)
+	const looks, ppm = 100, 500
+	first, last := look(), moment{}
+	for i := 0; i < looks; i++ {
+		time.Sleep(20 * time.Millisecond)
+		last = look()
+		if (first.width+last.width)*1_000_000 <= (last.ticks-first.ticks)*ppm {
+			break
+		}
+	}
+	length := float64(last.mono-first.mono) / float64(last.ticks-first.ticks)
 	period := uint32(length)
 	return line.Line{Period: period, Frac: uint64((length - float64(period)) * (1 << 64))}
 }
 
 func firstLine() line.Line {
 	l := pace
-	ticks, mono := look()
-	utc, _ := counter.ClockNS(counter.Realtime)
-	l.Start, l.Mono, l.UTC = ticks, uint64(mono), uint64(utc)
+	now := look()
+	l.Start, l.Mono, l.UTC = now.ticks, uint64(now.mono), uint64(now.utc)
 	l.MaxError, l.UTCMaxError = errorNS, errorNS
 	length := float64(l.Period) + float64(l.Frac)/(1<<64)
 	l.DriftRate = uint32(50e-6*length*(1<<32)) + 1
