@@ -59,8 +59,8 @@ static looks look_at(timebase::clock clock)
     return seen;
 }
 
-// Between two publications: a tick of older lines is drawn back by newer ones, and a clock that has no
-// lines yet gives the kernel's time.
+// Between two publications: a tick of older lines is drawn back by newer ones, and a clock that has
+// no lines yet gives the kernel's time.
 static looks look_by_the_same_lines(timebase::clock clock)
 {
     std::error_code ec;

@@ -104,6 +104,12 @@ class program
         char text[256] = "";
         return fgets(text, sizeof text, output_) != nullptr ? text : "";
     }
+    bool has_ended()
+    {
+        if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_)
+            pid_ = 0;
+        return pid_ == 0;
+    }
     int wait()
     {
         int status = -1;

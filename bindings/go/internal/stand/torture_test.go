@@ -32,8 +32,24 @@ func program(t *testing.T, variable string, arguments ...string) *exec.Cmd {
 	return exec.Command(command[0], command[1:]...)
 }
 
+// live is a page and its writer, which ends by itself after 300 s.
+type live struct {
+	page  *page.Page
+	ended chan struct{}
+	stop  func()
+}
+
+func (l *live) hasEnded() bool {
+	select {
+	case <-l.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // beginWriting starts a writer, and maps its page.
-func beginWriting(t *testing.T, options ...string) *page.Page {
+func beginWriting(t *testing.T, options ...string) *live {
 	path := filepath.Join(t.TempDir(), "page")
 	writer := program(t, "TIMEBASE_WRITER", append(options, path, "300")...)
 	output, err := writer.StdoutPipe()
@@ -43,10 +59,14 @@ func beginWriting(t *testing.T, options ...string) *page.Page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { writer.Process.Kill(); writer.Wait() })
+	l := &live{ended: make(chan struct{})}
+	l.stop = func() { writer.Process.Kill(); <-l.ended }
+	t.Cleanup(l.stop)
 	if line, err := bufio.NewReader(output).ReadString('\n'); line != "publishing\n" {
+		go l.wait(writer)
 		t.Fatalf("the writer says %q, %v", line, err)
 	}
+	go l.wait(writer)
 	file, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +77,14 @@ func beginWriting(t *testing.T, options ...string) *page.Page {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { syscall.Munmap(memory) })
-	return (*page.Page)(unsafe.Pointer(&memory[0]))
+	l.page = (*page.Page)(unsafe.Pointer(&memory[0]))
+	return l
+}
+
+// wait closes the writer's output as well: what was wanted of it has been read.
+func (l *live) wait(writer *exec.Cmd) {
+	writer.Wait()
+	close(l.ended)
 }
 
 // reader tries all that read a page, in turn.
@@ -155,12 +182,20 @@ func reads(t *testing.T, usual int) int {
 	return n
 }
 
-func run(t *testing.T, p *page.Page, wanted int) *reader {
+// isEnough: so many readings, of each kind, and of a writer that was at work.
+func (r *reader) isEnough(wanted int) bool {
+	return r.accepted() >= wanted &&
+		(r.torn > 0 || r.newest >= 1000 && r.now > 0 && r.instant > 0 && r.at > 0)
+}
+
+// run reads until that is enough, or to the end of the writer.
+func run(t *testing.T, l *live, wanted int) *reader {
+	p := l.page
 	if err := p.Validate(); err != nil && !strings.Contains(err.Error(), "changed") {
 		t.Fatal(err)
 	}
 	r := &reader{page: p, t0: p.Counts().Disruption}
-	for i := uint64(0); r.accepted() < wanted; i++ {
+	for i := uint64(0); !r.isEnough(wanted) && (i%1024 != 0 || !l.hasEnded()); i++ {
 		r.look(i)
 	}
 	t.Logf("%d readings of now, %d instants, %d of other ticks, %d without a line; %d torn, %d backwards; newest %d",
@@ -168,21 +203,24 @@ func run(t *testing.T, p *page.Page, wanted int) *reader {
 	return r
 }
 
-// A writer lives for 300 s at the most, so a long torture has one after the other.
+// A writer lives for 300 s at the most, so a long torture has one after the other; a slow one, too.
 func TestNothingIsTornUnderALiveWriter(t *testing.T) {
 	const round = 20_000_000
-	for left := reads(t, 5_000_000); left > 0; left -= round {
+	for left := reads(t, 5_000_000); left > 0; {
 		wanted := left
 		if wanted > round {
 			wanted = round
 		}
-		p := beginWriting(t)
-		r := run(t, p, wanted)
+		l := beginWriting(t)
+		r := run(t, l, wanted)
 		if r.torn != 0 || r.back != 0 || r.now == 0 || r.instant == 0 || r.at == 0 || r.newest < 1000 {
-			t.Error("torn readings, readings that go back, or a kind of reading that did not happen")
+			t.Fatal("torn readings, readings that go back, or a kind of reading that did not happen")
 		}
-		for seq := p.Seq(); p.Seq() == seq; runtime.Gosched() { // to the end there was a writer
+		for seq := l.page.Seq(); l.page.Seq() == seq && !l.hasEnded(); runtime.Gosched() {
+			// to the end there was a writer
 		}
+		l.stop()
+		left -= r.accepted()
 	}
 }
 

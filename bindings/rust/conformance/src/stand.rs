@@ -89,6 +89,10 @@ impl Writer {
         assert_eq!(line, "publishing\n");
         Self(child)
     }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.0.try_wait().expect("its state").is_some()
+    }
 }
 
 impl Drop for Writer {

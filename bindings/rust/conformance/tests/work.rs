@@ -28,8 +28,8 @@ fn statistics(clock: &Clock) -> Statistics {
     panic!("busy for ever");
 }
 
-/// What `look` finds between two publications: a tick of older lines is drawn back by newer ones, and a
-/// clock that has no lines yet gives the kernel's time.
+/// What `look` finds between two publications: a tick of older lines is drawn back by newer ones,
+/// and a clock that has no lines yet gives the kernel's time.
 fn by_the_same_lines<T>(clock: &Clock, mut look: impl FnMut() -> T) -> T {
     for _ in 0..LOOKS {
         let before = statistics(clock).publications();
