@@ -38,7 +38,6 @@ def in_namespace(script, *arguments):
         ["unshare", "-rm", "sh", "-ec", script, "sh", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
 
@@ -135,7 +134,6 @@ def test_an_unprivileged_user_is_told_what_is_refused():
                 ],
                 capture_output=True,
                 text=True,
-                timeout=60,
                 check=False,
             )
     assert done.returncode == 1

@@ -38,7 +38,6 @@ def manager(request, tmp_path):
     name = str(tmp_path / "notify") if request.param == "path" else f"@timebased-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind("\0" + name[1:] if name.startswith("@") else name)
-        listener.settimeout(30)
         yield listener, name
 
 
