@@ -134,6 +134,28 @@ static void look_around(struct daemon *daemon, unsigned reasons)
     daemon_tell_watchdog(daemon, mono_ns);
 }
 
+/* What a source has to say at once. Of a disruption readers are told now, not at the next step. */
+static void hear_sources(struct daemon *daemon, const int *fds, unsigned count)
+{
+    int64_t mono_ns = now_ns();
+    uint64_t disruptions = daemon->sources.disruptions;
+    for (unsigned i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            sources_hear(&daemon->sources, fds[i], mono_ns);
+    if (daemon->sources.disruptions != disruptions)
+        daemon->due_ns = mono_ns;
+}
+
+static unsigned wait_for_reasons(struct daemon *daemon)
+{
+    int fds[SETTINGS_REFERENCES];
+    unsigned count = sources_fds(&daemon->sources, fds, SETTINGS_REFERENCES);
+    unsigned reasons = wake_wait(&daemon->wake, time_to_wait(daemon, now_ns()), fds, count);
+    if (reasons & WAKE_NEWS)
+        hear_sources(daemon, fds, count);
+    return reasons;
+}
+
 static void loop(struct daemon *daemon)
 {
     unsigned reasons = WAKE_TIME;
@@ -142,7 +164,7 @@ static void loop(struct daemon *daemon)
     daemon->metrics_ns = daemon->due_ns - METRICS_NS * 9 / 10;
     while (!(reasons & WAKE_END)) {
         look_around(daemon, reasons);
-        reasons = wake_wait(&daemon->wake, time_to_wait(daemon, now_ns()));
+        reasons = wait_for_reasons(daemon);
     }
 }
 

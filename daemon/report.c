@@ -129,8 +129,23 @@ static void report_source(const struct source *source, bool is_known, bool was_u
                                                : "does not say that it follows UTC");
 }
 
+static void report_notice(struct report *report, enum claim_notice notice)
+{
+    static const char *const texts[] = {
+        [CLAIM_NOTICE_NONE] = "the hypervisor no longer plans to disrupt this machine",
+        [CLAIM_NOTICE_SOON] = "the hypervisor plans to move or to stop this machine, within a day",
+        [CLAIM_NOTICE_IMMINENT] =
+            "the hypervisor is about to move or to stop this machine, within an hour",
+    };
+    if (notice == report->notice)
+        return;
+    report->notice = notice;
+    log_line(notice == CLAIM_NOTICE_NONE ? LOG_INFO : LOG_WARNING, "%s", texts[notice]);
+}
+
 void report_sources(struct report *report, const struct sources *sources)
 {
+    report_notice(report, sources_notice(sources));
     for (unsigned i = 0; i < sources->count; i++) {
         const struct source *source = &sources->list[i];
         bool was_up = report->sources[i].is_up;

@@ -11,6 +11,7 @@ struct report {
     struct servo_counts counts;
     uint32_t status;      /* as readers are told; 0 before there are lines */
     int64_t leap_step_ns; /* announced; 0: none */
+    enum claim_notice notice;
     bool is_store_failing;
     bool is_reference_failing;
     struct {

@@ -18,6 +18,9 @@
  */
 #define FAR_AWAY (sizeof(time_t) > 4 ? (time_t)INT64_C(8835984000) : (time_t)2145830400)
 
+/* Signals, and the timer on the clock. */
+enum { OWN_FDS = 2 };
+
 static void watch_clock(struct wake *wake)
 {
     struct itimerspec far = {.it_value = {.tv_sec = FAR_AWAY}};
@@ -71,17 +74,36 @@ static unsigned read_clock(struct wake *wake)
     return is_set ? WAKE_CLOCK_SET : 0;
 }
 
-unsigned wake_wait(struct wake *wake, uint64_t ns)
+/* An error of a descriptor is news too: its source says what is wrong when it is asked. */
+static unsigned keep_readable(const struct pollfd *polled, int *fds, unsigned count)
 {
-    struct pollfd fds[] = {{.fd = wake->signal_fd, .events = POLLIN},
-                           {.fd = wake->clock_fd, .events = POLLIN}};
+    unsigned reasons = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (polled[i].revents == 0)
+            fds[i] = -1;
+        else
+            reasons = WAKE_NEWS;
+    }
+    return reasons;
+}
+
+unsigned wake_wait(struct wake *wake, uint64_t ns, int *fds, unsigned count)
+{
+    struct pollfd polled[OWN_FDS + SETTINGS_REFERENCES] = {
+        {.fd = wake->signal_fd, .events = POLLIN}, {.fd = wake->clock_fd, .events = POLLIN}};
     struct timespec wait = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     unsigned reasons = 0;
-    int ready = ppoll(fds, 2, &wait, NULL);
-    if (ready > 0 && fds[0].revents != 0)
+    for (unsigned i = 0; i < count; i++)
+        polled[OWN_FDS + i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    int ready = ppoll(polled, OWN_FDS + count, &wait, NULL);
+    if (ready > 0 && polled[0].revents != 0)
         reasons |= read_signals(wake);
-    if (ready > 0 && fds[1].revents != 0)
+    if (ready > 0 && polled[1].revents != 0)
         reasons |= read_clock(wake);
+    /* Interrupted or refused, ppoll() tells of none of them. */
+    for (unsigned i = 0; i < count && ready <= 0; i++)
+        polled[OWN_FDS + i].revents = 0;
+    reasons |= keep_readable(&polled[OWN_FDS], fds, count);
     return reasons != 0 ? reasons : WAKE_TIME;
 }
 

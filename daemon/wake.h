@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake: the daemon waits for time, signals, and a step of the system clock. A timer on
- * CLOCK_REALTIME, which the kernel cancels when the clock is set (TFD_TIMER_CANCEL_ON_SET), shows a
+ * wake: the daemon waits for time, signals, news of its sources, and a step of the system clock. A
+ * timer on CLOCK_REALTIME, which the kernel cancels when the clock is set (TFD_TIMER_CANCEL_ON_SET), shows a
  * step at once, a leap second and the end of a suspend too.
  */
 #ifndef DAEMON_WAKE_H
@@ -11,12 +11,14 @@
 #include <stdint.h>
 
 #include "config/problem.h"
+#include "config/settings.h"
 
 enum wake_reason {
     WAKE_TIME = 1, /* the wait is over */
     WAKE_CLOCK_SET = 2,
     WAKE_RELOAD = 4, /* SIGHUP */
     WAKE_END = 8,    /* SIGTERM, SIGINT */
+    WAKE_NEWS = 16,  /* a descriptor of a source became readable */
 };
 
 struct wake {
@@ -27,8 +29,11 @@ struct wake {
 /* Signals are blocked from here on, and come as reasons. Returns 0, or -1 and *problem. */
 int wake_open(struct wake *wake, struct problem *problem);
 
-/* Wait for so long at most: the reasons, at least one. */
-unsigned wake_wait(struct wake *wake, uint64_t ns);
+/*
+ * Wait for so long at most, or until one of fds[] can be read: the reasons, at least one. Those of
+ * fds[] that cannot be read become -1; there are no more than the configuration has references.
+ */
+unsigned wake_wait(struct wake *wake, uint64_t ns, int *fds, unsigned count);
 
 void wake_close(struct wake *wake);
 

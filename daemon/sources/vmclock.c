@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <timebase/counter.h>
@@ -25,6 +26,8 @@ enum { COPY_ATTEMPTS = 20, BRACKETS = 5 };
 struct vmclock_context {
     const char *reason;
     int fd;
+    bool is_device;   /* and not a file in its place, which is always readable */
+    bool is_notified; /* the last attempt read a page, and changes of it are notified */
     bool has_page;
     struct vmclock page; /* of the last answer */
 };
@@ -45,6 +48,8 @@ static int open_vmclock(void *opaque, const char *argument)
         return fail(context, TIMEBASE_E_PERMISSION, "the vmclock device may not be opened");
     if (context->fd < 0)
         return fail(context, TIMEBASE_E_REFERENCE, "the vmclock device cannot be opened");
+    struct stat status;
+    context->is_device = fstat(context->fd, &status) == 0 && S_ISCHR(status.st_mode);
     return TIMEBASE_OK;
 }
 
@@ -95,6 +100,7 @@ static int answer(struct vmclock_context *context, const struct vmclock *clock,
                                             vmclock_step_ns(&context->page, clock, moment->ticks));
     context->page = *clock;
     context->has_page = true;
+    context->is_notified = context->is_device && (clock->flags & VMCLOCK_NOTIFICATION_PRESENT);
     return error;
 }
 
@@ -103,6 +109,7 @@ static int claim_vmclock(void *opaque, struct claim *claim)
     struct vmclock_context *context = (struct vmclock_context *)opaque;
     struct vmclock clock, again;
     struct vmclock_moment moment;
+    context->is_notified = false;
     for (int i = 0; i < COPY_ATTEMPTS; i++) {
         int error = read_page(context, &clock);
         if (error == TIMEBASE_OK && look(&moment) != TIMEBASE_OK)
@@ -117,12 +124,15 @@ static int claim_vmclock(void *opaque, struct claim *claim)
     return fail(context, TIMEBASE_E_TORN, "the hypervisor did not end an update of its page");
 }
 
-/* Linux' driver lets who polls know of a new page, if the hypervisor lets it know. */
+/*
+ * Linux' driver lets who polls know of a page that this descriptor has not read yet, if the
+ * hypervisor lets it know. While a page cannot be read the device stays readable: then it is asked
+ * when it is due, and not polled.
+ */
 static int fd_vmclock(const void *opaque)
 {
     const struct vmclock_context *context = (const struct vmclock_context *)opaque;
-    bool is_notified = context->has_page && (context->page.flags & VMCLOCK_NOTIFICATION_PRESENT);
-    return is_notified ? context->fd : -1;
+    return context->is_notified ? context->fd : -1;
 }
 
 static void close_vmclock(void *opaque)

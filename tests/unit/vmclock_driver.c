@@ -78,6 +78,22 @@ static void an_update_that_does_not_end_is_torn(void **state)
     assert_non_null(strstr(source_reason(&context), "update"));
 }
 
+/* A file is always readable: who waited for one would never rest. */
+static void a_file_in_the_device_s_place_is_not_waited_for(void **state)
+{
+    struct claim claim;
+    (void)state;
+    fill();
+    put(0x18, 8, VMCLOCK_TAI_OFFSET_VALID | VMCLOCK_NOTIFICATION_PRESENT);
+    write_page(sizeof(page));
+    memset(&context, 0, sizeof(context));
+    assert_int_equal(source->open(&context, path), TIMEBASE_OK);
+    assert_int_equal(source->fd(&context), -1);
+    assert_int_equal(source->claim(&context, &claim), TIMEBASE_OK);
+    assert_int_equal(source->fd(&context), -1);
+    source->close(&context);
+}
+
 static void what_cannot_be_opened_has_a_reason(void **state)
 {
     (void)state;
@@ -99,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_file_that_says_the_truth_is_a_claim_that_contains_it),
         cmocka_unit_test(a_file_cut_short_is_an_error_and_not_a_signal),
         cmocka_unit_test(an_update_that_does_not_end_is_torn),
+        cmocka_unit_test(a_file_in_the_device_s_place_is_not_waited_for),
         cmocka_unit_test(what_cannot_be_opened_has_a_reason),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
