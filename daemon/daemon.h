@@ -4,7 +4,7 @@
  *
  *     daemon*  wake  notify  privileges  lock    the loop and what a service needs
  *     config/                                    configuration file, command line, their values
- *     shared_clock  disturbance  cpus            from samples to published lines
+ *     shared_clock  disturbance  cpus_skew       from samples to published lines
  *     sources/                                   clocks that are followed, claims about UTC
  *     page_file  store  replace                  the page on disk
  *     history/                                   the timeline's writer

@@ -63,15 +63,3 @@ void skew_extend(struct skew_extremes *extremes, const struct skew_range *range)
         extremes->lowest_ticks = low_ticks;
     extremes->is_any = true;
 }
-
-uint64_t skew_of(const struct skew_range *ranges, unsigned count)
-{
-    struct skew_extremes extremes = {.is_any = false};
-    skew_extend(&extremes, &(struct skew_range){0, 0});
-    for (unsigned i = 0; i + 1 < count; i++) {
-        if (!skew_is_usable(&ranges[i]))
-            return UINT64_MAX;
-        skew_extend(&extremes, &ranges[i]);
-    }
-    return extremes.most_ticks;
-}

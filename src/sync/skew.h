@@ -64,12 +64,6 @@ struct skew_extremes {
 /* One more CPU's range against the first, which is usable. */
 void skew_extend(struct skew_extremes *extremes, const struct skew_range *range);
 
-/*
- * The most by which any two of count CPUs differ, given the ranges of the others against the first:
- * ranges[0] is of the second CPU. UINT64_MAX: one of the ranges is unknown or contradicts itself.
- */
-uint64_t skew_of(const struct skew_range *ranges, unsigned count);
-
 /* ---- lists of CPUs ------------------------------------------------------------------------- */
 
 /* As many as any kernel can be built for. */

@@ -57,16 +57,6 @@ static void the_first_slope_waits_for_a_baseline(void **state)
     assert_true(estimator.value.ns == later.ns && estimator.newest.ticks == later.ticks);
 }
 
-static void resetting_forgets_everything(void **state)
-{
-    struct estimator estimator = settled(200000000);
-    (void)state;
-    estimator_reset(&estimator);
-    assert_false(estimator.ready);
-    assert_int_equal(estimator.count, 0);
-    assert_true(estimator.best_width_ns == 0);
-}
-
 static void a_jump_begins_afresh_and_keeps_the_known_period(void **state)
 {
     struct estimator estimator = settled(200000000);
@@ -269,7 +259,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_slope_waits_for_a_baseline),
-        cmocka_unit_test(resetting_forgets_everything),
         cmocka_unit_test(a_jump_begins_afresh_and_keeps_the_known_period),
         cmocka_unit_test(the_slope_across_a_jump_is_no_rate),
         cmocka_unit_test(after_any_jumps_the_clock_is_followed_again),

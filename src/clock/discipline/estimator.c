@@ -7,12 +7,6 @@
 /* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves an error of some 100 ppm. */
 #define BASELINE_MIN_NS 500000
 
-void estimator_reset(struct estimator *estimator)
-{
-    struct estimator empty = {.drift_ppm = estimator->drift_ppm};
-    *estimator = empty;
-}
-
 uint32_t estimator_drift_ppm(const struct estimator *estimator)
 {
     return estimator->drift_ppm != 0 ? estimator->drift_ppm : ASSUME_DRIFT_PPM;

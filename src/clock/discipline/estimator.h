@@ -59,7 +59,6 @@ enum estimator_event {
     ESTIMATOR_BACKWARDS,    /* the counter went back: started afresh */
 };
 
-void estimator_reset(struct estimator *estimator);
 enum estimator_event estimator_observe(struct estimator *estimator,
                                        const struct estimator_point *point);
 

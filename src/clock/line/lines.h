@@ -24,21 +24,11 @@ static inline void line_set_period(struct timebase_line *line, struct fixed peri
     line->period_frac = period.frac;
 }
 
-/* UTC and monotonic time at the line's start. */
-static inline int64_t line_utc_ns(const struct timebase_line *line)
-{
-    return (int64_t)line->utc_ns;
-}
-
+/* Monotonic time and UTC at the line's start. */
 static inline void line_set_times(struct timebase_line *line, int64_t mono_ns, int64_t utc_ns)
 {
     line->mono_ns = (uint64_t)mono_ns;
     line->utc_ns = (uint64_t)utc_ns;
-}
-
-static inline uint32_t line_status(const struct timebase_line *line)
-{
-    return line->flags & TIMEBASE_LINE_STATUS_MASK;
 }
 
 static inline void line_set_status(struct timebase_line *line, uint32_t status)
