@@ -5,7 +5,7 @@
  *     daemon*  wake  notify  privileges  lock    the loop and what a service needs
  *     config/                                    configuration file, command line, their values
  *     shared_clock  disturbance  cpus_skew       from samples to published lines
- *     sources/                                   clocks that are followed, claims about UTC
+ *     sources/                                   claims about UTC, and the selection among them
  *     page_file  store  replace                  the page on disk
  *     history/                                   the timeline's writer
  *     metrics  report  log                       what is told
