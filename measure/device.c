@@ -18,9 +18,13 @@ int device_open_file(struct device *device, const char *path, const char *absent
                      const char *refused)
 {
     device->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (device->fd < 0 && (errno == EACCES || errno == EPERM))
+    if (device->fd >= 0)
+        return TIMEBASE_OK;
+    if (errno == EACCES || errno == EPERM)
         return device_fail(device, TIMEBASE_E_PERMISSION, refused);
-    return device->fd < 0 ? device_fail(device, TIMEBASE_E_REFERENCE, absent) : TIMEBASE_OK;
+    if (errno == ENOENT || errno == ENOTDIR || errno == ENXIO || errno == ENODEV)
+        return device_fail(device, TIMEBASE_E_NOT_FOUND, absent);
+    return device_fail(device, TIMEBASE_E_REFERENCE, "its file cannot be opened");
 }
 
 void device_close(struct device *device)

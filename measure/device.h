@@ -28,8 +28,9 @@ struct device {
 
 /*
  * Each opens a device for this thread, until device_close(): in its usual place if the path is null.
- * Returns 0; TIMEBASE_E_PERMISSION; TIMEBASE_E_REFERENCE: there is none, or it is off;
- * TIMEBASE_E_UNSUPPORTED: not here; TIMEBASE_E_FORMAT: it is something else.
+ * Returns 0; TIMEBASE_E_NOT_FOUND: there is none; TIMEBASE_E_PERMISSION; TIMEBASE_E_UNSUPPORTED: the
+ * kernel or the machine is not made so; TIMEBASE_E_REFERENCE: it is off, or cannot be read;
+ * TIMEBASE_E_FORMAT: it is something else.
  */
 int device_open_hpet(struct device *device, const char *path);
 int device_open_acpi_pm(struct device *device, const char *table, const char *ports);

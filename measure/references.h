@@ -46,9 +46,9 @@ TIMEBASE_API const char *timebase_bench_reference_name(int which);
 
 /*
  * Takes about so long, and for the battery clock up to two seconds more. Returns 0; or an error and
- * out->reason: TIMEBASE_E_INVALID: there is no such number; TIMEBASE_E_PERMISSION;
- * TIMEBASE_E_REFERENCE: this machine has none, or it stands still; TIMEBASE_E_UNSUPPORTED,
- * TIMEBASE_E_FORMAT. The thread sleeps most of the time; it should stay on one CPU.
+ * out->reason: TIMEBASE_E_INVALID: there is no such number; TIMEBASE_E_NOT_FOUND: this machine has
+ * none; TIMEBASE_E_PERMISSION; TIMEBASE_E_UNSUPPORTED: the kernel or the machine is not made so;
+ * TIMEBASE_E_REFERENCE: it is off or stands still; TIMEBASE_E_FORMAT. The thread sleeps most of the time; it should stay on one CPU.
  */
 TIMEBASE_API int timebase_bench_reference(int which, uint32_t milliseconds,
                                           struct timebase_bench_reference *out);

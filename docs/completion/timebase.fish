@@ -32,6 +32,8 @@ complete -c timebase -n __fish_use_subcommand -fa bench -d 'Cost per call of tim
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l json -d 'Print JSON (docs/json.md) instead of a table.'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l rounds -r -d 'Batches of each row. [default: 200]'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l calls -r -d 'Calls in a batch. [default: 1000]'
+complete -c timebase -n '__fish_seen_subcommand_from bench' -l references -d 'The counter'\''s rate by HPET, ACPI timer, battery clock and kernel instead.'
+complete -c timebase -n '__fish_seen_subcommand_from bench' -l seconds -r -d 'With --references: of each. [default: 1.0]'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Show this message and exit.'
 complete -c timebase -n __fish_use_subcommand -fa accuracy -d 'How close to its target work begins: our waits, the loop beside them, and a report of 1997.'
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l quick -d 'Fewer trials: below half a minute, not 4.'

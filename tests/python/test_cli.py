@@ -88,6 +88,37 @@ def test_bench_table(timebase_command):
     assert "tb_nano_2007" in outcome.out
 
 
+def test_bench_references_json(timebase_command):
+    outcome = timebase_command("bench", "--references", "--seconds", "0.2", "--json")
+    assert outcome.code == 0, outcome.err
+    rows = {row["name"]: row for row in valid(outcome, "references")["rows"]}
+    assert set(rows) == {"kernel", "hpet", "acpi_pm", "rtc"}
+    assert rows["kernel"]["problem"] is None
+    assert rows["kernel"]["against_kernel"] is None
+    for row in rows.values():
+        if row["problem"] is not None:
+            assert row["problem"]["error"] in {
+                "NOT_FOUND",
+                "PERMISSION",
+                "UNSUPPORTED",
+                "REFERENCE",
+                "FORMAT",
+            }
+            assert all(row[key] is None for key in row if key not in ("name", "problem"))
+        else:
+            assert row["same"] <= row["reads"]
+            assert row["read_ns"]["least"] <= row["read_ns"]["median"] <= row["read_ns"]["p99"]
+            assert (row["edge"] is not None) == row["sees_edge"]
+            assert row["plain"]["kept"] <= row["plain"]["taken"]
+
+
+def test_bench_references_table(timebase_command):
+    outcome = timebase_command("bench", "--references", "--seconds", "0.1")
+    assert outcome.code == 0, outcome.err
+    for title in ("kernel's raw clock", "HPET", "ACPI PM timer", "battery clock"):
+        assert title in outcome.out
+
+
 def test_doctor_json(timebase_command):
     outcome = timebase_command("doctor", "--json")
     document = valid(outcome, "doctor")
@@ -153,6 +184,7 @@ def test_nonsense_counter_is_refused(timebase_command, value):
         ("bench", "--rounds", "0"),
         ("bench", "--rounds", "many"),
         ("bench", "--calls", "-1"),
+        ("bench", "--references", "--seconds", "0"),
         ("report", "--out"),
     ],
 )

@@ -43,6 +43,20 @@ GOOD_NTP = NtpState(
     tai_offset_sec=37,
     leap_sec=0,
 )
+
+
+def reference(name, ppm=0.0, error_ppm=2.0, kernel_hz=3e9):
+    against = None if name == "kernel" else {"ppm": ppm, "error_ppm": error_ppm}
+    rate = {"by": "plain", "counter_hz": kernel_hz * (1 + ppm / 1e6), "error_ppm": error_ppm}
+    return {"name": name, "problem": None, "rate": rate, "against_kernel": against}
+
+
+def no_reference(name, error, text, advice):
+    problem = {"error": error, "text": text, "advice": advice}
+    return {"name": name, "problem": problem, "rate": None, "against_kernel": None}
+
+
+GOOD_REFERENCES = [reference("kernel"), reference("hpet", 30), reference("acpi_pm", 28)]
 GOOD = Facts(
     counter=GOOD_COUNTER,
     clock={
@@ -63,6 +77,7 @@ GOOD = Facts(
     clock_parameters=[],
     clock_messages=[],
     counter_variable=None,
+    references=GOOD_REFERENCES,
 )
 
 
@@ -161,3 +176,69 @@ def test_timens_offsets():
 def test_the_kernels_own_state_can_be_read_or_is_refused_in_words():
     state = read_ntp()
     assert state.error or state.maxerror_us >= 0
+
+
+def with_references(*rows, **counter):
+    return replace(GOOD, references=list(rows), counter=replace(GOOD_COUNTER, **counter))
+
+
+def finding_of(facts, name):
+    return next(finding for finding in judge(facts) if finding.id == name)
+
+
+def test_both_timers_convict_the_kernel():
+    facts = with_references(
+        reference("kernel"), reference("hpet", 700.0), reference("acpi_pm", 701.0)
+    )
+    found = finding_of(facts, "counter-miscalibrated")
+    assert found.severity == "critical"
+    assert "3,002.100 MHz" in found.text
+    assert "3,000.000 MHz" in found.text
+    assert "+700 ± 2 ppm" in found.text
+    assert "too fast" in found.text
+    assert "HPET and ACPI PM timer" in found.text
+    assert "clocksource=hpet" in found.advice
+
+
+def test_what_ntp_can_make_up_for_is_a_warning_and_so_is_one_timer_alone():
+    both = with_references(reference("hpet", -350.0), reference("acpi_pm", -350.0))
+    assert severities(both)["counter-miscalibrated"] == "warning"
+    assert "too slow" in finding_of(both, "counter-miscalibrated").text
+    alone = with_references(reference("kernel"), reference("hpet", 5000.0))
+    found = finding_of(alone, "counter-miscalibrated")
+    assert found.severity == "warning"
+    assert "Or that timer is wrong" in found.text
+
+
+def test_crystals_may_differ_and_errors_count():
+    assert "references" in severities(with_references(reference("hpet", 199.0, 0.1)))
+    assert "references" in severities(with_references(reference("hpet", 900.0, 701.0)))
+    assert "counter-miscalibrated" in severities(with_references(reference("hpet", 203.0)))
+
+
+def test_timers_that_contradict_each_other_convict_nobody():
+    facts = with_references(reference("hpet", 900.0), reference("acpi_pm", 10.0))
+    found = finding_of(facts, "reference-off")
+    assert found.severity == "warning"
+    assert found.text.startswith("HPET: the counter runs at")
+    assert "ACPI PM timer does not say so" in found.text
+    assert "counter-miscalibrated" not in severities(facts)
+
+
+def test_a_timer_that_the_kernel_keeps_time_by_is_no_witness():
+    facts = with_references(reference("hpet", 9000.0), kernel_clocksource="hpet")
+    assert "counter-miscalibrated" not in severities(facts)
+    assert "HPET: the kernel keeps time by it" in finding_of(facts, "references-missing").text
+
+
+def test_without_timers_it_says_so_of_each_and_what_to_do():
+    facts = with_references(
+        no_reference("hpet", "NOT_FOUND", "there is no HPET here", "Switch it on."),
+        no_reference(
+            "acpi_pm", "PERMISSION", "neither ioperm() nor /dev/port is allowed", "As root."
+        ),
+    )
+    found = finding_of(facts, "references-missing")
+    assert found.severity == "info"
+    assert "HPET: there is no HPET here; ACPI PM timer: neither ioperm()" in found.text
+    assert found.advice == "HPET: Switch it on. ACPI PM timer: As root."

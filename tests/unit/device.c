@@ -234,7 +234,7 @@ static void a_battery_clock_is_read_as_text(void **state)
     memcpy(device, "never", 6);
     assert_int_equal(timer.read(&timer, &raw), TIMEBASE_E_FORMAT);
     device_close(&timer);
-    assert_int_equal(device_open_rtc(&timer, "/nowhere/since_epoch"), TIMEBASE_E_REFERENCE);
+    assert_int_equal(device_open_rtc(&timer, "/nowhere/since_epoch"), TIMEBASE_E_NOT_FOUND);
     assert_non_null(strstr(timer.reason, "no battery clock"));
 }
 
@@ -262,7 +262,7 @@ static void what_is_no_hpet_is_refused(void **state)
     fill_table();
     write_table(); /* too short for a page of registers: would be SIGBUS */
     assert_int_equal(device_open_hpet(&timer, table_path), TIMEBASE_E_FORMAT);
-    assert_int_equal(device_open_hpet(&timer, "/nowhere/hpet"), TIMEBASE_E_REFERENCE);
+    assert_int_equal(device_open_hpet(&timer, "/nowhere/hpet"), TIMEBASE_E_NOT_FOUND);
     assert_non_null(strstr(timer.reason, "no HPET"));
 }
 
@@ -274,8 +274,8 @@ static void what_is_no_acpi_timer_is_refused(void **state)
     fill_table();
     write_table();
     assert_int_equal(device_open_acpi_pm(&timer, device_path, device_path), TIMEBASE_E_FORMAT);
-    assert_int_equal(device_open_acpi_pm(&timer, "/nowhere", device_path), TIMEBASE_E_REFERENCE);
-    assert_int_equal(device_open_acpi_pm(&timer, table_path, "/nowhere"), TIMEBASE_E_REFERENCE);
+    assert_int_equal(device_open_acpi_pm(&timer, "/nowhere", device_path), TIMEBASE_E_NOT_FOUND);
+    assert_int_equal(device_open_acpi_pm(&timer, table_path, "/nowhere"), TIMEBASE_E_NOT_FOUND);
     assert_non_null(strstr(timer.reason, "/dev/port"));
     assert_int_equal(timer.fd, -1);
     assert_int_equal(device_open_acpi_pm(&timer, table_path, table_path), TIMEBASE_OK);

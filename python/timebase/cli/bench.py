@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typer
 
+from timebase.cli import references as by_references
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars
 
 
@@ -12,11 +13,19 @@ def bench(
     json: bool = JSON_OPTION,
     rounds: int = typer.Option(200, min=3, max=100_000, help="Batches of each row."),
     calls: int = typer.Option(1000, min=10, max=1_000_000, help="Calls in a batch."),
+    references: bool = typer.Option(
+        False,
+        "--references",
+        help="The counter's rate by HPET, ACPI timer, battery clock and kernel instead.",
+    ),
+    seconds: float = typer.Option(1.0, min=0.1, max=600, help="With --references: of each."),
 ) -> None:
     """Cost per call of timebase, the kernel's clocks and the article's of 2007."""
-    document = measure(rounds, calls)
+    document = by_references.measure(seconds) if references else measure(rounds, calls)
     if json:
         print_json(document)
+    elif references:
+        by_references.print_table(document)
     else:
         _print_table(document)
 
