@@ -31,6 +31,11 @@ static inline void line_set_times(struct timebase_line *line, int64_t mono_ns, i
     line->utc_ns = (uint64_t)utc_ns;
 }
 
+static inline uint32_t line_status(const struct timebase_line *line)
+{
+    return line->flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
 static inline void line_set_status(struct timebase_line *line, uint32_t status)
 {
     line->flags = (line->flags & ~TIMEBASE_LINE_STATUS_MASK) | status;
