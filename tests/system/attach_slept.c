@@ -3,160 +3,7 @@
  * An attached clock and a machine that sleeps, or whose writer dies, in virtual time: counter and
  * kernel's clocks are the test's, and the page is written as a daemon would.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <timebase.h>
-
-#include "../unit/held_lock.h"
-#include "clock/attach/mirror.h"
-#include "clock/page/publish.h"
-
-#define MS 1000000LL
-#define SECOND 1000000000LL
-#define PERIOD (250 * MS) /* of publications */
-#define UTC0 1700000000000000000LL
-
-/* A tick is a nanosecond. Each look takes some. */
-static uint64_t counter;
-static int64_t mono_ns, utc_ns;
-
-static void pass(int64_t ns)
-{
-    counter += (uint64_t)ns;
-    mono_ns += ns;
-    utc_ns += ns;
-}
-
-int64_t __wrap_counter_clock_ns(clockid_t id);
-uint64_t __wrap_timebase_ticks_probe(void);
-uint64_t __wrap_timebase_ticks_ordered_probe(void);
-
-int64_t __wrap_counter_clock_ns(clockid_t id)
-{
-    pass(25);
-    return id == CLOCK_REALTIME ? utc_ns : mono_ns;
-}
-
-uint64_t __wrap_timebase_ticks_ordered_probe(void)
-{
-    pass(10);
-    return counter;
-}
-
-uint64_t __wrap_timebase_ticks_probe(void)
-{
-    return __wrap_timebase_ticks_ordered_probe();
-}
-
-static char folder[] = "/tmp/timebase-slept-XXXXXX";
-static char path[64];
-static struct timebase_page page;
-static timebase_clock *shared;
-
-static uint32_t flags = TIMEBASE_STATUS_SYNCHRONIZED;
-
-/* Right lines, as of the kernel's clocks now. */
-static void publish_now(void)
-{
-    struct timebase_line line = {.start_ticks = counter,
-                                 .mono_ns = (uint64_t)mono_ns,
-                                 .utc_ns = (uint64_t)utc_ns,
-                                 .period_ns = 1,
-                                 .flags = flags,
-                                 .maxerror_ns = 1000,
-                                 .drift_rate = 50 << 12,
-                                 .slew_rate = 500 << 12,
-                                 .utc_maxerror_ns = 1000};
-    /* A tick is a nanosecond. */
-    struct timebase_validity validity = {.silent_ticks = PERIOD + TIMEBASE_PAGE_SILENT_NS,
-                                         .void_ticks = PERIOD + TIMEBASE_PAGE_EXPIRED_NS};
-    struct timebase_lines lines = {line, line, line, validity};
-    publish_lines(&page, &lines, PERIOD);
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    assert_int_equal(pwrite(fd, &page, sizeof(page), 0), sizeof(page));
-    fchmod(fd, 0644);
-    close(fd);
-}
-
-static int64_t last_ns;
-
-/* Never back; and with a promise never further off than it says. */
-static struct timebase_instant look(void)
-{
-    struct timebase_instant now;
-    timebase_now(shared, &now);
-    int status = (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
-    int64_t mono_off = llabs(now.mono_ns - mono_ns), utc_off = llabs(now.utc_ns - utc_ns);
-    assert_true(now.mono_ns >= last_ns);
-    last_ns = now.mono_ns;
-    if (status == TIMEBASE_STATUS_SYNCHRONIZED) {
-        assert_true(mono_off <= (int64_t)now.maxerror_ns + 1000);
-        assert_true(utc_off <= (int64_t)now.utc_maxerror_ns + 1000);
-    }
-    return now;
-}
-
-static int status_of(const struct timebase_instant *now)
-{
-    return (int)(now->flags & TIMEBASE_LINE_STATUS_MASK);
-}
-
-static void live_for(int64_t ns, bool is_published)
-{
-    int64_t end_ns = mono_ns + ns;
-    for (int round = 0; mono_ns < end_ns; round++) {
-        if (is_published && round % 250 == 0)
-            publish_now();
-        pass(MS);
-        look();
-    }
-}
-
-static int begin(void **state)
-{
-    static const struct timebase_page fresh;
-    (void)state;
-    counter = 5000 * (uint64_t)SECOND;
-    mono_ns = 5000 * SECOND;
-    utc_ns = UTC0;
-    last_ns = 0;
-    page = fresh;
-    timebase_counter_select(TIMEBASE_COUNTER_OS);
-    publish_begin(&page, TIMEBASE_COUNTER_OS);
-    publish_now();
-    pass(MS);
-    int error = timebase_clock_attach(&shared, path);
-    live_for(SECOND, true);
-    return error;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    timebase_clock_detach(shared);
-    unlink(path);
-    return 0;
-}
-
-#define SLEEP (10 * SECOND)
-
-/* s2idle: the counter goes on, monotonic time does not. */
-static void sleep_for(int64_t ns)
-{
-    counter += (uint64_t)ns;
-    utc_ns += ns;
-}
+#include "virtual_page.h"
 
 static void sleep_with_a_counter_that_runs(void)
 {
@@ -344,96 +191,6 @@ static void while_the_kernel_distrusts_the_counter_readings_are_its_clocks(void 
     assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
-/* Lines behind the kernel's clocks, or ahead of them (negative), by too little to show. */
-static void publish_behind(int64_t ns)
-{
-    mono_ns -= ns;
-    utc_ns -= ns;
-    flags = TIMEBASE_STATUS_FREERUNNING;
-    publish_now();
-    flags = TIMEBASE_STATUS_SYNCHRONIZED;
-    mono_ns += ns;
-    utc_ns += ns;
-}
-
-/* Overdue lines, `ns` behind the kernel's clocks, and a thread that holds up their renewal. */
-static void be_locked_out(struct held_lock *held, int64_t ns)
-{
-    publish_behind(ns);
-    live_for(100 * MS, false);
-    held_lock_begin(held, cell_of(shared));
-    pass(PERIOD);
-}
-
-static void let_in(struct held_lock *held, int64_t ns)
-{
-    held_lock_end(held);
-    publish_behind(ns);
-    look();
-    live_for(SECOND, false);
-}
-
-#define LITTLE (500000LL)
-
-/* UTC is stepped: who looks then is told the kernel's clocks, who looked before, the lines. */
-static void who_was_told_the_clocks_after_others_the_lines_goes_on(void **state)
-{
-    static const int64_t behind[] = {LITTLE, -LITTLE};
-    struct held_lock held;
-    (void)state;
-    for (unsigned i = 0; i < 2; i++) {
-        be_locked_out(&held, behind[i]);
-        struct timebase_instant now = look();
-        assert_int_equal(status_of(&now), TIMEBASE_STATUS_FREERUNNING);
-        utc_ns += SLEEP;
-        now = look();
-        assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
-        let_in(&held, behind[i]);
-    }
-}
-
-/* And the other way round: what has parted from the clocks is not gone back to. */
-static void who_was_told_the_lines_after_others_the_clocks_goes_on(void **state)
-{
-    static const int64_t behind[] = {LITTLE, -LITTLE};
-    struct held_lock held;
-    (void)state;
-    for (unsigned i = 0; i < 2; i++) {
-        be_locked_out(&held, behind[i]);
-        utc_ns += SLEEP;
-        struct timebase_instant now = look();
-        assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNRELIABLE);
-        utc_ns -= SLEEP;
-        look();
-        let_in(&held, behind[i]);
-    }
-}
-
-/* While the renewing thread stops the others: both are told no more than it begins above. */
-static void who_is_stopped_is_told_no_more_by_the_clocks_than_by_the_lines(void **state)
-{
-    struct mirror *mirror = mirror_of(cell_of(shared));
-    struct held_lock held;
-    (void)state;
-    be_locked_out(&held, LITTLE);
-    int64_t stopped_ns = look().mono_ns, utc_step_ns[] = {0, SLEEP};
-    for (unsigned i = 0; i < 2; i++) {
-        utc_ns += utc_step_ns[i];
-        mirror->stop_ticks = counter;
-        mirror->stop_mono_ns = (uint64_t)stopped_ns;
-        mirror->follow = FOLLOW_TO_STOP;
-        pass(MS);
-        struct timebase_instant now = look();
-        assert_true(now.mono_ns == stopped_ns && now.maxerror_ns >= MS);
-    }
-    mirror->follow = FOLLOW_TO_END;
-    struct timebase_instant now;
-    timebase_now(shared, &now);
-    assert_true(now.mono_ns < stopped_ns); /* the end of the lease was before */
-    mirror->follow = FOLLOW_BOTH;
-    let_in(&held, LITTLE);
-}
-
 /*
  * The hypervisor's page has told of a move, and a daemon that does not read it goes on as before: by
  * the kernel's clock, whose UTC may have stood still meanwhile.
@@ -498,7 +255,6 @@ static void ticks_of_another_namespace_are_refused(void **state)
 
 int main(void)
 {
-#define ASLEEP(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
         ASLEEP(who_reads_before_the_writer_has_seen_it_is_told),
         ASLEEP(who_asks_again_within_the_lease_is_told_again),
@@ -507,17 +263,9 @@ int main(void)
         ASLEEP(utc_is_held_against_the_clock_as_well),
         ASLEEP(joined_lines_take_no_offset_from_others),
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
-        ASLEEP(who_was_told_the_clocks_after_others_the_lines_goes_on),
-        ASLEEP(who_was_told_the_lines_after_others_the_clocks_goes_on),
-        ASLEEP(who_is_stopped_is_told_no_more_by_the_clocks_than_by_the_lines),
         ASLEEP(utc_of_a_daemon_that_tells_no_move_is_not_promised_again),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
         ASLEEP(ticks_of_another_namespace_are_refused),
     };
-    if (mkdtemp(folder) == NULL)
-        return 1;
-    snprintf(path, sizeof(path), "%s/page", folder);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    rmdir(folder);
-    return failed;
+    return run_in_folder(tests);
 }

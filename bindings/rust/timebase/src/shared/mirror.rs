@@ -13,7 +13,7 @@ use super::view::View;
 use super::witness::Moved;
 use crate::counter::{counter_id, ticks_ordered};
 use crate::page::Lines;
-use crate::{CounterId, Error, Page, Reading, Status, PROCESSOR_COUNTER};
+use crate::{CounterId, Error, Page, Reading, PROCESSOR_COUNTER};
 use core::sync::atomic::{AtomicI64, Ordering};
 use core::time::Duration;
 use std::os::unix::ffi::OsStrExt;
@@ -52,7 +52,9 @@ const WAIT: Duration = Duration::from_micros(20);
 /// through the C library, whose readers wait for nobody.
 ///
 /// In a guest whose hypervisor has a page, /dev/vmclock0, a migration makes readings
-/// [`Status::Unreliable`] from the next look on, until the writer has seen the migration too.
+/// [`Status::Unreliable`] from the next look on, until the writer publishes that it has seen the
+/// migration too. One that does not is believed about the kernel's clock after 20 pages, and about
+/// UTC no more: [`Status::FreeRunning`].
 pub struct SharedPage {
     /// One line for a lease, over the processor's counter; empty where that cannot be read.
     shown: Page,

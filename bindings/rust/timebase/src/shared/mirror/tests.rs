@@ -3,6 +3,7 @@
 
 use super::super::kernel_clock_ns;
 use super::*;
+use crate::Status;
 use rustix::time::ClockId;
 use std::os::unix::fs::PermissionsExt;
 
