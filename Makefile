@@ -32,8 +32,8 @@ test-quick: ## what to run before each commit, within three minutes
 
 # Its longest stages take more than the 40 minutes after which one of `test` hangs.
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
-	@TIMEBASE_STAGE_LIMIT=$${TIMEBASE_STAGE_LIMIT:-28800} scripts/test setup native portable clang python languages-check sanitize cross guests model fuzz \
-		mutants worlds packages
+	@TIMEBASE_STAGE_LIMIT=$${TIMEBASE_STAGE_LIMIT:-28800} scripts/test setup native portable clang \
+		python languages-check sanitize cross guests model fuzz mutants worlds packages
 
 setup: venv
 	@scripts/setup chrony cross model fuzz guests cpp rust go lisp
