@@ -50,7 +50,10 @@ static void flush(const void *line)
 #define CAN_FLUSH TIMEBASE_BENCH_FLUSH_EVENT
 static void flush(const void *line)
 {
-    __asm__ __volatile__("dc civac, %0\n\tdsb sy" : : "r"(line) : "memory");
+    __asm__ __volatile__("dc civac, %0\n\tdsb sy\n\tic ivau, %0\n\tdsb sy\n\tisb"
+                         :
+                         : "r"(line)
+                         : "memory");
 }
 #else
 #define CAN_FLUSH 0u

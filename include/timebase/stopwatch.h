@@ -58,9 +58,9 @@ struct timebase_elapsed {
 };
 
 /*
- * Learn the overhead: at least 3 laps to warm up, then 1,001 empty ones. About 0.2 ms, plus up to
- * 1 ms if the clock is new; 8 KiB of stack, so not for signal handlers. Returns 0, or
- * TIMEBASE_E_INVALID if an argument is null.
+ * Learn the overhead: 16 laps to warm up, then 1,001 empty ones, and as many with a lap inside.
+ * About 0.2 ms, plus up to 1 ms if the clock is new; 8 KiB of stack, so not for signal handlers.
+ * Returns 0, or TIMEBASE_E_INVALID if an argument is null.
  */
 TIMEBASE_API int timebase_stopwatch_calibrate(struct timebase_stopwatch *watch,
                                               const timebase_clock *clock);

@@ -30,7 +30,8 @@ static void look_again(timebase_timeline *timeline)
     if (!index_is_outdated(&timeline->index, timeline->folder))
         return;
     lookup_forget(timeline);
-    index_update(&timeline->index, timeline->folder); /* failing, it leaves nothing to be listed */
+    /* If it fails, what can still be read of the old pieces is listed. */
+    index_update(&timeline->index, timeline->folder);
 }
 
 static struct timebase_timeline_boot describe_boot(timebase_timeline *timeline,
