@@ -25,8 +25,10 @@ def commit() -> str:
 
 def heading(machine: dict, load: float, more: str = "") -> str:
     """`machine` as timebase.api.machine.describe() has it, `load` as it was before the run."""
+    from timebase.text.hypervisor import show_hypervisor  # where the machine is from, too
+
     return (
-        f"{machine['processor']}, {machine['hypervisor'] or 'bare metal'}, Linux "
+        f"{machine['processor']}, {show_hypervisor(machine['hypervisor']) or 'bare metal'}, Linux "
         f"{machine['kernel']}, {machine['counter']} {machine['frequency_hz'] / 1e6:.0f} MHz{more}, "
         f"load {load:.2f} at the start, {time.strftime('%Y-%m-%d')}, commit {commit()}."
     )
