@@ -11,7 +11,9 @@
 #include <cmocka.h>
 #include <fenv.h>
 #include <math.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dice.h"
 #include "waiting.h"
@@ -54,6 +56,17 @@ static void end_traps(void)
 
 #endif
 
+/* Not every processor can, and on 32-bit PowerPC QEMU's user emulation ends who asks for it. */
+static bool can_trap(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(begin_traps() ? 0 : 1);
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+        WEXITSTATUS(status) == 0;
+}
+
 static void wait_anyhow(struct timebase_waiter *waiter)
 {
     struct timebase_wait_result result;
@@ -88,12 +101,13 @@ static void no_wait_does_what_is_no_arithmetic(void **state)
     static struct timebase_waiter waiter;
     struct timebase_waiter_description description;
     (void)state;
+    if (!can_trap())
+        skip();
     ticks_per_ns(); /* our own helpers' first use is not what is tried here */
     for (int round = 0; round < ROUNDS; round++) {
         timebase_waiter_init(&waiter, timebase_clock_default());
         sleep_until_no_number();
-        if (!begin_traps())
-            skip();
+        begin_traps();
         for (int i = 0; i < WAITS || (is_no_number() && i < WAITS_MAX); i++)
             wait_anyhow(&waiter);
         timebase_waiter_init(&waiter, timebase_clock_default());
