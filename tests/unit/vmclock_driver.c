@@ -85,6 +85,7 @@ static void a_file_in_the_device_s_place_is_not_waited_for(void **state)
     (void)state;
     fill();
     put(0x18, 8, VMCLOCK_TAI_OFFSET_VALID | VMCLOCK_NOTIFICATION_PRESENT);
+    put(0x28, 8, timebase_ticks_ordered());
     write_page(sizeof(page));
     memset(&context, 0, sizeof(context));
     assert_int_equal(source->open(&context, path), TIMEBASE_OK);
