@@ -5,6 +5,9 @@
 
 BIN = .venv/bin
 RESULTS = build/test-results
+# Most of the Python tests wait for programs: a process for each CPU, whole files so that a file's
+# fixtures are made once.
+WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
 	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
@@ -59,11 +62,11 @@ clang: base ## the C tests built by clang
 python: venv ## the Python tests
 	@scripts/setup chrony
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest --junitxml=$(RESULTS)/python.xml
+	$(BIN)/pytest $(WORKERS) --junitxml=$(RESULTS)/python.xml
 
 python-quick: venv
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
+	$(BIN)/pytest $(WORKERS) -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
 
 worlds: base venv ## thirty times as many simulated worlds as in test
 	@mkdir -p $(RESULTS)
