@@ -25,14 +25,18 @@ static int64_t width(const struct sandwich *sandwich)
     return sandwich->after_ns - sandwich->before_ns;
 }
 
-static int narrowest(const timebase_clock *clock, uint32_t sandwiches, struct sandwich *best)
+static int narrowest(const timebase_clock *clock, uint32_t sandwiches, struct sandwich *best,
+                     struct timebase_instant *now)
 {
     int result = take(clock, best);
+    timebase_now(clock, now);
     for (uint32_t i = 1; i < sandwiches && result == TIMEBASE_OK; i++) {
         struct sandwich next;
         result = take(clock, &next);
-        if (result == TIMEBASE_OK && width(&next) < width(best))
+        if (result == TIMEBASE_OK && width(&next) < width(best)) {
+            timebase_now(clock, now);
             *best = next;
+        }
     }
     return result;
 }
@@ -43,15 +47,15 @@ int timebase_bench_track(const timebase_clock *clock, uint32_t sandwiches,
     if (clock == NULL || out == NULL || sandwiches == 0)
         return TIMEBASE_E_INVALID;
     struct sandwich best;
-    int result = narrowest(clock, sandwiches, &best);
+    struct timebase_instant now;
+    int result = narrowest(clock, sandwiches, &best, &now);
     if (result != TIMEBASE_OK)
         return result;
-    struct timebase_instant now;
-    timebase_now(clock, &now);
     out->mono_ns = now.mono_ns;
     out->error_ns = best.before_ns - best.kernel_ns + width(&best) / 2;
     out->bracket_ns = (uint64_t)(width(&best) + 1) / 2;
     out->maxerror_ns = now.maxerror_ns;
+    out->esterror_ns = now.esterror_ns;
     out->status = (int32_t)(now.flags & TIMEBASE_LINE_STATUS_MASK);
     return TIMEBASE_OK;
 }

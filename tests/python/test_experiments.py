@@ -58,12 +58,23 @@ def test_tracking():
     assert summary["samples"] == len(found["error_ns"]) == len(found["time_sec"])
     assert summary["p50_ns"] <= summary["p90_ns"] <= summary["p99_ns"] <= summary["max_ns"]
     assert summary["outside_bound"] == 0
+    assert len(found["esterror_ns"]) == summary["samples"]
+    assert all(est < most for est, most in zip(found["esterror_ns"], found["maxerror_ns"]))
 
 
-def test_tracking_counts_what_contradicts_the_bound():
-    sample = {"error_ns": 0, "bracket_ns": 10, "maxerror_ns": 30, "status": "SYNCHRONIZED"}
-    samples = [{**sample, "error_ns": error} for error in (0, 40, -40, 41, -41)]
-    assert tracking.summary(samples)["outside_bound"] == 2
+def test_tracking_counts_what_contradicts_bound_and_estimate():
+    errors = {"bracket_ns": 10, "maxerror_ns": 30, "esterror_ns": 5}
+    samples = [
+        {"error_ns": error, **errors, "status": "SYNCHRONIZED"}
+        for error in (0, 15, -15, 16, 40, -40, 41, -41)
+    ]
+    summary = tracking.summary(samples)
+    assert (summary["outside_bound"], summary["outside_estimate"]) == (2, 5)
+    assert (summary["median_maxerror_ns"], summary["median_esterror_ns"]) == (30, 5)
+
+
+def test_percentiles_are_values_that_were_seen():
+    assert tracking.percentiles([1, 3, 2, 1000], [0.5, 0.99, 1]) == [2, 1000, 1000]
 
 
 def test_cpu_pairs():
