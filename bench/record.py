@@ -13,14 +13,22 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench/results"
 
 
-def commit() -> str:
-    """Of this tree, with -dirty if it is changed; "unknown" where git does not tell."""
-    command = ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12"]
+def commit(tree: Path = ROOT) -> str:
+    """Of this tree, with -dirty if it is changed; "unknown" where git does not tell. The tables
+    themselves do not count: one that was just written says nothing of what the next one measures."""
+    changed = ["diff", "--quiet", "HEAD", "--", ".", ":(exclude)bench/results"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        described = _git(tree, "describe", "--always", "--abbrev=12")
+        described.check_returncode()
+        is_dirty = _git(tree, *changed).returncode != 0
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return done.stdout.strip()
+    return described.stdout.strip() + ("-dirty" if is_dirty else "")
+
+
+def _git(tree: Path, *arguments: str) -> subprocess.CompletedProcess:
+    command = ["git", "-C", tree, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def heading(machine: dict, load: float, more: str = "") -> str:

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The goal figures of trust: `make trust-goals`, on a quiet machine; half an hour.
+"""The goal figures of trust: `make trust-goals`, on a quiet machine; two hours and a half.
 
 Writes bench/results/trust.md, and trust.json with the numbers, date and load of each figure beside
-it. A figure that cannot be taken here says what is missing; none is made up.
+it. `--only PART` takes a part again, and leaves the other rows of the table as they are. A figure
+that cannot be taken here says what is missing; none is made up.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import argparse
 import os
 import sys
 import time
+from pathlib import Path
 
 import record
 import trust_daemon
 import trust_reads
+import trust_record
 from trust_stand import Failed, Missing, row, say
 
 FIGURES = {
@@ -32,10 +35,10 @@ FIGURES = {
 }
 
 
-def take(name: str, quick: bool) -> dict:
-    """{"missing": None, "rows": [...]}, or what is missing and no rows."""
+def take(name: str, quick: bool, run: str) -> dict:
+    """{"missing": None, "rows": [...]}, or what is missing and no rows; `run` is date and commit."""
     say(name.replace("_", " "))
-    started = time.monotonic()
+    started, load = time.monotonic(), os.getloadavg()[0]
     try:
         rows, missing = FIGURES[name](quick), None
     except Missing as problem:
@@ -46,62 +49,69 @@ def take(name: str, quick: bool) -> dict:
         say(f"  failed: {problem}")
     return {
         "missing": missing,
-        "quick": quick,
+        "trial": quick or (name == "old_ticks" and trust_daemon.is_trial()),
         "seconds": round(time.monotonic() - started, 1),
-        "load_average": os.getloadavg()[0],
-        "date": time.strftime("%Y-%m-%d"),
+        "load_average": load,
+        "run": run,
         "rows": rows,
     }
 
 
-def table(found: dict) -> list[str]:
-    lines = ["| figure | reached | must | |", "|---|---:|---:|---|"]
-    for name in FIGURES:
-        taken = found["figures"].get(name)
-        if taken is None or taken["missing"]:
-            why = "not taken" if taken is None else taken["missing"]
-            lines.append(f"| {name.replace('_', ' ')} | missing: {why} | | |")
-            continue
-        quick = " (quick: not for the record)" if taken["quick"] else ""
-        for one in taken["rows"]:
-            met = "" if taken["quick"] else "yes" if one["met"] else "**no**"
-            lines.append(f"| {one['name']}{quick} | {one['reached']} | {one['must']} | {met} |")
-    return lines
+def take_all(options: argparse.Namespace, machine: dict, out: Path | None) -> dict:
+    # Once: the tree and the day may change in these hours.
+    heading = record.heading(machine, os.getloadavg()[0])
+    run = {"machine": machine, "heading": heading, "figures": {}}
+    for name in options.only or FIGURES:
+        run["figures"][name] = take(name, options.quick, trust_record.run_of(heading))
+        # Each time: an hour's work is not to be lost.
+        if out is not None and (kept := trust_record.add(out, FIGURES, name, run)):
+            say(f"  not recorded: {kept}")
+    return run
 
 
-def lines(found: dict) -> list[str]:
-    return [record.heading(found["machine"], found["load_average"]), "", *table(found)]
+def lines(run: dict) -> list[str]:
+    """Of this run alone."""
+    table = trust_record.Table()
+    for name, taken in run["figures"].items():
+        table.put(name, taken, run["heading"])
+    return table.lines(run["figures"])
 
 
-def main() -> None:
+def all_met(run: dict) -> bool:
+    """Every figure that was asked for is taken, in full, and as good as it must be."""
+    return all(
+        not taken["missing"]
+        and not taken["trial"]
+        and all(one["met"] is not False for one in taken["rows"])
+        for taken in run["figures"].values()
+    )
+
+
+def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     record.add_options(parser, tuple(FIGURES))
     parser.add_argument(
-        "--seconds", type=int, default=trust_daemon.HOUR_SEC, help="how old the old ticks become"
+        "--seconds",
+        type=int,
+        default=trust_daemon.HOUR_SEC,
+        help="how old the old ticks become; below an hour it is a trial, and replaces no figure",
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parse_options()
     trust_daemon.old_ticks_sec = options.seconds
     try:
         from timebase.api.counter import probe
         from timebase.api.machine import describe
     except ImportError:
         sys.exit("bench/trust.py: the Python package is missing: run it by `make trust-goals`")
-    found = {"machine": describe(probe()), "load_average": os.getloadavg()[0], "figures": {}}
-    for name in options.only or FIGURES:
-        found["figures"][name] = take(name, options.quick)
-        # Each time: an hour's work is not to be lost.
-        record.write(record.folder(options), "trust", lines(found), found)
-    print("\n".join(lines(found)))
-    sys.exit(0 if all_met(found) else 1)
-
-
-def all_met(found: dict) -> bool:
-    """Every figure taken, in full, and as good as it must be."""
-    taken = [found["figures"].get(name) for name in FIGURES]
-    return all(
-        figure and not figure["missing"] and all(one["met"] for one in figure["rows"])
-        for figure in taken
-    )
+    # A quick run is written only where somebody asks for it.
+    out = options.out or (None if options.quick else record.RESULTS)
+    run = take_all(options, describe(probe()), out)
+    print("\n".join(lines(run)))
+    sys.exit(0 if all_met(run) else 1)
 
 
 if __name__ == "__main__":

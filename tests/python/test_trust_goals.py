@@ -30,8 +30,14 @@ def run(trust, monkeypatch, out, *arguments):
     return ended.value.code, json.loads((out / "trust.json").read_text(encoding="utf-8")), text
 
 
-def good(_quick):
-    return [{"name": "good", "must": "1", "reached": "1", "met": True}]
+def reaching(reached, met=True):
+    def figure(_quick):
+        return [{"name": "good", "must": "1", "reached": reached, "met": met}]
+
+    return figure
+
+
+good = reaching("1")
 
 
 def raising(problem):
@@ -41,6 +47,12 @@ def raising(problem):
     return figure
 
 
+def of_day(trust, monkeypatch, date, commit):
+    """What a run that begins now says of itself."""
+    monkeypatch.setattr(trust.record, "commit", lambda: commit)
+    monkeypatch.setattr(trust.record.time, "strftime", lambda _form: date)
+
+
 def test_what_is_missing_is_said_and_is_no_success(trust, monkeypatch, tmp_path):
     figures = {"good": good, "absent": raising(trust.Missing("a daemon"))}
     monkeypatch.setattr(trust, "FIGURES", figures)
@@ -48,47 +60,139 @@ def test_what_is_missing_is_said_and_is_no_success(trust, monkeypatch, tmp_path)
     assert code == 1
     assert found["figures"]["absent"]["rows"] == []
     assert "| absent | missing: a daemon |" in text
-    assert "| good | 1 | 1 | yes |" in text
+    assert "| good | good | 1 | 1 | yes |" in text
 
 
 def test_what_fails_is_not_called_missing(trust, monkeypatch, tmp_path):
-    monkeypatch.setattr(trust, "FIGURES", {"hang": raising(trust.Failed("a reader hangs"))})
+    monkeypatch.setattr(trust, "FIGURES", {"hang": raising(trust.Failed("a | b\nhangs"))})
     code, found, text = run(trust, monkeypatch, tmp_path)
     assert code == 1
     assert found["figures"]["hang"]["missing"] is None
-    assert "failed: a reader hangs" in text and "**no**" in text
+    assert "| failed: a / b hangs | " in text and "**no**" in text
 
 
-def test_a_table_is_of_one_run(trust, monkeypatch, tmp_path):
-    monkeypatch.setattr(trust, "FIGURES", {"first": good, "second": good})
+def test_what_has_no_goal_is_neither_met_nor_missed(trust, monkeypatch, tmp_path):
+    monkeypatch.setattr(trust, "FIGURES", {"width": reaching("3 ns", None)})
     code, _, text = run(trust, monkeypatch, tmp_path)
-    assert code == 0 and "missing" not in text
-    code, _, text = run(trust, monkeypatch, tmp_path, "--only", "second")
-    assert code == 1 and "| first | missing: not taken |" in text
+    assert code == 0 and "| 3 ns | 1 | | 20" in " ".join(text.split())
 
 
-@pytest.mark.parametrize("arguments", [("--quick",), ("--only", "good")])
-def test_part_of_a_run_does_not_replace_the_record(trust, monkeypatch, tmp_path, capsys, arguments):
+def test_a_part_taken_again_leaves_the_others_with_their_run(trust, monkeypatch, tmp_path):
+    monkeypatch.setattr(trust, "FIGURES", {"first": good, "second": good, "third": good})
+    of_day(trust, monkeypatch, "2026-11-21", "aaaaaaaaaaaa")
+    code, _, text = run(trust, monkeypatch, tmp_path, "--only", "first", "--only", "second")
+    assert code == 0 and "| third | missing: not taken |" in text
+    (first,) = (line for line in text.splitlines() if line.startswith("| first |"))
+    assert "| 2026-11-21, aaaaaaaaaaaa, load " in first
+
+    of_day(trust, monkeypatch, "2026-11-22", "bbbbbbbbbbbb")
+    monkeypatch.setitem(trust.FIGURES, "second", reaching("2"))
+    code, found, text = run(trust, monkeypatch, tmp_path, "--only", "second")
+    lines = text.splitlines()
+    assert code == 0 and first in lines
+    assert "| second | good | 2 | 1 | yes | 2026-11-22, bbbbbbbbbbbb, load " in text
+    assert set(found["figures"]) == {"first", "second"}  # the samples stay, too
+    assert lines[0].endswith("2026-11-22, commit bbbbbbbbbbbb.")
+    (other,) = (line for line in lines if line.startswith("- "))
+    assert other.endswith(", 2026-11-21, commit aaaaaaaaaaaa.")
+
+    code, _, text = run(trust, monkeypatch, tmp_path)
+    assert code == 0 and "aaaaaaaaaaaa" not in text and "\n- " not in text
+
+
+def test_a_trial_does_not_replace_a_figure(trust, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(trust, "FIGURES", {"old_ticks": good})
+    code, _, text = run(trust, monkeypatch, tmp_path, "--seconds", "2400")
+    assert code == 1 and "(trial: not for the record)" in text  # better than nothing
+    code, _, text = run(trust, monkeypatch, tmp_path)
+    assert code == 0 and "trial" not in text
+
+    monkeypatch.setitem(trust.FIGURES, "old_ticks", reaching("2"))
+    capsys.readouterr()
+    for trial in (("--seconds", "2400"), ("--quick",)):
+        code, found, again = run(trust, monkeypatch, tmp_path, *trial)
+        said = capsys.readouterr()
+        assert code == 1 and again == text
+        assert found["figures"]["old_ticks"]["rows"][0]["reached"] == "1"
+        assert "not recorded: old_ticks: this was a trial" in said.err
+        assert "| 2 |" in said.out
+
+
+def test_what_is_missing_does_not_replace_a_figure(trust, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(trust, "FIGURES", {"good": good})
+    _, _, text = run(trust, monkeypatch, tmp_path)
+    monkeypatch.setitem(trust.FIGURES, "good", raising(trust.Missing("a daemon")))
+    code, _, again = run(trust, monkeypatch, tmp_path)
+    assert code == 1 and again == text
+    assert "missing: a daemon; the recorded figure stays" in capsys.readouterr().err
+
+
+def test_old_ticks_are_an_hour_old_unless_asked_otherwise(trust, monkeypatch, tmp_path):
+    asked = []
+
+    def figure(_quick):
+        asked.append(trust.trust_daemon.old_ticks_sec)
+        return good(_quick)
+
+    monkeypatch.setattr(trust, "FIGURES", {"old_ticks": figure})
+    run(trust, monkeypatch, tmp_path, "--seconds", "5")
+    run(trust, monkeypatch, tmp_path)
+    assert asked == [5, 3600]
+
+
+@pytest.mark.parametrize(
+    "arguments, is_recorded", [(("--quick",), False), (("--only", "good"), True)]
+)
+def test_a_quick_run_does_not_touch_the_record(
+    trust, monkeypatch, tmp_path, capsys, arguments, is_recorded
+):
     monkeypatch.setattr(trust, "FIGURES", {"good": good})
     monkeypatch.setattr(trust.record, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(sys, "argv", ["trust.py", *arguments])
     with pytest.raises(SystemExit):
         trust.main()
     assert "| good" in capsys.readouterr().out
-    assert not (tmp_path / "results").exists()
-    monkeypatch.setattr(sys, "argv", ["trust.py"])
-    with pytest.raises(SystemExit):
-        trust.main()
-    assert (tmp_path / "results/trust.md").exists()
+    assert (tmp_path / "results/trust.md").exists() == is_recorded
 
 
 def test_a_table_names_machine_and_commit(trust, monkeypatch, tmp_path):
     monkeypatch.setattr(trust, "FIGURES", {"good": good})
-    monkeypatch.setattr(trust.record, "commit", lambda: "0123456789ab-dirty")
+    commits = iter(["0123456789ab", "another: asked while the run goes on"])
+    monkeypatch.setattr(trust.record, "commit", lambda: next(commits))
     _, found, text = run(trust, monkeypatch, tmp_path)
     head = text.splitlines()[0]
-    assert head.endswith("commit 0123456789ab-dirty.")
-    assert head.startswith(f"{found['machine']['processor']}, ")
+    assert head.endswith("commit 0123456789ab.")
+    assert head.startswith(f"{found['figures']['good']['machine']['processor']}, ")
+
+
+def test_the_kept_record_is_understood(trust):
+    text = (ROOT / "bench/results/trust.md").read_text(encoding="utf-8")
+    table = trust.trust_record.Table(text)
+    assert table.headings and set(table.parts) == set(trust.FIGURES)
+    assert table.lines(trust.FIGURES) == text.splitlines()
+
+
+def test_written_tables_do_not_make_a_tree_dirty(trust, tmp_path):
+    def git(*arguments):
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", tmp_path, *arguments]
+        subprocess.run(command, check=True, capture_output=True)
+
+    try:
+        git("init")
+    except FileNotFoundError:
+        pytest.skip("no git")
+    files = [tmp_path / "bench/results/trust.md", tmp_path / "bench/trust.py"]
+    files[0].parent.mkdir(parents=True)
+    for file in files:
+        file.write_text("1")
+    git("add", ".")
+    git("commit", "-m", "files: add")
+    commit = trust.record.commit(tmp_path)
+    assert len(commit) == 12
+    files[0].write_text("2")
+    assert trust.record.commit(tmp_path) == commit
+    files[1].write_text("2")
+    assert trust.record.commit(tmp_path) == f"{commit}-dirty"
 
 
 def test_only_tables_are_kept():
@@ -107,7 +211,7 @@ def test_only_tables_are_kept():
 def test_a_quick_run_is_marked_as_none_for_the_record(trust, monkeypatch, tmp_path):
     monkeypatch.setattr(trust, "FIGURES", {"good": good})
     _, found, text = run(trust, monkeypatch, tmp_path, "--quick")
-    assert found["figures"]["good"]["quick"]
+    assert found["figures"]["good"]["trial"]
     assert "not for the record" in text and "yes" not in text
 
 
