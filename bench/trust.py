@@ -17,6 +17,7 @@ from pathlib import Path
 
 import record
 import trust_daemon
+import trust_errors
 import trust_reads
 import trust_record
 from trust_stand import Failed, Missing, row, say
@@ -28,6 +29,7 @@ FIGURES = {
     "mapped_reads": trust_reads.mapped_reads,
     "attached_reads": trust_reads.attached_reads,
     "first_reading": trust_reads.first_reading,
+    "errors": trust_errors.errors,
     "daemon_resources": trust_daemon.daemon_resources,
     "start_synchronized": trust_daemon.start_synchronized,
     "old_ticks": trust_daemon.old_ticks,

@@ -262,5 +262,61 @@ def test_without_chrony_the_truth_is_missing(trust, monkeypatch):
 
 
 def test_every_figure_of_the_table_has_a_function(trust):
-    assert len(trust.FIGURES) == 10
+    assert len(trust.FIGURES) == 11
     assert all(figure.__name__ == name for name, figure in trust.FIGURES.items())
+
+
+def reading(error_ns, bracket_ns=10, maxerror_ns=1000, esterror_ns=5, status="SYNCHRONIZED"):
+    return {
+        "error_ns": error_ns,
+        "bracket_ns": bracket_ns,
+        "maxerror_ns": maxerror_ns,
+        "esterror_ns": esterror_ns,
+        "status": status,
+    }
+
+
+def test_readings_within_an_error_are_counted_less_half_the_bracket(trust):
+    quiet = [reading(0)] * 996 + [reading(5), reading(-15)]
+    trials = [[*quiet, reading(16), reading(-16)], [*quiet, reading(15), reading(1011)]]
+    rows = trust.trust_errors.rows("a clock", trials, trust.trust_errors.FULL)
+    width, estimate, bound_width, bound = rows
+    assert [row["met"] for row in rows] == [True, False, None, False]
+    assert (estimate["readings"], estimate["within"], estimate["within_raw"]) == (
+        2000,
+        [998, 999],
+        1994,
+    )
+    assert estimate["reached"] == (
+        "99.85 %: 1,997 of 2,000, worst of 2 trials of 300 s 99.80 %; nothing taken off (half a "
+        "bracket is 10 ns): 1,994"
+    )
+    assert (bound["within"], bound["within_raw"], bound["must"]) == ([1000, 999], 1999, "all")
+    assert (width["must"], bound_width["must"]) == ("p50 ≤ 20 ns", "")
+    assert estimate["readings_of_trials"] == [1000, 1000]
+    assert estimate["statuses"] == {"SYNCHRONIZED": 2000}
+
+
+def test_the_goal_of_coverage_is_met_exactly(trust):
+    def met(outside):
+        readings = [reading(0)] * (1000 - outside) + [reading(100)] * outside
+        return trust.trust_errors.rows("a clock", [readings], trust.trust_errors.FULL)[1]["met"]
+
+    assert met(1) and not met(2)
+
+
+def test_widths_are_percentiles_of_what_the_clock_told(trust):
+    readings = [reading(0, esterror_ns=one, maxerror_ns=100 * one) for one in range(1, 1001)]
+    est, _, most, _ = trust.trust_errors.rows("a clock", [readings], trust.trust_errors.FULL)
+    assert (est["p50_ns"], est["p99_ns"], est["max_ns"]) == (500, 990, 1000)
+    assert est["reached"] == "500 / 990 / 1,000 ns" and not est["met"]
+    assert (most["p50_ns"], most["max_ns"], most["met"]) == (50_000, 100_000, None)
+
+
+def test_almost_all_is_not_rounded_to_all(trust):
+    share = trust.trust_errors.share
+    assert (share(99_999, 100_000), share(5, 5), share(999, 1000)) == (
+        "99.99 %",
+        "100.00 %",
+        "99.90 %",
+    )
