@@ -17,11 +17,34 @@
 #include "timeline/record.h"
 
 #define SEGMENT_BYTES_MAX (64 * RECORD_SIZE)
+#define SEGMENTS 2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[] = "/tmp/timebase-fuzz-XXXXXX";
 static uint8_t bytes[SEGMENT_BYTES_MAX];
+
+static void name_segment(char *path, size_t size, unsigned number)
+{
+    snprintf(path, size, "%s/%08u.tbl", folder, number);
+}
+
+/* At exit: libFuzzer never returns. After an abort() the folder stays, with what was read. */
+static void remove_folder(void)
+{
+    for (unsigned number = 1; number <= SEGMENTS; number++) {
+        char path[64];
+        name_segment(path, sizeof(path), number);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static void make_folder(void)
+{
+    if (mkdtemp(folder) == NULL || atexit(remove_folder) != 0)
+        abort();
+}
 
 static void write_segment(unsigned number, const uint8_t *data, size_t size, uint8_t seals)
 {
@@ -35,7 +58,7 @@ static void write_segment(unsigned number, const uint8_t *data, size_t size, uin
         if (i == 0 || seals & 1u << i / RECORD_SIZE % 8)
             record_seal(bytes + i, &head);
     }
-    snprintf(path, sizeof(path), "%s/%08u.tbl", folder, number);
+    name_segment(path, sizeof(path), number);
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_NOFOLLOW, 0600);
     if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
         abort();
@@ -65,8 +88,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static int is_made;
     uint64_t ticks = 0;
-    if (!is_made && mkdtemp(folder) == NULL)
-        abort();
+    if (!is_made)
+        make_folder();
     is_made = 1;
     if (size < 10)
         return 0;
