@@ -46,9 +46,11 @@ def call(*command):
 
 
 def files_below(top):
+    """Names above `top` do not count: the checkout, or the copy, may lie in a folder `mutants`."""
     if top.is_file():
         return [top]
-    return [p for p in top.rglob("*") if p.is_file() and not LEFT_OUT & set(p.parts)]
+    files = [path for path in top.rglob("*") if path.is_file()]
+    return [path for path in files if not LEFT_OUT & set(path.relative_to(top).parts)]
 
 
 class Copy:
