@@ -44,7 +44,8 @@ enum timebase_bench_before {
     TIMEBASE_BENCH_WALK = 1,             /* walk over data and code: first and second level cold */
     TIMEBASE_BENCH_TOUCH_INSTRUMENT = 2, /* then a fine reading, so that it is warm again */
     TIMEBASE_BENCH_TOUCH_EVENT = 4,      /* then a call of the event's function, likewise */
-    TIMEBASE_BENCH_FLUSH_EVENT = 8,      /* flush the function's line from all caches */
+    TIMEBASE_BENCH_FLUSH_EVENT = 8,      /* flush the function's line from the core's caches and
+                                          * those it shares: x86-64 and 64-bit Arm only */
 };
 
 /* What the core does before a block. */

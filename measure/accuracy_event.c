@@ -16,8 +16,8 @@ void bench_event_expect(struct bench_event *event, const struct timebase_waiter 
 }
 
 /*
- * The section's alignment and the filler behind it keep this alone on its cache line, so that
- * flushing it makes nothing else cold.
+ * The section's alignment and the filler behind it keep this alone on its cache line, if that has 64
+ * bytes. So flushing it makes nothing else cold.
  */
 __attribute__((noinline, aligned(64), section(".text.bench_event"))) void bench_event_take(
     void *context)
@@ -48,6 +48,11 @@ static void flush(const void *line)
 }
 #elif defined(__aarch64__)
 #define CAN_FLUSH TIMEBASE_BENCH_FLUSH_EVENT
+/*
+ * DC CIVAC takes the line out of data and unified caches, up to where all observers see the same
+ * memory; a cache of the whole system behind that may keep it. IC IVAU takes the instruction
+ * caches' copy.
+ */
 static void flush(const void *line)
 {
     __asm__ __volatile__("dc civac, %0\n\tdsb sy\n\tic ivau, %0\n\tdsb sy\n\tisb"

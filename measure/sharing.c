@@ -33,8 +33,9 @@ static void read_some(const timebase_clock *clock, int64_t *own, const int64_t *
 }
 
 /*
- * CLOCK_REALTIME was read as `kernel` between the two instants. If the first has status UNKNOWN or
- * UNRELIABLE, the clock promises nothing, and nothing is judged.
+ * Reads CLOCK_REALTIME between two instants, and judges whether it can lie within the bounds of
+ * both. If the first instant has status UNKNOWN or UNRELIABLE, the clock promises nothing, and
+ * nothing is judged; the status of the second is not looked at.
  */
 static void check(const timebase_clock *clock, struct timebase_bench_sharing *out)
 {

@@ -58,8 +58,9 @@ struct timebase_elapsed {
 };
 
 /*
- * Learn the overhead: 16 laps to warm up, then 1,001 empty ones, and as many with a lap inside.
- * About 0.2 ms, plus up to 1 ms if the clock is new; 8 KiB of stack, so not for signal handlers.
+ * Learn the overhead: 1,001 empty laps, then 1,001 with a lap inside; 16 laps before each of the
+ * two warm it up. About 0.2 ms, plus up to 1 ms if the clock is new; 8 KiB of stack, so not for
+ * signal handlers.
  * Returns 0, or TIMEBASE_E_INVALID if an argument is null.
  */
 TIMEBASE_API int timebase_stopwatch_calibrate(struct timebase_stopwatch *watch,

@@ -105,7 +105,8 @@ TIMEBASE_API void timebase_timeline_close(timebase_timeline *timeline);
  *     TIMEBASE_E_TOO_EARLY  before the first line that is kept
  *     TIMEBASE_E_TOO_LATE   after the last line of the boot could have been replaced
  *     TIMEBASE_E_GAP        in a gap: timebase_timeline_gaps() has the reason
- *     TIMEBASE_E_AMBIGUOUS  several boots, or a counter that went back, showed it: say which boot
+ *     TIMEBASE_E_AMBIGUOUS  several boots showed it, or the newest may yet: say which boot. If the
+ *                           boot is named, its counter went back and showed it twice
  *     TIMEBASE_E_NO_BOOT    nothing is known of this boot, or of any
  *     TIMEBASE_E_INVALID, TIMEBASE_E_RESOURCE
  */

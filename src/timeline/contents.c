@@ -30,7 +30,10 @@ static void look_again(timebase_timeline *timeline)
     if (!index_is_outdated(&timeline->index, timeline->folder))
         return;
     lookup_forget(timeline);
-    /* If it fails, what can still be read of the old pieces is listed. */
+    /*
+     * If the folder cannot be listed, the index stays as it was. If a segment cannot be read, or
+     * there is no memory, the index is empty, and so is the answer.
+     */
     index_update(&timeline->index, timeline->folder);
 }
 
