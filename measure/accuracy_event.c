@@ -16,8 +16,8 @@ void bench_event_expect(struct bench_event *event, const struct timebase_waiter 
 }
 
 /*
- * The section's alignment and the filler behind it keep this alone on its cache line, if that has 64
- * bytes. So flushing it makes nothing else cold.
+ * The section's alignment and the filler behind it keep this alone on its cache line, if a line has
+ * 64 bytes. So flushing it makes nothing else cold.
  */
 __attribute__((noinline, aligned(64), section(".text.bench_event"))) void bench_event_take(
     void *context)

@@ -38,7 +38,8 @@ void admission_check_utilisation(struct admission *admission);
 /* Each unit by itself can end within its deadline. */
 void admission_check_deadlines(struct admission *admission);
 
-/* And so it does if it has to wait for others: the whole pattern is run through. */
+/* Each unit also ends within its deadline if it has to wait for others. Runs through the whole
+ * pattern. */
 void admission_check_order(struct admission *admission);
 
 /* What this machine can wait for. */

@@ -2,11 +2,12 @@
 /*
  * Deadlines: is each unit done in time, if each runs as long as it may?
  *
- * Units run in the order of their ready times, whatever they take. So if one takes less, none ends
- * later, and the worst case is that each takes its WCET. If all units are endless and U <= 1, the
- * work left over at the end of a hyperperiod H no longer grows after the first whole one. So the
- * pattern of [first, first + 2 H), where all units have begun by `first`, repeats for ever. A unit
- * that has an end is run through up to its end.
+ * Units run in the order of their ready times, however long each runs. If one runs for less than
+ * its WCET, no other unit ends later. So the worst case is that each runs for its WCET. If all
+ * units are endless and the utilisation is at most 1, the work left over at the end of a
+ * hyperperiod H does not grow after the first whole one. So the pattern of [first, first + 2 H),
+ * where all units have begun by `first`, repeats for ever. A unit that has an end is checked up to
+ * its end.
  */
 #include "admission.h"
 #include "queue.h"
@@ -44,7 +45,7 @@ static int64_t horizon(const struct admission *admission)
     return __builtin_add_overflow(first_ns, 2 * hyperperiod_ns, &end_ns) ? INT64_MAX : end_ns;
 }
 
-/* Of each unit one miss is reported. */
+/* Only the first miss of each unit is reported. */
 struct told {
     bool unit[TIMEBASE_CALENDAR_UNITS];
 };

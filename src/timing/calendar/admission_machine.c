@@ -12,8 +12,8 @@
 
 /* Counting, logging and choosing the next unit: below 1 us on the machines tried. */
 #define BOOKS_NS 2000
-/* timer_settime() twice: half a us each, or 6 where it has to set the timer's hardware (EPYC
- * guest). */
+/* timer_settime() is called twice. Each call takes half a us, or 6 us where it has to set the
+ * timer's hardware (EPYC guest). */
 #define TIMEOUT_NS 10000
 
 /* The first place at which less than need_ns lie between other units' ends and this one. */
@@ -74,7 +74,7 @@ static void check_sleep(struct admission *admission, uint32_t unit, int64_t marg
                     admission_unit(admission, place.other)->name);
 }
 
-/* Rounded up, and nothing senseless if the waiter knows nothing. */
+/* Rounded up; 0 if the waiter has not learnt this time, or it is absurdly long. */
 static int64_t whole_ns(double ns)
 {
     return ns > 0 && ns < 1e9 ? (int64_t)ns + 1 : 0;

@@ -45,7 +45,8 @@ static bool check_pair(struct admission *admission, uint32_t i, uint32_t j)
     struct refusal_place place = {j, i, 0};
     if (!overlap_first(a, b, &place.at_ns))
         return false;
-    /* Named first is the one that would have to wait: of two ready at once, the later declared. */
+    /* The unit that would have to wait is named first. Of two that are ready at once, it is the one
+     * that was declared later. */
     bool b_begins = place.at_ns >= b->ready_ns && (place.at_ns - b->ready_ns) % b->period_ns == 0;
     if (!b_begins) {
         place.unit = i;

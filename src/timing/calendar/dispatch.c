@@ -71,7 +71,7 @@ static int run_one(const struct dispatch *dispatch, struct timebase_release *rel
     int error = dispatch->machine->call(dispatch->context, unit, release->target_ns, &outcome);
     if (error < 0)
         return error;
-    /* Errors of ns and of hours alike fit; rounded to the nearest ns. */
+    /* Rounded to the nearest ns. An int64_t holds errors of hours, too. */
     double half = outcome.error_ns < 0 ? -0.5 : 0.5;
     int64_t end_after_ns = (int64_t)(outcome.error_ns + half) + outcome.ran_ns;
     release->outcome = judge(&dispatch->patterns[release->unit], &outcome, end_after_ns);

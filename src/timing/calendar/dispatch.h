@@ -8,9 +8,10 @@
 
 #include "pattern.h"
 
-/* The stop flag is read at least so often ... */
+/* The dispatcher reads the stop flag at least this often ... */
 #define DISPATCH_SLICE_NS 50000000
-/* ... until a release is so near; the rest is left to its wait, which sleeps and learns from it. */
+/* ... until this long before a release. Then the release's wait sleeps, and learns from the sleep.
+ */
 #define DISPATCH_HANDOVER_NS 30000000
 
 /* What became of one call. */

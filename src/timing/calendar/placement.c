@@ -94,9 +94,9 @@ static int64_t room_behind(const struct placement *placement, const struct teeth
 
 /*
  * Chooses a start that leaves the fewest units on the teeth. At the earliest such start some unit
- * begins right behind a tooth, so only those starts are tried; of equally good ones the first is
- * taken. The calendar is then moved into the middle of the room behind it, as wake-ups come before
- * beginnings.
+ * begins right behind a tooth. So only starts of this kind are tried; of equally good ones the
+ * first is taken. The calendar is then moved to the middle of the room behind that start, because a
+ * unit's wake-up comes before its beginning and should be off the teeth as well.
  */
 static void choose_start(struct placement *placement, const struct teeth *teeth,
                          const struct timebase_calendar *calendar)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue: which release comes next. In the order of their ready times; of equal ones the unit that
- * was declared first. Each unit is in it once, with its next release.
+ * queue: which release comes next. Releases come in the order of their ready times. Of releases
+ * that are ready at once, that of the unit declared first comes first. The queue holds each unit
+ * once, with its next release.
  */
 #ifndef CALENDAR_QUEUE_H
 #define CALENDAR_QUEUE_H

@@ -61,8 +61,9 @@ static int call_freely(const struct real_machine *machine, const struct timebase
 }
 
 /*
- * The timer is set before the last approach, which the system call would spoil. A sleep comes
- * before that: afterwards it is known whether it lasted too long.
+ * The timer is set before the last approach, because the system call would spoil the approach. The
+ * sleep comes before the timer is set: then a sleep that lasts too long takes nothing from the
+ * unit's time.
  */
 static int call_with_timeout(const struct real_machine *machine, const struct timebase_unit *unit,
                              int64_t target_ns, struct dispatch_outcome *outcome)
@@ -106,7 +107,7 @@ static void nothing(void *argument)
     (void)argument;
 }
 
-/* Of an undisturbed wait: the shortest. */
+/* An undisturbed wait has the shortest tail, so the shortest of several is taken. */
 static int learn_tail(struct real_machine *machine)
 {
     uint64_t shortest = UINT64_MAX;

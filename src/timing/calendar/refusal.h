@@ -22,7 +22,7 @@ struct refusal_place {
     int64_t at_ns;
 };
 
-/* One more. Nothing is formatted if it is only counted. */
+/* Add a problem. If there is no room to store it, it is only counted, and no text is made. */
 void refusal_fault(struct refusal_list *list, int kind, struct refusal_place place,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void refusal_warning(struct refusal_list *list, int kind, struct refusal_place place,

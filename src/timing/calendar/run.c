@@ -3,7 +3,8 @@
 #include "admit.h"
 #include "real_machine.h"
 
-/* From the call to the start, if that is free: for the first wait to sleep and prepare in. */
+/* From the call to the start, if the caller gave no start: time for the first wait to sleep and to
+ * prepare. */
 #define LEAD_NS 1000000
 
 static bool has_timeouts(const struct timebase_calendar *calendar)

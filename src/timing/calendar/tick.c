@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For each period that kernels use, gaps are folded onto it: each falls at a phase. The tick's all
- * fall into one narrow window, and nearly every period has one there. Other gaps fall into every
- * window alike. So the test compares how many periods have a gap in the best window with what
- * chance would give. Gaps of other causes, even if they are many more than the tick's, do not hide
- * it, and alone they make no comb.
+ * Gaps are taken modulo each period that kernels use, so each gap has a phase. The gaps of the tick
+ * all fall into one narrow window of phases, and nearly every period has one there. Gaps of other
+ * causes fall into all windows alike. So the test compares how many periods have a gap in the best
+ * window with what chance would give. Many gaps of other causes do not hide the tick, and alone
+ * they make no comb.
  *
- * A tick of 4 ms folds onto 2 ms and 8 ms too: with 2 ms every other period is empty, with 8 ms
- * half of the gaps are outside of the window. The product of both shares is greatest for the right
- * period.
+ * A tick of 4 ms shows with 2 ms and with 8 ms too. But with 2 ms every other period has no gap in
+ * the window, and with 8 ms half of the gaps are outside of the window. The product of both shares
+ * is greatest for the right period.
  */
 #include "tick.h"
 
@@ -16,11 +16,11 @@
 
 #include "tick_candidate.h"
 
-/* So far apart the begins of one tick's gaps may lie. */
+/* The begins of the tick's gaps are no further apart than this. */
 #define SCATTER_NS 70000
 #define TEETH_MIN 5
 #define COVERAGE_MIN 0.5
-/* Of any window of any candidate passing by chance. */
+/* The highest chance at which noise may pass as a tick, over all windows of all candidates. */
 #define CHANCE_MAX 1e-5
 
 /* CONFIG_HZ of Linux: x86, Arm and others; MIPS; Arm's old boards; Alpha. */
@@ -90,8 +90,9 @@ static int collect(const struct tick_candidate *candidate, int64_t first_ns, int
 }
 
 /*
- * The tick begins within SCATTER_NS of itself, wherever that lies in a window that may be much
- * wider. Its length is the median of theirs: preemptions begin with a tick, too, and last long.
+ * The begins of the tick's gaps lie within SCATTER_NS of each other, somewhere in a window that may
+ * be much wider. The comb's length is the median of the gaps' lengths, because a preemption also
+ * begins with a tick, and lasts long.
  */
 static void measure(const struct tick_candidate *candidate, struct timebase_tick_comb *out)
 {

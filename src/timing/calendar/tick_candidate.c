@@ -4,8 +4,9 @@
 #include <stdbool.h>
 
 #define BINS 128
-/* A window is as wide as ticks scatter (of a virtual machine some +/- 30 us), in whole bins and one
- * more, so that what lies across two bins is whole in some window; and at most an eighth. */
+/* A window is as wide as ticks scatter (in a virtual machine by some +/- 30 us), in whole bins, and
+ * one bin more, so that some window holds all of what lies across two bins. It is at most an eighth
+ * of the period. */
 #define SCATTER_NS 70000
 #define WINDOW_BINS_MAX (BINS / 8)
 

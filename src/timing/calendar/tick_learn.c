@@ -8,7 +8,7 @@
 
 #define WATCH_MIN_NS 10000000
 #define WATCH_MAX_NS 10000000000
-/* The shortest gap that may be a tick: ten times the usual poll and this. */
+/* The shortest gap that may be a tick: ten times as long as the usual poll, and this much more. */
 #define GAP_MIN_NS 500
 #define USUAL_POLLS 256
 /* Between looks at the clock, which may take some us of its own and so is no gap. */

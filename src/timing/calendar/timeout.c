@@ -29,8 +29,9 @@ static void set_timer(struct timeout *timeout, int flags, int64_t ns)
 }
 
 /*
- * Are signals blocked that are not blocked in the run? Then the unit, or another signal's handler
- * that interrupted it, must not be left. The kernel has only 64 bits of the set.
+ * Are signals blocked that are not blocked in the run? Then the unit has blocked them, or another
+ * signal's handler has interrupted it, and a jump out of either may do harm. The kernel fills only
+ * 64 bits of the set.
  */
 static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
 {
@@ -40,7 +41,7 @@ static bool is_in_the_midst(const struct timeout *timeout, const sigset_t *mask)
     return false;
 }
 
-/* A thread that renews a clock's lines has all signals blocked: the handler never interrupts it. */
+/* After RETRIES delays the jump is made all the same. */
 static bool is_harmful(struct timeout *timeout, const sigset_t *mask)
 {
     return is_in_the_midst(timeout, mask) && timeout->retries-- > 0;
@@ -67,8 +68,8 @@ void timeout_handle(int number, siginfo_t *info, void *context)
 }
 
 /*
- * The handler was left with its own signal blocked, and the unit may have blocked others. If it was
- * only rehearsed, it is still to be run, and that needs the timer.
+ * The jump has left the handler with its own signal blocked, and the unit may have blocked others.
+ * If the unit was only rehearsed, it is still to be run, and needs the timer again.
  */
 static void recover(struct timeout *timeout)
 {

@@ -18,9 +18,9 @@
  * The same thread sets RUNNING after setjmp and takes it back before it leaves that frame, so the
  * handler never jumps into a frame that is gone.
  *
- * The handler does not jump at once out of another signal's handler (whose signal is blocked then).
- * Nor does it jump while the lines of the default clock are renewed: if this unit renews them, the
- * clock would stay locked. It tries again a little later.
+ * The handler does not jump at once out of another signal's handler, whose signal is blocked then:
+ * it tries again a little later. A thread that renews the lines of a clock has all signals blocked,
+ * so the handler never interrupts it, and no clock stays locked.
  */
 #ifndef CALENDAR_TIMEOUT_H
 #define CALENDAR_TIMEOUT_H
@@ -37,7 +37,7 @@ struct timeout {
     sigjmp_buf landing;
     volatile sig_atomic_t state;      /* enum timeout_state */
     volatile sig_atomic_t is_stopped; /* the latest call was */
-    int retries;                      /* that the handler may still put it off by */
+    int retries;                      /* how often the handler may still put the jump off */
     int64_t limit_ns;                 /* of the present unit */
     void (*action)(void *);
     void *argument;
@@ -60,7 +60,7 @@ void timeout_arm(struct timeout *timeout, int64_t at_ns, int64_t limit_ns);
 /* The function for the wait: timeout->action(timeout->argument), stopped when it is time. */
 void timeout_call(void *timeout);
 
-/* The signal's handler; for those who install it. */
+/* The signal's handler; timeout_open.c installs it. */
 void timeout_handle(int number, siginfo_t *info, void *context);
 
 /* After this no signal comes. True if the call was stopped. */

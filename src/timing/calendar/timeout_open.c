@@ -29,7 +29,8 @@ static struct {
     struct sigaction before;
 } held;
 
-/* Also from a thread that was cancelled or killed in its run. */
+/* Takes the ownership also from a thread that was cancelled or killed in its run, and gives back
+ * what that thread held. */
 static bool take_ownership(void)
 {
     uint32_t me = owner_self(), before = __atomic_load_n(&owner, __ATOMIC_RELAXED);
@@ -38,7 +39,8 @@ static bool take_ownership(void)
                                      __ATOMIC_RELAXED))
         return false;
     if (held.number != 0) {
-        /* A copy has the handler, but no timer of that number, or one of its own. */
+        /* A forked child has inherited the handler but not the timer; a timer of that number is
+         * its own. */
         if (owner_shares_memory(before, me))
             timer_delete(held.timer);
         sigaction(held.number, &held.before, NULL);
@@ -87,7 +89,8 @@ static bool try_signal(struct timeout *timeout, int number)
     return false;
 }
 
-/* From the far end: programs count from SIGRTMIN. Emulators keep some for themselves. */
+/* Begins with the highest number, because programs take signals from SIGRTMIN on. Emulators keep
+ * some for themselves. */
 static bool choose_signal(struct timeout *timeout)
 {
     for (int number = SIGRTMAX; number >= SIGRTMIN; number--)
@@ -106,7 +109,8 @@ static void let_through(struct timeout *timeout)
     sigdelset(&timeout->mask, timeout->signal_number);
 }
 
-/* The signal's default is to kill the process: what is pending has to go before that is back. */
+/* The default action of the signal ends the process. So pending signals are taken away before the
+ * default action is set again. */
 static void drop_pending(const struct timeout *timeout)
 {
     const struct timespec at_once = {0, 0};

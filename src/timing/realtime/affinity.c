@@ -60,7 +60,7 @@ static bool is_missing(int cpu)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* The kernel says EINVAL whatever is wrong with the CPU. */
+/* The kernel answers EINVAL both for a CPU that is missing and for one that is not allowed. */
 static int name_refusal(int cpu, int error)
 {
     if (error != EINVAL || access(FOLDER, F_OK) != 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The process' memory, locked: present and future pages. The lock belongs to the process, so the
+ * Locks the process' memory: present and future pages. The lock belongs to the process, so the
  * requests of its threads are counted, and the last release unlocks. If something was locked before
  * the first request, nothing is unlocked: the kernel cannot unlock our part alone.
  *
- * A request that comes while the last holder unlocks may take that lock for an earlier one: then
- * memory stays locked until the process ends. Memory is never unlocked while somebody holds it.
+ * A request that comes while the last holder unlocks may find memory still locked, and take this
+ * for a lock from before: then memory stays locked until the process ends. Memory is never unlocked
+ * for longer than a moment while somebody holds the lock.
  */
 #include <errno.h>
 #include <fcntl.h>

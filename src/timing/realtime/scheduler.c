@@ -59,7 +59,8 @@ static int release(struct timebase_realtime *rt)
     return error;
 }
 
-/* The kernel made it SCHED_OTHER with nice value 0. Linux' nice values are the threads'. */
+/* The kernel made the child SCHED_OTHER with nice value 0. On Linux each thread has a nice value of
+ * its own. */
 static void disinherit(struct timebase_realtime *rt)
 {
     if (sched_getscheduler(0) == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == 0) {

@@ -27,8 +27,8 @@ extern const struct setting setting_cpu_latency;
 extern const struct setting setting_scheduler;
 
 /*
- * The thread's timer slack. Since Linux 6.12 a real-time thread has none, and returns from
- * SCHED_FIFO with the default instead of its own: so the scheduler's driver keeps it as well.
+ * The thread's timer slack. Since Linux 6.12 a real-time thread has none, and gets the default
+ * slack, not its own, when it leaves SCHED_FIFO. So the scheduler's driver saves the slack as well.
  */
 int timer_slack_save(struct timebase_realtime *rt);
 int timer_slack_restore(const struct timebase_realtime *rt);
