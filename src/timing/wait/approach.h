@@ -26,22 +26,22 @@ enum {
     APPROACH_POLLS = 2,         /* what asks approach_from() to poll */
 };
 
-/* For approaches, it changes rax, rdx, rdi and flags only. */
+/* An approach relies on it to change rax, rdx, rdi and the flags only. */
 typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
 
 /*
- * The code of a wait in a hurry lies together: after a pause each page of it costs a translation
- * that a virtual machine looks up twice, and each line comes from memory.
+ * The code of a wait in a hurry lies together. After a pause each page of it costs the look-up of a
+ * translation, which a virtual machine does twice, and each cache line comes from memory.
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
 
 struct approach {
-    uint64_t target_ticks; /* where the event should fall, but for what fixed_cycles allows for */
+    uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
     uint64_t leave_ticks;  /* poll until here */
     uint64_t not_before_ticks; /* the event waits until the counter reads this */
     float cycles_per_tick;
     float fixed_cycles; /* first reading of the sample to the event, without the run */
-    float step_ticks;   /* of the counter: how far the sample's lower ends may be apart */
+    float step_ticks;   /* the counter's step: the sample's lower ends are no further apart */
     float slack_ticks; /* the sample's middle is at most half of this above its highest lower end */
     approach_readings *sample; /* takes the sample's readings, the last ones of a fine reading */
     void (*event)(void *);

@@ -2,10 +2,11 @@
 /*
  * How 64-bit Arm enters a run of instructions, and an event: see approach_single.c.
  *
- * By return: the address that BL left in x30 is overwritten. RET pops the return predictor, which
- * knows the address behind BL, so it is always predicted wrongly (Arm ARM C6.2, BL and RET:
+ * By return: the address that BL left in x30 is overwritten. The return predictor takes RET for a
+ * return to the address behind BL, so RET is always predicted wrongly (Arm ARM C6.2, BL and RET:
  * "provides a hint that this is a subroutine call", "... return"). The event is entered by a RET
- * too, of a function of one instruction: predicted to go back to a caller, and it never does.
+ * too, in a function of one instruction. This RET is predicted to go back to the caller, and never
+ * does.
  *
  * With a guarded control stack RET compares x30 with it and raises an exception if they differ
  * (FEAT_GCS). CHKFEAT tells: it clears bit 0 of x16 where the stack is in force, and is a NOP on
@@ -83,7 +84,7 @@ static inline int approach_stack_is_guarded(void)
     return x16 == 0;
 }
 
-/* All before has been done when this is. */
+/* When this instruction is done, all before it are. */
 static inline void approach_settle(uintptr_t chain)
 {
     __asm__ __volatile__("isb" : : "r"(chain) : "memory");

@@ -7,10 +7,11 @@
  * jumps", table of return-address stack hints), always wrongly. The event is entered by a JALR
  * from t0, the other link register: that is predicted to go back to a caller, and it never does.
  *
- * A shadow stack does not mind: it is compared by an instruction of its own, SSPOPCHK, and there
- * is none here (Zicfiss). Nor do landing pads: jumps from ra and t0 need none (Zicfilp).
+ * A shadow stack allows this: only the instruction SSPOPCHK compares it, and there is none here
+ * (Zicfiss). Landing pads allow it too: jumps from ra and t0 need none (Zicfilp).
  *
- * Links are of four bytes, as everywhere: compressed ones of two would not fit the addresses.
+ * Links have four bytes, as on the other processors. Compressed ones have two, and the addresses
+ * would be wrong.
  */
 #ifndef WAIT_APPROACH_RISCV_H
 #define WAIT_APPROACH_RISCV_H

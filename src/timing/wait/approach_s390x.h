@@ -2,9 +2,9 @@
 /*
  * How s390x enters a run of instructions: see approach_single.c.
  *
- * By a jump: BR. There is no instruction for returns, so there is no stack of predictions to
- * mislead; where a branch goes is told from where it went. With more than 200 lengths of run it is
- * predicted rightly now and then, and the wait ends some 20 cycles early.
+ * By a jump: BR. There is no instruction for returns, so there is no return predictor to mislead:
+ * the processor predicts a branch by where it went before. With more than 200 lengths of run the
+ * prediction is right now and then, and that wait ends some 20 cycles early.
  */
 #ifndef WAIT_APPROACH_S390X_H
 #define WAIT_APPROACH_S390X_H

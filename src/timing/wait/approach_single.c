@@ -16,8 +16,8 @@
  * after the stamp. A processor whose counter reading is serialising (stck) does not begin it
  * before; others may begin it a few instructions ahead, always the same number.
  *
- * The way into the run is not hidden, as it is on x86-64: C cannot arrange that. It takes the same
- * time each time, as far as the return is predicted wrongly each time.
+ * The way into the run is not hidden, as it is on x86-64, because C cannot arrange that. It takes
+ * the same time in each wait in which the return is predicted wrongly.
  *
  * Slow counters. The whole run is LONGEST_RUN cycles, some 80 ns. Where a tick is longer (24 MHz:
  * 42 ns, RISC-V's 1 or 10 MHz) the uncertainty of a sample of one reading is more than the run can

@@ -3,8 +3,8 @@
  * The last approach on x86-64: see approach.h for what it does.
  *
  * Why a hidden branch. The run is entered at a place known only a few cycles before, so the branch
- * there is predicted wrongly, or rightly by chance and then 20 cycles quicker. But it costs nothing
- * that anybody sees: the sample's last reading feeds two chains of instructions. One finds the
+ * there is predicted wrongly, or rightly by chance and then 20 cycles quicker. This difference does
+ * not show in the wait: the sample's last reading feeds two chains of instructions. One finds the
  * entry and goes there. The other, HIDDEN multiplications each of which needs the one before, takes
  * longer than that, wrong prediction included; and the run continues it. So the time from sample to
  * event is a sum of latencies, linear in the run's length, whatever the front end does meanwhile.

@@ -109,7 +109,8 @@ static double mean_return(struct waiter *waiter, int exact)
     return quantile_low_mean(errors, TRIALS);
 }
 
-/* Without a result as rehearsals do it, which follow it from here on. */
+/* Of a wait without a result: measured as rehearsals do, because rehearsals follow it from here on.
+ */
 static double mean_leave(struct waiter *waiter, int exact)
 {
     struct rehearsal_plan plan = {exact ? WAY_EXACT : WAY_PLAIN, 1};
@@ -144,7 +145,7 @@ static int late_calls(struct waiter *waiter)
 
 /*
  * The code between polling in C and the approach takes a tenth of this, but more on slow machines.
- * A thread that was held up says nothing about them.
+ * If the thread was held up, a late call says nothing about the machine, and is not counted.
  */
 static void find_lead(struct waiter *waiter)
 {
@@ -182,7 +183,8 @@ static double one_delay(const struct calibration_delay *delay)
     return after.ticks - before.ticks;
 }
 
-/* The same with nothing between them: a branch in the other would be predicted wrongly now and then. */
+/* The same with nothing between the readings. It is a function of its own, because a branch in
+ * one_delay() would be predicted wrongly now and then. */
 static double nothing(struct waiter *waiter)
 {
     struct timebase_waiter *public = public_of(waiter);
@@ -200,8 +202,8 @@ static double reach_ticks(const struct waiter *waiter)
 }
 
 /*
- * How much longer than asked for. Each beside nothing, as both have the rest of a fine reading in them,
- * which takes a fifth longer while another thread uses the core.
+ * How much longer a delay is than asked for. Each delay is measured beside nothing(): both contain
+ * the rest of a fine reading, which takes a fifth longer while another thread uses the core.
  */
 static double mean_excess(struct calibration_delay delay)
 {
@@ -228,8 +230,9 @@ static double mean_followed(struct calibration_delay delay)
 enum { SHORT_NS = 150, LONG_NS = 650 };
 
 /*
- * First with the cycle of the approaches; the difference of two delays then corrects it. Between plain
- * readings, which a neighbour on the core holds up less than it does fine ones.
+ * Begins with the cycle of the approaches; the difference of two delays then corrects it. The
+ * delays are measured by plain readings, which another thread on the core holds up less than fine
+ * ones.
  */
 static void find_instruction(struct waiter *waiter)
 {
@@ -243,9 +246,9 @@ static void find_instruction(struct waiter *waiter)
 }
 
 /*
- * What a delay by instructions takes beside them, and how much more its readings see. By the shorter
- * one: what is still wrong with the instruction's length counts least there, and delays that are
- * followed can mend it.
+ * What a delay by instructions takes besides the instructions, and how much more its readings see.
+ * Measured by the shorter delay, where an error of the instruction's length counts least. Delays
+ * that are followed mend that error later.
  */
 static void find_fixed(struct waiter *waiter)
 {
@@ -270,8 +273,8 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 }
 
 /*
- * From the call of a delay by a wait to the fine reading that it counts from, beyond what the call of a
- * reading takes.
+ * From the call of a delay by a wait to the fine reading that it counts from, less what the call of
+ * a reading takes.
  */
 static double one_way_in(struct waiter *waiter)
 {
@@ -285,8 +288,9 @@ static double one_way_in(struct waiter *waiter)
 }
 
 /*
- * How late a delay by a wait is. The wait itself ends in time, and is followed; so only the way to its
- * beginning counts. Waits without a result end with the reading behind them (mean_leave).
+ * How late a delay by a wait is. The wait itself ends in time, and rehearsals follow it; so only
+ * the way to its beginning counts. A wait without a result ends with the reading behind it
+ * (mean_leave()).
  */
 static void find_bias(struct waiter *waiter)
 {

@@ -5,8 +5,8 @@
 enum { SHORT_DELAY_NS = 1600 };
 
 /*
- * One in FOLLOWED of the delays without a result is tracked; only those are counted that take long
- * compared with two readings.
+ * One in FOLLOWED of the delays without a result is tracked. Delays that are not long compared with
+ * two readings are not counted for this.
  */
 enum { FOLLOWED = 16, FOLLOWED_DELAY_NS = 300 };
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * estimate: a length that is seen again and again, sometimes too long. Pure.
+ * estimate: a length that is measured again and again, and sometimes measured too long. Pure. It is
+ * used for two lengths:
  *
- *     the vernier's readings are so many cycles apart: no property of the code alone, as a thread on
- *     the same core makes a reading take a fifth longer, though a cycle is as long as before
- *     an instruction of a delay takes so many ticks
+ *     how many cycles the vernier's readings are apart. The code alone does not determine this: a
+ *     thread on the same core makes a reading take a fifth longer, though a cycle is as long as
+ *     before
+ *     how many ticks an instruction of a delay takes
  *
  * Lengths near the estimate are averaged, over 256 at most. If four in a row are far off on the
  * same side, the estimate moves to the nearest of them: the neighbour has come or gone, the core
@@ -24,7 +26,8 @@ struct estimate {
 /* From a calibration. */
 void estimate_init(struct estimate *estimate, double value);
 
-/* `units` such lengths were seen as `seen`; more than `far` is not what the counter's step makes of it. */
+/* `units` such lengths together were seen as `seen`. The counter's step explains a difference of up
+ * to `far`. */
 void estimate_learn(struct estimate *estimate, double seen, double units, double far);
 
 #endif

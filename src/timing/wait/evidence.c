@@ -30,8 +30,8 @@ static char *thread_pointer(void)
 #define HAVE_RSEQ 0
 #endif
 
-/* For threads without rseq: no CPU, and a mark that is 0 whoever clears it. Aligned as the kernel has
- * its own: the mark is a 64-bit word. */
+/* For threads without rseq: no CPU, and a mark that is always 0. Aligned like the kernel's
+ * structure, because the mark is a 64-bit word. */
 static uint32_t no_rseq[8] __attribute__((aligned(32))) = {0, UINT32_MAX};
 
 #if HAVE_RSEQ

@@ -85,7 +85,7 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
 }
 
 #ifdef __x86_64__
-/* Asked of memory all at once, before any of it is needed. */
+/* Asks memory for all lines at once, before any of them is needed. */
 static inline void fetch_waiter(const struct waiter *waiter)
 {
     enum { LINE = 64, LINES = 10 };

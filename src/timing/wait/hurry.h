@@ -2,11 +2,11 @@
 /*
  * hurry: a wait after a pause whose target is near.
  *
- * After a pause of a millisecond or more the stages of a wait are in no cache, nor are the
- * translations of their pages. To fetch them and to rehearse takes 5 to 15 us. A target nearer than
- * that would be missed for the sake of what was to meet it more exactly. So such a wait does only
- * what the polling loop needs, by code and data that lie together, and is as good as the loop that
- * its caller would have written, without its bias. How long the stages take is learnt from those
+ * After a pause of a millisecond or more the code of the stages is in no cache, nor are the
+ * translations of its pages. To fetch them and to rehearse takes 5 to 15 us. If the target is
+ * nearer than that, the preparation would make the wait late. So such a wait does only what the
+ * polling loop needs, by code and data that lie together. It is as good as the loop that its caller
+ * would have written, and without that loop's bias. How long the stages take is learnt from those
  * waits after a pause that had the time.
  */
 #ifndef WAIT_HURRY_H
@@ -14,7 +14,7 @@
 
 #include "waiter.h"
 
-/* At the end of a calibration: nothing is known but that there is something to learn. */
+/* At the end of a calibration. Begins with a guess of how long the stages take. */
 void hurry_init(struct waiter *waiter);
 
 /* Was the last event long ago? */
@@ -35,8 +35,9 @@ static inline int hurry_is_due(const struct wait *wait)
 int hurry_run(const struct wait *asked);
 
 /*
- * The same as early as can be, for a wait without a result. Returns APPROACH_POLLS; or 0, and
- * nothing has happened: it is not due, must not be early, or a wait does not leave here.
+ * The same, as soon after the call as possible, for a wait without a result. Returns
+ * APPROACH_POLLS. Or returns 0, and nothing has happened: no hurry is due, the wait must not be
+ * early, or waits cannot leave on this machine.
  */
 #ifdef __x86_64__
 int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);

@@ -24,7 +24,7 @@ static double within(double low, double value, double high)
     return value < low ? low : least(value, high);
 }
 
-/* e^x for |x| <= GAIN, to 1e-8: the C library's own would be a library more. */
+/* e^x for |x| <= GAIN, to 1e-8. exp() would need one more library. */
 static double exponential(double x)
 {
     return 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6)))));
@@ -141,7 +141,7 @@ static void learn_quantile(struct margin *margin, double latency)
     margin->wake_ns = within(MARGIN_MIN_NS, margin->wake_ns * factor, MARGIN_MAX_NS);
 }
 
-/* The first sample comes closest when no margin, perhaps a short one, cuts it. */
+/* The first sample is not cut to its wait's margin, which may have been a short one. */
 static void learn_mean(struct margin *margin, double latency, double with_margin)
 {
     if (margin->mean_ns < 0)
@@ -159,8 +159,8 @@ static void plan_probe(struct margin *margin, bool is_late)
     margin->skipped = 0;
 }
 
-/* The first one is as good as any; later ones that took far longer had others' interrupts in them.
- */
+/* The first sample is taken as it is. Later samples that took far longer had interrupts of others
+ * in them, and count only in part. */
 void margin_charge(struct margin *margin, int64_t sleep_ns)
 {
     double known = margin->sleep_ns, now = (double)sleep_ns;

@@ -7,7 +7,7 @@
 enum {
     GAP_NS = 300, /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
-    TOLERATED_TICKS = 2, /* readings that do not fit each other by so little are even */
+    TOLERATED_TICKS = 2, /* readings that contradict each other by no more count as even */
 };
 
 #define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)
@@ -86,10 +86,10 @@ static double size_of(double ticks)
 }
 
 /*
- * What a wait shows by itself, with no reading of its event but the stamp: by how much that
- * contradicts what was believed, and the readings of a sample each other. On a stepped counter this
- * is no less than the step allows, for the loop as for exact waits; so where it decides between
- * them, it takes errors like the loop's own.
+ * Learns what a wait shows by itself. The stamp is its only reading of the event: the wait's error
+ * is by how much the stamp contradicts what was believed, or by how much the readings of the sample
+ * contradict each other. On a stepped counter the step hides smaller errors, in the loop as in
+ * exact waits; so the two can be compared by them.
  */
 static void learn_exact(struct waiter *waiter, int late)
 {
@@ -119,7 +119,7 @@ static void learn_plain(struct waiter *waiter)
         choice_learn(&waiter->choice, CHOICE_LOOP, size_of(event - usual));
 }
 
-/* What costs next to nothing, with what was found. */
+/* Counts the wait, which costs next to nothing. Returns what disturbed it. */
 APPROACH_WAY static uint32_t count(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;

@@ -8,7 +8,7 @@
 
 #include "waiter.h"
 
-/* Told from when the approach began, not from when the event took place. */
+/* Depends on when the approach began, not on when the event took place. */
 int outcome_is_late(const struct wait *wait);
 
 /* Judge the last wait and count it. result may be null. */

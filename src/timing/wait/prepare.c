@@ -4,7 +4,7 @@
 #include "prepare.h"
 #include "rehearsal.h"
 
-/* The first rehearsals fetch code from wherever it is, and say nothing about those after them. */
+/* The first rehearsals wait for their code to be fetched, and tell nothing about later ones. */
 enum { COLD_ONES = 2 };
 
 enum { MOST_REHEARSALS = 200, EIGHT = 8, CODE_LINES = 4, CACHE_LINE = 64 };
@@ -90,7 +90,8 @@ static int is_soon_after_another(const struct waiter *waiter)
         waiter_ticks_of_ns(waiter, HOT_NS);
 }
 
-/* What must be left after the last rehearsal. The lead has room for code that is not at hand. */
+/* The time that must be left after the last rehearsal. The lead has room for code that is in no
+ * cache. */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
 {
     double needed = waiter_coarse_ticks(waiter, WAY_EXACT) + waiter->learnt.plain_bias_ticks;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: the last microseconds before an approach. Cold code costs a hundred times the wait's own
- * error, and the core clock changes; so the approach is rehearsed, again and again, as long as
- * there is time. The event's function is fetched, and called if asked for.
+ * prepare: the last microseconds before an approach. Cold code would cost a hundred times the
+ * wait's own error, and the core clock changes. So the approach is rehearsed again and again, as
+ * long as there is time. The event's function is fetched into the caches, and called if the caller
+ * asked for that.
  */
 #ifndef WAIT_PREPARE_H
 #define WAIT_PREPARE_H

@@ -13,14 +13,14 @@ double quantile_at(const double *sorted, int count, double q);
 double quantile_trimmed_mean(double *values, int count);
 
 /*
- * Mean from the lowest eighth to the fifth of eight: for times, which whatever comes between makes
- * longer. count > 0; sorts.
+ * Mean of the sorted values from one eighth of them to five eighths. For times, which every
+ * disturbance makes longer. count > 0; sorts.
  */
 double quantile_low_mean(double *values, int count);
 
 /*
- * Mean of those that are no farther than reach from the median: for lengths by a counter that steps,
- * some of which were held up. count > 0; sorts.
+ * Mean of the values that are no farther than reach from the median. For lengths that were measured
+ * by a stepped counter, and some of which were held up. count > 0; sorts.
  */
 double quantile_mean_about(double *values, int count, double reach);
 

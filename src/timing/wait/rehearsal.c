@@ -33,7 +33,7 @@ static void intersect(const struct waiter *waiter, const uint32_t *readings,
                           APPROACH_VERNIER, base, event);
 }
 
-/* The approach from where it returns as a wait does. */
+/* Runs the approach from where it can return as a wait does. */
 static int leave_within(void *context, uint64_t way, uint64_t none, void *null, void *frame)
 {
     struct waiter *waiter = (struct waiter *)context;
@@ -115,7 +115,7 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
     *known += believed / 32;
 }
 
-/* Both series: the event's, and the sample's if it was long enough. */
+/* Learns from both series of readings: the event's, and the sample's if that was long enough. */
 static void learn_spacing(struct waiter *waiter, enum waiter_way way, const uint32_t *event)
 {
     if (waiter->vernier.readings == 1)
@@ -135,9 +135,8 @@ static void learn_cycle(struct waiter *waiter, double error_ticks)
 }
 
 /*
- * Cycles are learnt from the longest sample alone. What the errors of another sample show beyond
- * that is how long this sample itself takes. So a calibration that was held up in one of them is
- * mended.
+ * The cycle's length is learnt from the longest sample alone. The errors of a shorter sample then
+ * show how long that sample itself takes. So they mend a calibration that was held up in it.
  */
 static void learn_exact(struct waiter *waiter, enum waiter_way way, double error_ticks)
 {

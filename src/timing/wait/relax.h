@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum relax_means {
-    RELAX_PAUSE,    /* the spin loop's hint: saves next to nothing */
+    RELAX_PAUSE,    /* the hint for spin loops: saves next to nothing */
     RELAX_TPAUSE,   /* x86 WAITPKG, until a deadline */
     RELAX_MWAITX,   /* x86 of AMD, for a time */
     RELAX_WFET,     /* Arm, until a deadline */

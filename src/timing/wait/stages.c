@@ -25,8 +25,9 @@ static int64_t lead_ticks(const struct wait *wait)
 }
 
 /*
- * Most wake-ups leave enough of the margin for all of the rehearsals. Those that leave least of it
- * get time for the first few only. With time for all, every wait would sleep less and poll instead.
+ * After most wake-ups enough of the margin is left for all rehearsals. After the latest wake-ups
+ * there is time for the first few only. If the lead had time for all, each wait would sleep less
+ * and poll longer.
  */
 static int64_t sleep_lead_ns(const struct wait *wait)
 {
@@ -46,7 +47,8 @@ static void sleep_for(struct wait *wait)
     } while (sleep_towards(&wait->sleep, &waiter->sleeper, target_ns, lead_ns) == SLEEP_AGAIN);
 }
 
-/* Reads the clock, which maintains it: there may be no other reader. Not shortly before the end. */
+/* Reads the clock and so maintains it, for there may be no other reader. Shortly before the end it
+ * does not. */
 static void keep_clock(const struct wait *wait, int64_t spare_ticks)
 {
     if (wait->ticks_at != NULL && spare_ticks > waiter_ticks_of_ns(wait->waiter, MAINTENANCE_NS))
@@ -81,7 +83,8 @@ static double aim_of(const struct wait *wait)
     return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
 }
 
-/* The longest that there is the time for, with what comes before the first poll. */
+/* The way with the longest sample for which there is time, with what comes before the first poll.
+ */
 static enum waiter_way possible_way(const struct wait *wait)
 {
     enum { BEFORE_NS = 80 };
@@ -140,7 +143,7 @@ static int approach(struct wait *wait)
     return waiter_approach(waiter, wait->way);
 }
 
-/* What is open of the wait before this one is judged and learnt from first. */
+/* If the wait before is not settled yet, it is judged first, and learnt from. */
 static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;

@@ -13,8 +13,9 @@
 /* More than a century ahead is a mistake. */
 #define TARGET_FARTHEST_NS (INT64_C(100) * 366 * 86400 * 1000000000)
 /*
- * Half the range is as long at 2.9 GHz. Near it "ahead" and "passed" cannot be told apart, so there
- * is a band about it that belongs to neither. It also leaves room for what a delay adds.
+ * At 2.9 GHz a century is half of the counter's range. Near that half "ahead" and "passed" cannot
+ * be told apart, so a band around it counts as neither. The band also leaves room for what a delay
+ * adds.
  */
 #define TARGET_FARTHEST_TICKS (0x1p63 - 0x1p34)
 

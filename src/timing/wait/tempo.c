@@ -2,7 +2,7 @@
 #include "tempo.h"
 
 #define MOST_TICKS 2 /* of one difference */
-#define STEP_TICKS 6 /* the median is so far off: the core clock has changed */
+#define STEP_TICKS 6 /* if the median is further off, the core clock has changed */
 #define GAIN (1.0 / 8)
 
 static double least(double a, double b)

@@ -4,9 +4,9 @@
  * just now. The core clock steps by tens of percent within a millisecond, and another thread of the
  * core makes cycles longer for as long as it runs. Pure.
  *
- * An eighth of each difference is believed, and two ticks of it at most: what comes between makes
- * times longer, by anything. But if the median of the last five is far off, the clock has changed,
- * and it is believed at once.
+ * An eighth of each difference is believed, and two ticks of it at most, because disturbances make
+ * times longer by any amount. But if the median of the last five is far off, the core clock has
+ * changed, and the median is believed at once.
  */
 #ifndef WAIT_TEMPO_H
 #define WAIT_TEMPO_H

@@ -5,8 +5,8 @@
  * A counter that steps by s shows v for any instant in [v, v + s). Readings at known distances o[k]
  * from the first place the first one in the intersection of all [v[k] - o[k], v[k] - o[k] + s),
  * which n readings with well-spread phases make about s/n wide: as the two scales of a vernier
- * calliper do. If the intersection is empty the readings were not at those distances: something
- * came between.
+ * calliper do. If the intersection is empty, the readings were not at those distances: something
+ * disturbed them.
  *
  * Pure: no clock is read here.
  */

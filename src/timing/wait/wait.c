@@ -22,7 +22,8 @@ static inline int is_long(const struct wait *wait)
     return (int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(wait->waiter, LONG_NS);
 }
 
-/* Another CPU has another clock; and noise may have hidden what there is. */
+/* Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact
+ * waits are possible here and noise may have hidden that from the calibration before. */
 static void follow_cpu(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;

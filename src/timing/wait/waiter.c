@@ -33,7 +33,7 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
     waiter->way = way;
 }
 
-/* With a result there is more to do after the event, and a late caller has to be told. */
+/* A wait with a result has no frame and cannot leave: more is to be done after the event. */
 APPROACH_WAY void wait_set_event(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
@@ -89,7 +89,8 @@ double waiter_event(const struct waiter *waiter, int exact)
     return exact ? within(middle - half, predicted, middle + half) : middle;
 }
 
-/* The counter's step makes less than a twentieth of it of a series: three times as much is far. */
+/* The counter's step makes the slope of a series wrong by 1/64 step, root mean square. Three times
+ * as much is far off. */
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
 {
     double ticks = vernier_slope(readings, APPROACH_VERNIER);
@@ -98,8 +99,8 @@ void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
 }
 
 /*
- * One sample in sixteen finds less than enough to fill. With fewer of them runs would be longer,
- * and more of them hit by what a thread on the same core does.
+ * One sample in sixteen finds less time left than is enough for a run. If fewer did, runs would be
+ * longer, and a thread on the same core would disturb more of them.
  */
 void waiter_follow_entry(struct waiter *waiter)
 {

@@ -46,8 +46,8 @@
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
 
 /*
- * By polling; exact; exact with a brief sample, or one of a single reading, where the counter steps.
- * Those of a fine counter are of a single reading anyway, and such a way is WAY_EXACT.
+ * By polling; exact; and where the counter steps, exact with a brief sample or with a single
+ * reading. With a fine counter each sample is a single reading, and that way is WAY_EXACT.
  */
 enum waiter_way {
     WAY_PLAIN = CHOICE_LOOP,
@@ -65,11 +65,11 @@ struct waiter_learnt {
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
                               * exact, without or with a result */
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
-    int64_t cold_ticks;    /* the stages take so long then; 0: not known yet */
+    int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
     double tail_cycles[WAITER_WAYS]; /* last reading to event without a run: a property of the code */
-    double brief_extra_cycles;   /* a brief sample's readings are so much further apart, likewise */
-    double entry_ticks;    /* the polls end so long before the sample is to begin */
+    double brief_extra_cycles; /* more between a brief sample's readings: a property of the code */
+    double entry_ticks;        /* from the end of the polls to when the sample is to begin */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
     double lead_ticks;     /* polling in C ends this long before the approach begins */
@@ -220,7 +220,8 @@ static inline int waiter_is_bare(const struct waiter *waiter)
 /* Run it. Returns 0, or APPROACH_POLLS: return this at once, to approach_from(), which polls. */
 int waiter_approach(struct waiter *waiter, enum waiter_way way);
 
-/* When the event of the last approach took place, relative to its target, as far as it says. */
+/* When the event of the last approach took place, relative to its target, as the approach saw it.
+ */
 double waiter_event(const struct waiter *waiter, int exact);
 
 /* The last approach's first reading to its event, in cycles. */
@@ -229,7 +230,7 @@ double waiter_cycles(const struct waiter *waiter);
 /* From a series of APPROACH_VERNIER readings, of a sample or of an event. */
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings);
 
-/* Those of the last approach's sample, if it had so many. */
+/* The readings of the last approach's sample, if it had APPROACH_VERNIER of them. */
 static inline const uint32_t *waiter_sample(const struct waiter *waiter)
 {
     return waiter->approach.readings + APPROACH_FINE - APPROACH_VERNIER;
@@ -242,19 +243,19 @@ static inline double waiter_first_ticks(const struct waiter *waiter)
         (waiter->way == WAY_SINGLE ? waiter->vernier.half_step_ticks : 0);
 }
 
-/* Do its readings say more than each alone: by how much do they fit each other? */
+/* Had the sample several readings, which tell by how much they fit each other? */
 static inline int waiter_has_width(const struct waiter *waiter)
 {
     return waiter_readings(waiter, waiter->way) > 1;
 }
 
-/* Moves where the polls end, by what the last approach found left for its run. */
+/* Moves the end of the polls, by how much time the last approach had left for its run. */
 void waiter_follow_entry(struct waiter *waiter);
 
 /* Hands the distances of the vernier's readings to the approach. */
 void waiter_publish_offsets(struct waiter *waiter);
 
-/* Hands what is believed of the core clock to the approach, and those distances by it. */
+/* Hands the believed length of a cycle to the approach, and the readings' distances that follow. */
 void waiter_publish_tempo(struct waiter *waiter);
 
 /* What the event is: a function's call, or the return by the shortest way that there is. */
