@@ -57,8 +57,9 @@ static void judge(const struct mirror *mirror, struct followed *followed)
 }
 
 /*
- * Notes how this thread follows, before it looks whether the lines are still the same. Returns how far
- * it may, or by what all have followed. Who was told the clocks' time by another thread stays with it.
+ * Notes how this thread follows, before it looks whether the lines are still the same. Returns how
+ * far it may follow, or all that followers have noted. If one of them was told the kernel's time,
+ * all later ones are told that too.
  */
 static enum follow note(struct mirror *mirror, enum follow how)
 {

@@ -11,8 +11,8 @@
 
 /*
  * The time now. One of three holds: the thread that renews the lines sees this reader's note, and
- * begins above what this gives; or seq has changed, and there are new lines; or this gives no more
- * than the time at the end of the lease.
+ * begins its lines above the time that this reader gets; or seq has changed, and there are new
+ * lines; or this reader gets no more than the time at the end of the lease.
  */
 void follow_lines(struct mirror *mirror, struct timebase_instant *out);
 

@@ -16,7 +16,7 @@
 #define QUIET_NS 500000000
 /* How often the path is looked up then. */
 #define LOOK_UP_NS 100000000
-/* A reader held up for a lease after each renewal gives up, and follows the whole lines. */
+/* A reader that is held up for a lease after each of these renewals follows the whole lines. */
 #define READ_ATTEMPTS 2
 #define NS_PER_SEC 1000000000
 
@@ -84,7 +84,8 @@ static bool is_quiet(const struct mirror *mirror, uint64_t now_ticks)
     return has_passed(mirror->changed_ticks + quiet_ticks, now_ticks);
 }
 
-/* A number that fell is another writer's: compare its lines with the clocks once more. */
+/* If the number has fallen, another writer has made the page: its lines are compared with the
+ * clocks again. */
 static int copy_another(struct mirror *mirror, uint64_t seq, struct timebase_page *copy)
 {
     int64_t mono_offset_ns = mirror->attachment.mono_offset_ns;
@@ -150,7 +151,7 @@ static void promise(const struct mirror *mirror, struct timebase_line *line)
     line_set_status(line, moved_status(&mirror->moved, line_status(line)));
 }
 
-/* The lines go on being shown after a move: readers get no step, and no promise either. */
+/* After a move the lines are still shown, so that time does not step, but they promise less. */
 static struct timebase_lines promised(const struct mirror *mirror,
                                       const struct timebase_lines *lines)
 {
@@ -216,7 +217,8 @@ static int maintain(struct clock_cell *cell)
 
 /* ---- readers */
 
-/* Counts after the end of the lease alone: if a line ended within it, nobody was late. */
+/* Counts a rescue only after the end of the lease: if a line ended within the lease, nobody was
+ * late. */
 static void count_rescue(struct clock_cell *cell)
 {
     int maintenance = __atomic_load_n(&cell->maintenance, __ATOMIC_RELAXED);

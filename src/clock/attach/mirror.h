@@ -23,13 +23,14 @@
  * other: they agree by one word on how far the old lines are followed:
  */
 enum follow {
-    FOLLOW_OPEN = 0,    /* nobody has followed since the last publication */
-    FOLLOW_CLOCKS = 1,  /* somebody was told the kernel's time: the lines had parted from it */
-    FOLLOW_LINES = 2,   /* somebody has followed the lines, up to now */
-    FOLLOW_BOTH = 3,    /* both */
-    FOLLOW_ASKED = 4,   /* the renewing thread asks: followers note it again */
-    FOLLOW_TO_END = 5,  /* nobody has followed; from now on not past the lease's end */
-    FOLLOW_TO_STOP = 6, /* somebody has followed; from now on not past stop_ticks and stop_mono_ns */
+    FOLLOW_OPEN = 0,   /* nobody has followed since the last publication */
+    FOLLOW_CLOCKS = 1, /* somebody was told the kernel's time, as the lines had parted from it */
+    FOLLOW_LINES = 2,  /* somebody has followed the lines, up to now */
+    FOLLOW_BOTH = 3,   /* both */
+    FOLLOW_ASKED = 4,  /* the renewing thread asks: followers note it again */
+    FOLLOW_TO_END = 5, /* nobody has followed; from now on not past the lease's end */
+    FOLLOW_TO_STOP =
+        6, /* somebody has followed; from now on not past stop_ticks and stop_mono_ns */
 };
 
 struct mirror {
@@ -37,7 +38,7 @@ struct mirror {
     uint32_t follow;            /* enum follow */
     uint64_t stop_ticks;
     uint64_t stop_mono_ns;
-    uint64_t mono_offset; /* as in `attachment`, a word for followers */
+    uint64_t mono_offset; /* attachment.mono_offset_ns, as a word for followers */
     /* The rest is for the thread that has locked the cell. */
     struct timebase_lines lines; /* as copied last */
     uint64_t refresh_ticks;      /* of these */

@@ -7,7 +7,7 @@
 
 /* Beyond the bound of the lines: the looking itself, and the writer's own tolerance for a jump. */
 #define TOLERANCE_NS 1000000
-/* What the kernel says of a clock that nobody disciplines (NTP_PHASE_LIMIT). */
+/* The kernel's error for a clock that nobody disciplines (NTP_PHASE_LIMIT). */
 #define UNSYNCHRONIZED_NS 16000000000
 
 bool moment_look(struct moment *moment)

@@ -29,7 +29,7 @@ bool moment_look(struct moment *moment);
 bool moment_has_parted(const struct moment *moment, const struct timebase_lines *lines,
                        int64_t mono_offset_ns);
 
-/* Lines that have not parted tell no later monotonic time of this moment. */
+/* The latest monotonic time that lines can tell of this moment if they have not parted. */
 int64_t moment_latest_ns(const struct moment *moment, const struct timebase_lines *lines,
                          int64_t mono_offset_ns);
 

@@ -3,7 +3,8 @@
 
 #include <timebase/page.h>
 
-/* Of a daemon that says nothing, 5 s at its usual pace: lines drawn since then. */
+/* If the daemon publishes no disruption, its lines are of the present after so many pages: 5 s at
+ * the usual pace. */
 #define PAGES_MIN 20
 
 void moved_open(struct moved *moved, const char *device)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * moved: a guest that was stopped, migrated or restored has lines of another stretch of time, until
- * its daemon has seen that too. The hypervisor's page tells the reader itself (witness.h).
+ * moved: what a reader does after its guest was stopped, migrated or restored. The lines are then
+ * of another stretch of time, until the daemon has noticed too. The hypervisor's page tells the
+ * reader directly (witness.h).
  *
  *     moved_look(&moved)                   at each look, before the daemon's page is copied
  *     moved_note_page(&moved, marker)      with each page that was copied
@@ -27,14 +28,16 @@ void moved_close(struct moved *moved);
 
 void moved_look(struct moved *moved);
 
-/* Another marker: the daemon has published a disruption, and the lines are of this stretch of time. */
+/* If the marker is another, the daemon has published a disruption, and its lines are of the present
+ * stretch of time. */
 void moved_note_page(struct moved *moved, uint64_t disruption_marker);
 
 /*
  * UNRELIABLE while the hypervisor says so, and after a move. A daemon that does not read the
- * hypervisor's page never publishes it. After a while its lines keep the kernel's clock again, which
- * is what maxerror is against; but the kernel's clock may have stood still, and UTC with it. So
- * SYNCHRONIZED becomes FREERUNNING until the daemon publishes a disruption.
+ * hypervisor's page never publishes the move. After a while its lines follow the kernel's clock
+ * again, and maxerror, which is against that clock, holds. But the kernel's clock may have stood
+ * still, so UTC is not promised: SYNCHRONIZED becomes FREERUNNING until the daemon publishes a
+ * disruption.
  */
 uint32_t moved_status(const struct moved *moved, uint32_t status);
 

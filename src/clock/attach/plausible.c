@@ -15,13 +15,13 @@
 #include <timebase/error.h>
 
 /*
- * Beyond the page's own bound: the writer has not seen a step of the system clock yet, or this
- * thread was held up between two looks.
+ * How far the clocks may be off beyond the page's own bound: the writer may not have seen a step of
+ * the system clock yet, or this thread was held up between two looks.
  */
 #define TOLERANCE_NS 100000000
 #define NS_PER_SEC 1000000000
 
-/* No counter ticks faster than 1 THz; and quotients by a period stay small. */
+/* No counter ticks faster than 1 THz. The limit also keeps quotients by a period small. */
 static bool is_possible(const struct timebase_line *line)
 {
     return line->period_ns > 0 || line->period_frac >> 54 != 0;
@@ -50,7 +50,7 @@ static bool read_text(const char *path, char *text, size_t size)
     return length > 0;
 }
 
-/* timens_offsets tells of the children's namespace; ours is the same, or we do not know it. */
+/* timens_offsets is about the children's namespace. If ours is another, its offset is not known. */
 static bool are_children_with_us(void)
 {
     char own[64] = {0}, children[64] = {0};
@@ -85,10 +85,10 @@ static bool is_within(int64_t difference_ns, uint64_t error_ns)
 }
 
 /*
- * Does a time namespace explain a difference of monotonic time? Yes, if its offset says so. Where
- * the offset cannot be read (no /proc, or this process has moved), yes too: UTC agrees, so it is
- * the same machine. The offset that is read is exact; the difference that is seen has the page's
- * error in it, and any delay between the two looks.
+ * Does a time namespace explain a difference of monotonic time? Yes, if the namespace's offset is
+ * as large. Yes also where the offset cannot be read (no /proc, or this process has moved): UTC
+ * agrees, so it is the same machine. The offset is exact when it can be read. The difference that
+ * is seen contains the page's error, and any delay between the two looks.
  */
 static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offset_ns)
 {

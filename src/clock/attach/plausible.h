@@ -14,9 +14,10 @@
 int plausible_lines(const struct timebase_page *page);
 
 /*
- * All of it: against CLOCK_REALTIME, which is one for all, and CLOCK_MONOTONIC, which a time
- * namespace moves. *mono_offset_ns: how far it has moved it here from where the page's writer is.
- * Returns 0, or as above; TIMEBASE_E_REFERENCE if there is no clock to compare with.
+ * All of it. The lines must also agree with CLOCK_REALTIME, which all time namespaces share, and
+ * with CLOCK_MONOTONIC, which a time namespace shifts. *mono_offset_ns is CLOCK_MONOTONIC here less
+ * that of the page's writer. Returns 0, or as above; TIMEBASE_E_REFERENCE if there is no clock to
+ * compare with.
  */
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns);
 

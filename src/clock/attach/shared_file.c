@@ -113,7 +113,8 @@ static int read_seq(const struct shared_file *file, uint64_t *seq)
     return error == TIMEBASE_OK && *seq == 0 ? TIMEBASE_E_STALE : error;
 }
 
-/* Never reads what the program has opened in its place: reading some devices acts on them. */
+/* Never reads a file that the program has opened under the same number: to read some devices acts
+ * on them. */
 int shared_file_seq(const struct shared_file *file, uint64_t *seq)
 {
     return shared_file_is_open(file) ? read_seq(file, seq) : TIMEBASE_E_NOT_FOUND;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shared_file: another process' page, read and never mapped. A file may be cut short, replaced, or
- * made hostile at any moment; a read then says so, where memory would raise SIGBUS, and what has
- * been copied cannot be changed between the check and the use.
+ * made hostile at any moment. A read of a shortened file is short, where mapped memory would raise
+ * SIGBUS; and nobody can change a copy between its check and its use.
  *
  * The functions change errno, and their caller restores it. All are async-signal-safe.
  */

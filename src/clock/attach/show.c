@@ -107,10 +107,11 @@ static void let_follow(struct mirror *mirror, enum follow how)
 /* ---- publishing */
 
 /*
- * `due_ticks`: when the writer's lines want renewal; followers judge by it. The followers are let go
- * between the two: before the new lines are there nobody may follow the old ones, and once the shown
- * line is there readers are told later times than where the followers stand. This thread may lose its
- * CPU for longer than a lease at each step. From then on their notes are of the new lines.
+ * `due_ticks`: when the writer's lines want renewal; followers judge by it. The followers are let
+ * go between the two publications. Before the new lines are there, nobody may follow the old ones
+ * any further. Once the shown line is there, readers are told later times than those at which
+ * stopped followers stand. This thread may lose its CPU for longer than a lease at each step. After
+ * the followers are let go, their notes are about the new lines.
  */
 static void publish(struct mirror *mirror, const struct timebase_lines *lines,
                     const struct view *view, uint64_t due_ticks)
@@ -134,7 +135,7 @@ static bool is_below(const struct timebase_lines *lines, const struct timebase_l
     return lines_mono_ns(lines, ticks) < lines_mono_ns(old, ticks);
 }
 
-/* The line that readers had has ended, and nobody has been told a later time than the floor. */
+/* For when the line that readers had has ended, and nobody was told a later time than the floor. */
 static void publish_above(struct mirror *mirror, const struct timebase_lines *lines,
                           const struct floor *floor, uint64_t now_ticks, uint64_t due_ticks)
 {
@@ -161,8 +162,9 @@ static int publish_within(struct mirror *mirror, const struct timebase_lines *li
 }
 
 /*
- * Stops the followers first, and asks then whether what is shown has ended. A counter that went
- * back beyond it will not come to its end; nobody was told more than is shown there.
+ * Stops the followers first, and then asks whether the shown line has ended. If the counter went
+ * back to before that line, it will not come to the line's end; but nobody was told a later time
+ * than the line has there.
  */
 static int replace(struct mirror *mirror, const struct timebase_lines *lines,
                    const struct view *shown, uint64_t now_ticks, uint64_t due_ticks)
@@ -179,14 +181,15 @@ static int replace(struct mirror *mirror, const struct timebase_lines *lines,
         publish_above(mirror, lines, &floor, now_ticks, due_ticks);
     else
         error = publish_within(mirror, lines, &old, end, now_ticks, due_ticks);
-    if (error != TIMEBASE_OK) /* the old lines stay, with what is noted of them */
+    if (error != TIMEBASE_OK) /* the old lines stay, and so do the followers' notes */
         let_follow(mirror, (enum follow)floor.told);
     return error;
 }
 
 /* ---- overdue lines */
 
-/* The kernel has thrown the counter away: what it shows by now, no line of a while ago can know. */
+/* The kernel no longer uses the counter. A line that was drawn a while ago cannot tell what the
+ * counter has done since. */
 static bool is_distrusted(const struct timebase_lines *lines)
 {
     return lines->after.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED;

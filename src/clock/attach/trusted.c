@@ -53,7 +53,8 @@ static int check_folder(int folder, uid_t owner)
     return TIMEBASE_E_UNTRUSTED;
 }
 
-/* The user to whom root or this user gave the folder; a sticky one of others names nobody. */
+/* The user to whom root or this user gave the folder. If others may write to it, its owner vouches
+ * for nothing in it. */
 static uid_t owner_of(int folder)
 {
     struct stat stat;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trusted: who could have put a file where it is. A path is walked folder by folder, each held open
- * while the next is looked up, so that the folder that was checked is the one that is used.
+ * trusted: who could have put a file where it is. A path is walked folder by folder. Each folder is
+ * held open while the next one is looked up, so the folder that was checked is the one that is
+ * used.
  */
 #ifndef CLOCK_TRUSTED_H
 #define CLOCK_TRUSTED_H
@@ -11,12 +12,12 @@
 #include <sys/types.h>
 
 /*
- * Walk an absolute path up to its last folder. None may be a link. Each belongs to root or this
- * user, and either nobody else may write to it, or it is sticky: others then cannot
- * remove or rename what is ours, and what is theirs is recognised by its owner. service_folder,
- * compared as text, may have any owner, for root or this user made it: *owner is who. Elsewhere
- * *owner is root. Returns 0, the open folder and the file's name within path; or
- * TIMEBASE_E_INVALID, _NOT_FOUND, _PERMISSION, _UNTRUSTED.
+ * Walk an absolute path up to its last folder. No folder may be a link. Each belongs to root or
+ * this user, and either nobody else may write to it, or it is sticky: then others cannot remove or
+ * rename what is ours, and what is theirs is recognised by its owner. The folder service_folder,
+ * compared as text, may have any owner, because only root or this user can have made it: *owner
+ * becomes its owner. Elsewhere *owner is root. Returns 0, the open folder and the file's name
+ * within path; or TIMEBASE_E_INVALID, _NOT_FOUND, _PERMISSION, _UNTRUSTED.
  */
 int trusted_folder(const char *path, const char *service_folder, int *folder, const char **name,
                    uid_t *owner);

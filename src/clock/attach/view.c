@@ -65,7 +65,7 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks)
         end = earlier(end, lines->slew.start_ticks - 1);
         show_slew_as_after(&view.lines);
     }
-    /* Lines that begin after now_ticks may have to be looked for anew before they do. */
+    /* If the lines begin after the end of the lease, readers must look again before that. */
     view.refresh_ticks =
         line_has_begun(&view.lines.after, end) ? end - view.lines.after.start_ticks : 0;
     set_expiry(&view, lines);
@@ -77,7 +77,7 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
 {
     struct bridge bridge = line_bridge(lines, old, start_ticks, floor_ns);
     struct view view = {{*old, *old, bridge.line, lines->validity}, bridge.length_ticks};
-    /* Up to the bridge the old line is as far ahead, more than its writer knew. */
+    /* Before the bridge, the old line was ahead by the gap, of which its writer did not know. */
     view.lines.before.maxerror_ns += bridge.gap_ns;
     view.lines.slew.maxerror_ns += bridge.gap_ns;
     view.lines.validity.before_esterror_ns += bridge.gap_ns;

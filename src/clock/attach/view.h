@@ -23,9 +23,9 @@ struct view {
 };
 
 /*
- * The view of lines that were copied no earlier than at now_ticks. That tick lies on them; or
- * before them, if they began during the look or the counter went back. Such lines too are shown for
- * no more than a lease from now_ticks.
+ * The view of lines that were copied no earlier than at now_ticks. The tick lies on the lines, or
+ * before them if they began during the look or the counter went back. In both cases they are shown
+ * for no more than a lease from now_ticks.
  */
 struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 

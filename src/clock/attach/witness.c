@@ -84,7 +84,7 @@ enum witness_seen witness_compare(const struct witness_mark *then, const struct 
     return now->status == UNRELIABLE ? WITNESS_UNRELIABLE : WITNESS_UNMOVED;
 }
 
-/* A regular file could be cut short under the mapping, and its owner be anybody. */
+/* A regular file could be cut short under the mapping, and anybody could own it. */
 static bool is_device(int fd)
 {
     struct stat status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * witness: has this guest been migrated, or restored from a snapshot, since its lines were drawn?
- * Where the kernel's clock is made of the same counter, a stop of both is seen by nobody inside.
- * The hypervisor's page, /dev/vmclock0, has numbers that change; a reader compares them by itself,
- * and need not wait for the daemon to have noticed.
+ * Where the kernel's clock is made of the same counter, both stop together, and nothing inside the
+ * guest shows it. The hypervisor's page, /dev/vmclock0, has numbers that then change. A reader
+ * compares these numbers itself, and need not wait until the daemon has noticed.
  *
  *     witness_open(&witness, WITNESS_DEVICE)      once; harmless where there is no such device
  *     witness_read(&witness, &then)               with each copy of the daemon's page, before it
@@ -47,7 +47,8 @@ void witness_close(struct witness *witness);
 /* Never waits: a few attempts, if the page is being written. */
 void witness_read(const struct witness *witness, struct witness_mark *mark);
 
-/* Pure. A page that was known then and is not now is being written: MOVED, for its marker may. */
+/* Pure. A page that was known then and is not known now is being written. That counts as MOVED,
+ * because its marker may be changing. */
 enum witness_seen witness_compare(const struct witness_mark *then, const struct witness_mark *now);
 
 /* From the bytes of a page that nobody writes, of WITNESS_PAGE_SIZE: for tests. */

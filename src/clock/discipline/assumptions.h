@@ -15,9 +15,10 @@
 #define ASSUME_SLEW_PPM 500
 /* Rounding: of the sample, of the line's start, of the conversion, of the growth. */
 #define ASSUME_ROUNDING_NS 4
-/* A reference that has not answered for so long is lost; shorter, it has only missed a turn. */
+/* A reference that has not answered for this long is lost. Before that, it has missed some turns.
+ */
 #define ASSUME_LOST_NS 5000000000
-/* A bound of so much says nothing: what NTP takes for "not synchronised" (NTP_PHASE_LIMIT). */
+/* A bound this wide says nothing: NTP calls it "not synchronised" (NTP_PHASE_LIMIT). */
 #define ASSUME_USELESS_NS 16000000000
 
 #endif

@@ -49,9 +49,10 @@ bool bound_is_told(const struct discipline *discipline)
     return bound_drift_rate(discipline) < UINT32_MAX && bound_slew_rate(discipline) < UINT32_MAX;
 }
 
-/* The part of a bracket by which the place of the reading in it may be off its middle. */
+/* The reading's usual place in its bracket may be off the middle by a bracket's width divided by
+ * this. */
 #define PLACE_PARTS 8
-/* The part of its allowance by which an oscillator strays in some minutes without samples. */
+/* In some minutes without samples an oscillator strays by its allowance divided by this. */
 #define HELD_PARTS 16
 
 uint32_t bound_esterror_rate(const struct discipline *discipline)

@@ -33,10 +33,10 @@ bool bound_is_told(const struct discipline *discipline);
 uint64_t bound_at(const struct discipline *discipline, struct fixed off, uint64_t start_ticks);
 
 /*
- * What the samples say of the error, where maxerror says what it can be: at start_ticks, in ns
- * rounded up, of a line that is off by `off` there; and its growth, 2^-32 ns per tick. It contains
- * 99.9 % of readings while the reference is quiet or steered as NTP daemons do; it promises
- * nothing.
+ * esterror of a line that is off by `off` at start_ticks, there, in ns rounded up; and its growth,
+ * in 2^-32 ns per tick. It is what the samples say of the error; maxerror is what the error can be.
+ * 99.9 % of readings are within esterror while the reference is quiet or steered as NTP daemons
+ * steer it; esterror promises nothing.
  */
 uint64_t bound_esterror(const struct discipline *discipline, struct fixed off,
                         uint64_t start_ticks);

@@ -15,10 +15,10 @@ static uint64_t at_least_1(uint64_t step)
 }
 
 /*
- * In ticks: half the bracket; the counter's step, for what is shown may be a step old, at the
- * sample and again at the reading; and what CPUs differ by, for the reader may be on another
- * CPU than the sample. The first period is good to a part in 500 (straight_run.c), so that much is
- * added. In ns: the reference's own step, which it may have been about to make.
+ * In ticks: half the bracket; the counter's step, because what the counter shows may be a step old,
+ * at the sample and again at the reading; and the difference between CPUs, because the reader may
+ * be on another CPU than the sample. The first period is good to a part in 500 (straight_run.c), so
+ * a part in 256 is added. In ns: the reference's own step, which it may have been about to make.
  */
 static uint64_t width_ns(const struct discipline_sample *sample, struct fixed period)
 {

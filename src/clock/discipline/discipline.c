@@ -18,7 +18,8 @@
 /* Beyond the bound of lines that are taken up; as much as is no jump from sample to sample. */
 #define ADOPTED_TOLERANCE_NS 1000000
 
-/* As wide as it is if a tick is as long as it can be: after a disruption that may be percents. */
+/* The width is that for the longest tick that the slope's error allows, which may be percents
+ * longer after a disruption. */
 static struct estimator_point point_by(const struct estimator *estimator,
                                        const struct discipline_sample *sample)
 {
@@ -82,7 +83,8 @@ bool discipline_fits(const struct discipline *discipline, const struct disciplin
         later_ns(sample->mono_ns, segment_at(line, sample->ticks_after).ns) <= bound_ns;
 }
 
-/* A sleep or a jump before the first sample after lines were taken up: no sample tells of it. */
+/* Was there a sleep or a jump before the first sample after lines were taken up? There is no sample
+ * before to compare with, so the lines are compared. */
 static bool has_parted_unseen(const struct discipline *discipline,
                               const struct discipline_sample *sample)
 {
@@ -265,8 +267,8 @@ void discipline_adopt(struct discipline *discipline, const struct timebase_lines
     discipline->plan.after = adopted(&lines->after);
     discipline->has_plan = true;
     discipline->status = (enum timebase_status)(lines->after.flags & TIMEBASE_LINE_STATUS_MASK);
-    /* The rate was good a moment ago, as good as the lines say; where the reference is, the next
-     * sample tells. */
+    /* The rate was good a moment ago, as good as the lines say. The next sample tells where the
+     * reference is. */
     discipline->estimator.ready = true;
     discipline->estimator.period = discipline->plan.after.period;
     discipline->estimator.period_error_frac = (uint64_t)lines->after.drift_rate << 32;

@@ -37,9 +37,10 @@ static uint32_t rate_of(uint64_t rate)
 
 /*
  * A segment that is off by at most `off`, as a line that is followed up to until_ticks. A segment
- * that was published before keeps the bounds that it had then, if they are wider: they are still
- * true for the older of its ticks, and so is the claim of then. All lines of a publication have the
- * newest claim and one slew_rate; what was more is in the old line's maxerror_ns and drift_rate.
+ * that was published before keeps the bounds and the claim that it had then, if they are wider: for
+ * the older of its ticks they are still the true ones. All lines of a publication have the newest
+ * claim and the same slew_rate. What an old line had beyond these goes into its maxerror_ns and
+ * drift_rate.
  */
 static struct timebase_line line(const struct discipline *discipline, struct segment *segment,
                                  struct fixed off, uint64_t until_ticks)

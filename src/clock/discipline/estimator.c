@@ -82,8 +82,9 @@ static bool is_some_counter(struct fixed period, struct fixed known)
 }
 
 /*
- * A jump right after a jump: not the count but the rate has changed, and is learnt anew. Across one
- * jump alone a slope means nothing, nor across a sleep, which explains the second.
+ * If a jump follows right after a jump, not the count but the rate has changed, and is learnt anew.
+ * A slope across a single jump means nothing. Nor does one across a sleep, because the sleep
+ * explains the second jump.
  */
 static void restart_after_jump(struct estimator *estimator, const struct estimator_point *point)
 {
@@ -102,8 +103,8 @@ static void restart_after_jump(struct estimator *estimator, const struct estimat
 }
 
 /*
- * The newest point's middle is believed, less what its bracket is wider than usual: a point that
- * was interrupted moves the estimate only as far as it must.
+ * The estimate moves to the newest point's middle, but stops short of it by as much as the point is
+ * wider than usual. So a point that was interrupted moves the estimate only as far as it must.
  */
 static struct fixed corrected(const struct estimator *estimator, struct fixed predicted,
                               const struct estimator_point *point)
@@ -120,9 +121,9 @@ static struct fixed corrected(const struct estimator *estimator, struct fixed pr
 }
 
 /*
- * How far the reference can have gone from its old pace since the sample before, beyond what the
- * oscillator did: as assumed; or as it tells, then or now, that its pace may change; or as far as
- * two paces may be apart that are told to be further than that from UTC's.
+ * How far the reference can have left its old pace since the sample before, beyond what the
+ * oscillator did. As far as is assumed; or as it told, then or now, that its pace may change; or,
+ * if its old or new pace was told to be further from UTC's than is assumed, by the sum of the two.
  */
 static uint64_t slewed_ns(const struct estimator *estimator, const struct estimator_point *point,
                           int64_t elapsed_ns)
@@ -140,10 +141,10 @@ static uint64_t slewed_ns(const struct estimator *estimator, const struct estima
 }
 
 /*
- * The estimate is wrong by no more than the point's width and its distance from the point's middle;
- * nor by more than it was before, with what may have happened since. If the point contradicts the
- * prediction more than happened by that, the past says nothing: the reference has done what is not
- * allowed for, and true UTC has not.
+ * The estimate is wrong by no more than the point's width and its distance from the point's middle.
+ * Nor is it wrong by more than it was before and what may have happened since. If the point and the
+ * prediction are further apart than these allow, the second does not count: the reference has
+ * broken an assumption.
  */
 static uint64_t error_ns(const struct estimator *estimator, struct fixed predicted,
                          const struct estimator_point *point, int64_t elapsed_ns)
@@ -185,8 +186,9 @@ static int64_t parted_ns(const struct estimator *estimator, struct fixed predict
 }
 
 /*
- * Samples right after one another may be of one tick of a slow counter, or on another CPU of an
- * earlier one: by no more than their widths have room for, on either clock, nothing went back.
+ * Two samples right after one another may be of the same tick of a slow counter, or the second of
+ * an earlier tick, on another CPU. The counter did not go back if both clocks differ by no more
+ * than the samples' widths allow.
  */
 static bool is_same_moment(const struct estimator *estimator, const struct estimator_point *point)
 {
@@ -197,7 +199,7 @@ static bool is_same_moment(const struct estimator *estimator, const struct estim
         !fixed_less(fixed_over(fixed_from_ns(widths_ns), back + (back == 0)), estimator->period);
 }
 
-/* It says nothing new of the reference, but what it told holds as well. */
+/* The point says nothing new of where the reference is, but what was told with it holds. */
 static void pass_over(struct estimator *estimator, const struct estimator_point *point)
 {
     uint64_t told_frac = run_told(estimator, estimator->period);
@@ -212,7 +214,7 @@ enum estimator_event estimator_observe(struct estimator *estimator,
 {
     learn_width(estimator, point->width_ns);
     run_note(estimator, point);
-    /* The run may have been emptied by who was told of a disruption; the newest point is known. */
+    /* discipline_distrust() may have emptied the run; the newest point is known all the same. */
     bool has_newest = estimator->ready || estimator->count > 0;
     if (has_newest && (int64_t)(point->ticks - estimator->newest.ticks) <= 0) {
         bool is_same = is_same_moment(estimator, point);
@@ -224,7 +226,8 @@ enum estimator_event estimator_observe(struct estimator *estimator,
 
     struct fixed predicted = estimator_at(estimator, point->ticks);
     int64_t elapsed_ns = predicted.ns - estimator->value.ns;
-    /* No slew excuses what a machine asleep has missed, however short against the time elapsed. */
+    /* After a sleep, the time that passed does not excuse the difference: that is the sleep, no
+     * slew. */
     int64_t slewing_ns = estimator->has_slept ? 0 : elapsed_ns;
     if (estimator_is_jump(parted_ns(estimator, predicted, point), slewing_ns)) {
         restart_after_jump(estimator, point);

@@ -24,7 +24,7 @@
 struct estimator_point {
     uint64_t ticks;    /* middle of the bracket */
     int64_t ns;        /* what the reference showed within it */
-    uint64_t width_ns; /* half of the bracket, rounded up */
+    uint64_t width_ns; /* half of the bracket and all other doubt: bracket.c */
     /* Of a kept point: the reference's pace, from here to the next one, is that of true UTC to
      * within so many parts in 10^9. */
     uint32_t growth_ppb;
@@ -41,13 +41,14 @@ struct estimator {
     struct fixed period;        /* ns of the reference per tick */
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
     struct pace utc;            /* the best slope that was true UTC's */
-    uint64_t growth_frac;       /* and is UTC's to within both; 2^-64 ns per tick, saturated */
+    uint64_t growth_frac;       /* period is UTC's to within the error and this; 2^-64 ns per tick,
+                                 * saturated */
     uint32_t slew_limit_ppm;    /* the most that was told along the run of `period`, and since */
     uint64_t error_ns;          /* value is wrong by no more than this */
     struct scatter scatter;     /* what the samples say of the error */
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
     bool has_jumped;            /* the newest point did, or went back */
-    bool has_slept;             /* before the next point: its reference stood still meanwhile */
+    bool has_slept;             /* the reference stood still before the point that comes next */
     uint32_t drift_ppm;         /* the oscillator's allowance; 0: ASSUME_DRIFT_PPM */
 };
 

@@ -5,9 +5,9 @@
 #include "bracket.h"
 
 /*
- * A line that begins with the newest sample: nobody follows an older line. It takes the reference's
- * reading for the tick before it, and so runs ahead by part of the bracket: readers who got the
- * time from the reference itself a moment earlier are behind it.
+ * A line that begins with the newest sample, for when nobody follows an older line. It takes the
+ * reference's reading for the tick before that reading, and so runs ahead by a part of the bracket.
+ * So readers who got the time from the reference itself a moment earlier are behind the line.
  */
 static struct plan plan_afresh(const struct discipline *discipline, struct fixed floor)
 {
@@ -61,8 +61,8 @@ static struct fixed reference_and_error(const struct discipline *discipline)
 }
 
 /*
- * Can anybody have followed the old lines after the counter ran away? Not if it jumped, in one
- * leap, over all that was left of them since the sample before.
+ * Can anybody have followed the old lines after the counter jumped? Not if the counter jumped over
+ * all that was left of them since the sample before.
  */
 static bool jumped_over_lines(const struct discipline *discipline, uint64_t followed_ticks)
 {
@@ -74,7 +74,7 @@ static bool jumped_over_lines(const struct discipline *discipline, uint64_t foll
     return leap_ns >= left_ns;
 }
 
-/* So that no reader is before its start whose CPU's counter is behind that of the sample. */
+/* Then the line has begun also for a reader whose CPU's counter is behind that of the sample. */
 static void begin_sooner(struct segment *segment, uint64_t ticks)
 {
     segment->start_ticks -= ticks;
@@ -87,8 +87,9 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /*
- * The bound of a segment so many ticks before the newest sample: as it was published, and grown
- * since its start; or as the sample shows it now, and grown on the way back.
+ * The bound of a segment `back` ticks before the newest sample. It is the lesser of two: the
+ * published bound, grown since the segment's start; and the bound at the sample, grown over the way
+ * back.
  */
 static uint64_t bound_before(const struct discipline *discipline, const struct segment *segment,
                              uint64_t back)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * next_plan: which plan follows the one in force. Usually one that goes on from it; after the
- * counter and the reference have parted, one that nobody sees time go back on.
+ * next_plan: which plan follows the one in force. Usually the plan goes on from it. After the
+ * counter and the reference have parted, the new plan begins so high that nobody sees time go back.
  */
 #ifndef DISCIPLINE_NEXT_PLAN_H
 #define DISCIPLINE_NEXT_PLAN_H

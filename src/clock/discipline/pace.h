@@ -2,8 +2,9 @@
 /*
  * pace: how far a slope of the reference can be from true UTC's.
  *
- * The source of the claim tells it. What nobody has told betrays itself: the oscillator keeps its
- * pace, so if a slope differs from one that was UTC's, then the reference is being slewed, or was.
+ * The source of the claim tells it. A slew that no source has told shows all the same: the
+ * oscillator keeps its pace, so if a slope differs from one that was UTC's, the reference is or was
+ * slewed.
  *
  * Lengths of a tick in 2^-64 ns; what is 1 ns or more is UINT64_MAX.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "scatter.h"
 
-/* A correction fades to a part in e in so long; a single pause of so long forgets it. */
+/* In this time a remembered correction fades to 1/e. A single pause of this length forgets it. */
 #define MEMORY_MS 300000
-/* Finer than a nanosecond: what is forgotten from sample to sample is less. */
+/* Fractions of a nanosecond, because less than one is forgotten from sample to sample. */
 #define PLACES 24
-/* What is larger, is this: so that sums of two have room. */
+/* Larger values count as this one, so that a sum of two does not overflow. */
 #define LARGEST_NS ((uint64_t)1 << (62 - PLACES))
 
 static uint64_t smaller(uint64_t a, uint64_t b)

@@ -12,8 +12,8 @@
  * - a promise about UTC ends with the first sample that does not make it;
  * - a FREERUNNING clock needs two good samples in a row, so that a reference at its limit does not
  *   make it flap;
- * - a rough slope makes INITIALIZING of a new clock only: a clock that was better has bounds that
- *   hold, and tell how rough it is;
+ * - a rough slope makes a clock INITIALIZING only if it is new or was UNRELIABLE: otherwise its
+ *   bounds hold, and tell how rough the slope is;
  * - without samples an UNRELIABLE clock stays so: nothing has said that the counter is well again.
  */
 static const unsigned char transitions[][STATUS_EVENTS] = {

@@ -3,12 +3,11 @@
 
 /* Points further apart than this are all kept; the run then spans some 1.6 s. */
 #define SPACING_NS 100000000
-/* A wide point is taken into the run all the same if the run is older than this. */
+/* A wide point is kept all the same if the last kept point is older than this. */
 #define PATIENCE_NS 1000000000
 /* Scatter of middles beyond half the usual width, ns: the clock's own rounding. */
 #define SCATTER_NS 2
 
-/* The slope between two points, and how wrong their widths let it be; UINT64_MAX: 1 ns or more. */
 struct fixed run_slope(const struct estimator_point *a, const struct estimator_point *b,
                        uint64_t *error_frac)
 {
@@ -55,7 +54,6 @@ static void drop_oldest(struct estimator *estimator, unsigned drop)
         estimator->points[i] = estimator->points[i + drop];
 }
 
-/* Cut the run until it is straight. The last kept point always stays. */
 bool run_cut(struct estimator *estimator, const struct estimator_point *newest)
 {
     unsigned first = 0;
@@ -85,8 +83,7 @@ void run_keep(struct estimator *estimator, const struct estimator_point *point)
 }
 
 /*
- * What was told since the last kept point holds from there on. Without a run nothing is known: what
- * emptied it made the past worthless.
+ * Without a run nothing is known of the pace: what emptied the run made the past worthless.
  */
 void run_note(struct estimator *estimator, const struct estimator_point *told)
 {
@@ -113,7 +110,7 @@ uint64_t run_told(const struct estimator *estimator, struct fixed period)
     return pace_part(period, largest_ppb);
 }
 
-/* Likewise: any pace that the slope is of may differ by as much from the one to come. */
+/* In the same way: any of the paces along the run may differ by this much from the pace to come. */
 static uint32_t limit_along_run(const struct estimator *estimator)
 {
     uint32_t largest_ppm = 0;
@@ -169,7 +166,6 @@ void run_adopt_slope(struct estimator *estimator, const struct estimator_point *
     estimator->slew_limit_ppm = limit_along_run(estimator);
 }
 
-/* A first slope must be good to a part in 500; if it is not, wait for a longer baseline. */
 bool run_has_good_slope(const struct estimator_point *a, const struct estimator_point *b)
 {
     uint64_t error_frac;

@@ -48,8 +48,8 @@ uint64_t cadence_next_ns(const struct cadence *cadence, uint64_t interval_ns, ui
 }
 
 /*
- * The lead is a tenth of the interval; then the slew, gentle if there is little to correct, up to
- * nearly all of the interval if there is much.
+ * The lead is a tenth of the interval. The slew follows: three tenths of the interval if there is
+ * little to correct, up to eight tenths if there is much.
  */
 static struct schedule schedule_own(uint64_t interval_ns, bool is_urgent, unsigned attempt)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines hand over in the future, so that readers have them before their first tick. If the writer
- * was held up between planning and publishing, it plans again with more lead. It looks afterwards
- * whether the last plan was in time, and counts it if not: readers between the hand-over and the
- * publication were on the old line, at most 1,000 ppm of the lateness away.
+ * New lines begin in the future, so that readers have them before their first tick. If the writer
+ * was held up between planning and publishing, it plans again with more lead. After publishing it
+ * looks whether the last plan was in time, and counts the plan if it was late: readers between the
+ * hand-over and the publication were on the old line, which is at most 1,000 ppm of the lateness
+ * away from the new one.
  */
 #include "clock/page/publish.h"
 #include "steps.h"
@@ -15,9 +16,9 @@
 
 struct delivery {
     struct discipline_output output;
-    bool is_ahead;       /* of its first tick; not when first, after a disruption, or held */
-    uint64_t deadline;   /* readers must have the lines by then */
-    uint64_t lease;      /* ticks for which readers use copies of the lines before */
+    bool is_ahead;     /* has to be early; not the first lines, held ones, or after a disruption */
+    uint64_t deadline; /* readers must have the lines by then */
+    uint64_t lease;    /* ticks for which readers use copies of the lines before */
     uint64_t planned_at; /* ticks */
 };
 
@@ -29,7 +30,7 @@ uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside 
         return 0; /* no lines, or the counter went back and says nothing of the lines */
     if ((int64_t)(plan->slew.start_ticks - now) > 0)
         return plan->slew.start_ticks - now; /* `before` would lie in the future */
-    /* Readers of the old copy would go from slew to after, and those of the new one would not. */
+    /* Readers of the old copy would go from slew to after there; those of a new copy would not. */
     int64_t left = (int64_t)(plan->after.start_ticks - now);
     bool is_near = outside->cadence.lease_ns != 0 && left > 0 &&
         (uint64_t)left <= servo_ticks_of(servo, outside->cadence.lead_ns);
@@ -43,7 +44,7 @@ uint64_t servo_followed_ticks(const struct timebase_page *page)
         GRACE_FACTOR * timebase_page_word(&page->refresh_ticks);
 }
 
-/* After a disruption: as far as readers may have got with the present lines. */
+/* The last tick up to which readers may follow the present lines; for plans after a disruption. */
 static uint64_t followed_until(const struct servo *servo, const struct timebase_page *page,
                                const struct schedule *schedule)
 {
@@ -52,7 +53,7 @@ static uint64_t followed_until(const struct servo *servo, const struct timebase_
     return (int64_t)(soon - followed) < 0 ? soon : followed;
 }
 
-/* When the plan is made, a quarter of the time for it must be left. */
+/* When the plan has been made, a quarter of the time up to its last moment must be left. */
 static bool is_in_time(const struct delivery *delivery, uint64_t now)
 {
     uint64_t last = delivery->deadline - delivery->lease;
@@ -109,7 +110,8 @@ static void count_if_late(struct servo *servo, const struct servo_outside *outsi
         outside->store_counts(outside->context, outside->page);
 }
 
-/* Held lines are from before a disruption that no publication has told yet: no mark for them. */
+/* Held lines are the lines of before: if a disruption is not published yet, they do not publish it,
+ * so they are not marked. */
 static void record(struct servo *servo, const struct servo_outside *outside,
                    const struct delivery *delivery, uint64_t published_ticks)
 {

@@ -38,7 +38,8 @@ struct servo_outside {
     int (*store)(void *context, const struct timebase_page *page);
     /* The counts of the page have changed since. */
     void (*store_counts)(void *context, const struct timebase_page *page);
-    /* Readers have these lines from this tick on; `is_disrupted`: the lines before end there. */
+    /* Readers have these lines from this tick on. `is_disrupted`: the lines before these end there.
+     */
     void (*record)(void *context, const struct timebase_lines *lines, uint64_t published_ticks,
                    bool is_disrupted);
     struct timebase_page *page; /* where the lines are published */
@@ -109,7 +110,7 @@ void servo_mend(struct servo *servo, const struct timebase_page *page);
 /* The page was cleared: forget what led to its lines. Counts and the allowed drift stay. */
 void servo_reset(struct servo *servo);
 
-/* Somebody knows that the counter's past is no guide to its future: the next step deals with it. */
+/* Tell that the counter's past is no guide to its future. The next step deals with it. */
 void servo_disrupt(struct servo *servo);
 
 /* The last tick for which anybody may have been told a time by the lines of this page. */

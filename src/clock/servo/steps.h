@@ -9,16 +9,16 @@
 uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside *outside);
 
 /*
- * What servo_disrupt() has told since the last step: the counter's past is no guide. Before the
- * sample is observed, or the lines held.
+ * Deals with what servo_disrupt() has told since the last step: the counter's past is no guide. To
+ * be called before the sample is observed, or the lines are held.
  */
 void servo_hear_disruption(struct servo *servo, struct timebase_page *page);
 
-/* The sample, and what others have told meanwhile, into the discipline; events and counts. */
+/* Takes the sample, and what others have told meanwhile, into the discipline. Counts the events. */
 void servo_observe(struct servo *servo, const struct servo_outside *outside,
                    struct discipline_sample *sample);
 
-/* The next lines: planned ahead, published, looked at afterwards, committed. */
+/* Plans the next lines ahead, publishes them, looks whether they were late, and commits them. */
 enum servo_result servo_publish(struct servo *servo, const struct servo_outside *outside);
 
 /* The counter, as the servo sees it. */
