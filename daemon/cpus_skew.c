@@ -16,11 +16,12 @@
 #define ROUND_BUDGET_NS 3000000
 /* Are there other CPUs than before? */
 #define LOOK_NS 4000000000
-/* A counter that leaves the others slowly is met again before it is far. */
+/* Each CPU is measured again after this time, before a counter that drifts has gone far. */
 #define AGAIN_NS 600000000000
-/* The kernel's own check of a counter overlooks less than this: the way of a cache line. */
+/* The kernel's own check of a counter overlooks at most what a cache line takes from CPU to CPU,
+ * which is less than this. */
 #define ALLOWED_NS 1000
-/* No bound at all: 23 s of a counter of 3 GHz, longer of any other, and no sum wraps. */
+/* So large a skew is no bound: 23 s of a counter of 3 GHz. With it no sum wraps. */
 #define TICKS_MAX (UINT64_C(1) << 36)
 
 static void tell(const struct skew *skew)
@@ -49,7 +50,7 @@ static uint64_t ticks_of_allowance(uint64_t ticks, int64_t ns)
         : 0;
 }
 
-/* The number of ticks is another each time, and no news. */
+/* The number of ticks differs each time, so it alone is no news. */
 static bool is_news(const struct cpus_skew *cpus)
 {
     const struct skew *now = &cpus->skew, *told = &cpus->told;
@@ -83,7 +84,8 @@ void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns)
     measure_round(cpus, FIRST_BUDGET_NS);
 }
 
-/* CPUs have come or gone, some are still not known, or it is long ago. */
+/* Begins to measure again if CPUs have come or gone, if some are not known yet, or after AGAIN_NS.
+ */
 static void look_around(struct cpus_skew *cpus, int64_t mono_ns)
 {
     if (mono_ns - cpus->looked_ns < LOOK_NS)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus_skew: what the counters of this machine's CPUs differ by, measured when the daemon begins, again
- * from time to time, and when CPUs have come. Every sample carries it into the bound: a reader may
- * be on another CPU than the daemon.
+ * cpus_skew: what the counters of this machine's CPUs differ by, measured when the daemon begins,
+ * again from time to time, and when CPUs have come. Every sample carries it into the bound: a
+ * reader may be on another CPU than the daemon.
  *
- * A CPU that was never measured (hidden by a cpuset, busy all the time) has a reader all the same.
- * Where the kernel itself uses the counter on all CPUs it has found them to agree, and a
- * microsecond is allowed for those; where not, their readers are promised nothing.
+ * A reader may also run on a CPU that was never measured (hidden by a cpuset, busy all the time).
+ * If the kernel itself uses the counter on all CPUs, it has found them to agree, and a microsecond
+ * is allowed for such a CPU. If not, readers there are promised nothing.
  */
 #ifndef DAEMON_CPUS_SKEW_H
 #define DAEMON_CPUS_SKEW_H
@@ -34,16 +34,17 @@ struct cpus_skew {
     struct skew told;
 };
 
-/* Takes up to 50 ms: as many as can be had in that. */
+/* Takes up to 50 ms, and measures as many CPUs as it can in that time. */
 void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns);
 
 /*
- * Goes on where there are more, for some milliseconds; for call right after a publication, when
- * there is nothing else to do. True if skew_ticks or the verdict may have changed.
+ * Measures more CPUs, if there are any left, for some milliseconds. To be called right after a
+ * publication, when there is nothing else to do. True if skew_ticks or the verdict may have
+ * changed.
  */
 bool cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns);
 
-/* The promise that may be made. is_vouched_for: the kernel's own clock is this counter. Pure. */
+/* What may be promised. is_vouched_for: the kernel's own clock is this counter. Pure. */
 enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for);
 
 /* For the sample: the measured skew, or with what is allowed. Pure. */

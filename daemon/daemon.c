@@ -20,7 +20,7 @@ static int64_t now_ns(void)
     return counter_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* ---- what the shared stands on ------------------------------------------------------------- */
+/* ---- what the shared clock stands on ------------------------------------------------------- */
 
 static uint64_t read_ticks(void *context)
 {
@@ -102,7 +102,7 @@ static void step(struct daemon *daemon)
         cpus_measure_again(&daemon->cpus, mono_ns);
 }
 
-/* Until the first of them: a step, the metrics, the watchdog, a reference that is due. */
+/* Until the first of these is due: a step, the watchdog, a reference. */
 static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
 {
     int64_t until = daemon->due_ns;
@@ -134,7 +134,8 @@ static void look_around(struct daemon *daemon, unsigned reasons)
     daemon_tell_watchdog(daemon, mono_ns);
 }
 
-/* What a source has to say at once. Of a disruption readers are told now, not at the next step. */
+/* Hears sources that have news. If one tells of a disruption, a step is due now, so that readers
+ * hear of it at once. */
 static void hear_sources(struct daemon *daemon, const int *fds, unsigned count)
 {
     int64_t mono_ns = now_ns();

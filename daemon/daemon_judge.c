@@ -4,12 +4,13 @@
 #include "daemon_parts.h"
 #include "log.h"
 
-/* The kernel does not tell of another clocksource; it is asked. */
+/* The kernel does not tell when it changes its clocksource, so it is asked. */
 #define CLOCKSOURCE_AGE_MAX_NS INT64_C(4000000000)
-/* A battery clock shows whole seconds; more looks than this would tell no more. */
+/* A battery clock shows whole seconds, so more frequent looks would not tell more. */
 #define RTC_LOOK_NS INT64_C(4000000000)
 
-/* Into the reference's context: it puts the kernel's verdict on the counter into its samples. */
+/* Looks on behalf of the reference, which puts the kernel's verdict on the counter into its
+ * samples. */
 static const struct counter_clocksource *look_at_clocksource(struct daemon *daemon, int64_t mono_ns)
 {
     struct counter_clocksource *seen = &daemon->kernel.clocksource;

@@ -57,7 +57,7 @@ void daemon_reload(struct daemon *daemon)
         memcpy(settings.page, daemon->settings.page, sizeof(settings.page));
         memcpy(settings.user, daemon->settings.user, sizeof(settings.user));
     }
-    /* The default of the metrics may depend on a page that is not taken. */
+    /* The default place of the metrics may have come from a page that is not taken. */
     if (settings_finish(&settings, &problem) != 0) {
         log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
         return;

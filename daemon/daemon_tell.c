@@ -55,7 +55,8 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
     daemon->is_ready_told = true;
 }
 
-/* The loop itself tells the watchdog, so a daemon that hangs does not. */
+/* Called by the loop itself, so that a daemon that hangs does not tell the watchdog that it lives.
+ */
 void daemon_tell_watchdog(struct daemon *daemon, int64_t mono_ns)
 {
     if (daemon->watchdog_ns == 0 ||

@@ -5,7 +5,8 @@
 
 #include "log.h"
 
-/* Lines are followed for half a second, and chance keeps nobody off a CPU for longer than that. */
+/* Lines want renewal half a second after a sample. Chance hardly keeps a process off a CPU for
+ * twice as long. */
 #define STALL_NS 1000000000
 
 static bool is_distrusted(const struct disturbance *disturbance,

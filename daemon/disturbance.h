@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disturbance: what befalls the machine and is not in a sample: the kernel has changed its
+ * disturbance: what happens to the machine and is not in a sample: the kernel has changed its
  * clocksource, or has not let the daemon run.
  */
 #ifndef DAEMON_DISTURBANCE_H

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* If the file is removed so often between opening and locking, that is an error. */
+/* If the file is removed this often between opening and locking, that is an error. */
 enum { ATTEMPTS = 10, CONTENT = 128 };
 
 /* This boot's id; empty where /proc is missing. */

@@ -41,7 +41,8 @@ void log_set_level(int level)
     shown_level = level;
 }
 
-/* All processes of a session inherit the variable, so it names the file that it is about. */
+/* Processes inherit the variable even if their standard error goes elsewhere, so the file that it
+ * names is compared with ours. */
 static bool is_to_journal(void)
 {
     const char *journal = getenv("JOURNAL_STREAM");

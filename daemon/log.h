@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log: lines to standard error, where journald reads them. A line tells an event and its numbers; a
- * publication that went well has none.
+ * log: lines to standard error, where journald reads them. A line tells an event and its numbers. A
+ * publication that went well is not logged.
  */
 #ifndef DAEMON_LOG_H
 #define DAEMON_LOG_H

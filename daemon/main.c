@@ -14,7 +14,7 @@
 /* As of other daemons: bad options or configuration. */
 enum { EXIT_BAD_USAGE = 2 };
 
-/* All of it is a configuration: what is not a setting is a comment. */
+/* The output can be used as a configuration: what is not a setting is a comment. */
 static int check(const struct options *options, const struct settings *settings)
 {
     const char *file = options_config(options);
@@ -40,7 +40,8 @@ static int run(const struct options *options)
     return check(options, &settings);
 }
 
-/* If one of the three were closed, the lock could get its number, and messages would go there. */
+/* If one of the three were closed, the lock could get its number, and messages would go into the
+ * lock. */
 static void fill_standard_files(void)
 {
     int fd;

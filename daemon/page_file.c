@@ -102,7 +102,8 @@ static bool read_page(int fd, struct timebase_page *page)
     return true;
 }
 
-/* Looks before the size is judged: a size of another version would not say what is wrong. */
+/* Judged before the size: a page of another version has another size, and the version is the cause.
+ */
 static int examine_version(int fd, const char *path, struct problem *problem)
 {
     struct timebase_page page = {0};

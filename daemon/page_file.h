@@ -30,7 +30,7 @@ struct page_file {
     int fd;                         /* the page; -1: there is none of ours */
     bool is_folder_made;            /* by us */
     struct lock lock;
-    struct timebase_page image; /* what the file holds, if nobody else wrote to it */
+    struct timebase_page image; /* what the file holds, unless somebody else wrote to it */
 };
 
 /* What page_file_store() found and did. */

@@ -12,8 +12,8 @@
 int privileges_drop(const char *user, int folder_fd, int is_folder_ours, struct problem *problem);
 
 /*
- * Keeps in memory what is there now or will be used. A refusal sets *problem, and the daemon goes
- * on.
+ * Lock in memory the pages that are there now, and others when they are first used. If the kernel
+ * refuses, *problem says why, and the daemon goes on.
  */
 int privileges_lock_memory(struct problem *problem);
 

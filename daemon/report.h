@@ -23,7 +23,8 @@ struct report {
 /* True if the status has changed. */
 bool report_step(struct report *report, const struct shared_clock *shared, enum servo_result result);
 
-/* The page's file was damaged and repaired, or could not be written. NULL: all is well. */
+/* The page's file was made, repaired or written again, or could not be written: then *problem, else
+ * NULL. */
 void report_store(struct report *report, const struct page_file *file, enum page_file_event event,
                   const struct problem *problem);
 

@@ -129,7 +129,8 @@ enum servo_result shared_clock_step(struct shared_clock *clock)
     struct servo_outside outside = outside_of(clock);
     hear_of_disruption(clock);
     enum servo_result result = servo_step(&clock->servo, &outside);
-    /* Only the observation has shown it, with the claims already in the sample: UNRELIABLE. */
+    /* The observation has shown a disruption after the claims went into the sample. They do no harm
+     * in it, because its lines are UNRELIABLE; but they must not be used again. */
     if (clock->outside.sources != NULL && clock->servo.events & DISCIPLINE_DISRUPTED)
         sources_disrupted(clock->outside.sources, clock->servo.sampled_ns);
     return result;

@@ -42,7 +42,7 @@ struct shared_clock {
     uint64_t interval_ns; /* the poll interval as configured */
     uint64_t disruptions_told; /* of those that the sources have seen */
     bool is_disrupted;  /* shared_clock_disrupt() since the last sample */
-    bool has_seen_one;  /* a disruption that a source has seen since then */
+    bool has_seen_one;  /* a source has seen a disruption since the last sample */
 };
 
 void shared_clock_start(struct shared_clock *clock, const struct shared_clock_outside *outside,
@@ -57,8 +57,8 @@ bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *
 enum servo_result shared_clock_step(struct shared_clock *clock);
 
 /*
- * Somebody knows that the machine was disrupted: the next step says so, and no source is believed
- * before it has measured again.
+ * Tell that the machine was disrupted. The next step publishes it, and no source is believed before
+ * it has measured again.
  */
 void shared_clock_disrupt(struct shared_clock *clock);
 

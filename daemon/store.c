@@ -5,9 +5,9 @@
  * stored before what the next one stores; this takes the place of (B), (D) and (E) in page.h.
  *
  * The number is eight bytes, and a mapped reader may see the kernel in the middle of copying them.
- * The lowest bit names the copy, so one byte does, old or new, and either copy is whole at that
- * moment. A reader seldom sees a mixture twice in a row. If it does, both looks fell into this one
- * write, during which no copy changes.
+ * The lowest bit names the copy, so a single byte, old or new, decides, and either copy is whole at
+ * that moment. A reader seldom sees the same mixture twice in a row. If it does, both looks fell
+ * into this one write, during which no copy changes.
  */
 #include "store.h"
 

@@ -100,7 +100,7 @@ unsigned wake_wait(struct wake *wake, uint64_t ns, int *fds, unsigned count)
         reasons |= read_signals(wake);
     if (ready > 0 && polled[1].revents != 0)
         reasons |= read_clock(wake);
-    /* Interrupted or refused, ppoll() tells of none of them. */
+    /* If ppoll() was interrupted or failed, it has told nothing of the descriptors. */
     for (unsigned i = 0; i < count && ready <= 0; i++)
         polled[OWN_FDS + i].revents = 0;
     reasons |= keep_readable(&polled[OWN_FDS], fds, count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake: the daemon waits for time, signals, news of its sources, and a step of the system clock. A
- * timer on CLOCK_REALTIME, which the kernel cancels when the clock is set (TFD_TIMER_CANCEL_ON_SET), shows a
- * step at once, a leap second and the end of a suspend too.
+ * wake: the daemon waits for time, signals, news of its sources, and a step of the system clock.
+ * The kernel cancels a timer on CLOCK_REALTIME when the clock is set (TFD_TIMER_CANCEL_ON_SET).
+ * This shows a step, a leap second and the end of a suspend at once.
  */
 #ifndef DAEMON_WAKE_H
 #define DAEMON_WAKE_H

@@ -9,11 +9,12 @@
 
 #define RTC "/sys/class/rtc/rtc0/since_epoch"
 #define SEC_NS 1000000000
-/* It shows whole seconds, at each of two looks; a crystal of its own drifts far less than 0.1 %. */
+/* The battery clock shows whole seconds at each of two looks. Its crystal drifts far less than 0.1
+ * %. */
 #define RTC_PARTED_NS 2000000000
 #define RTC_DRIFT_PARTS 1000
-/* chronyd answers from what it knows, whether its servers do or not. One poll of 1,024 s may fail; an
- * eighth is what chrony_measured_ns() may be early. */
+/* chronyd answers whether its servers do or not, so its last measurement must be younger than this.
+ * One poll of 1,024 s may fail, and chrony_measured_ns() may be early by an eighth. */
 #define MEASURED_NS (2400 * (int64_t)SEC_NS)
 
 enum witness_verdict witness_verdict(const struct witness_facts *facts)
@@ -53,7 +54,8 @@ void witness_apply(enum witness_verdict verdict, struct discipline_sample *sampl
         sample->flags |= TIMEBASE_LINE_NEVER_MOVED;
 }
 
-/* One that is not believed, because it has not measured since a move, will tell of the next. */
+/* A source that is not believed, because it has not measured since a move, will still tell of the
+ * next move. */
 static bool is_witness(const struct source *source, int64_t mono_ns)
 {
     return source->driver != NULL && source->driver->is_witness &&

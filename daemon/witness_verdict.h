@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * witness_verdict: would we know, had this machine been stopped, moved or restored? Where the
- * kernel's clock is made of the counter that the page is about, both stand still together, and
- * nothing inside the guest tells. A witness goes on counting elsewhere. A guest without one is told
- * no UTC, unless its administrator says that it is never moved.
+ * witness_verdict: if this machine were stopped, moved or restored, would the daemon know? Where
+ * the kernel's clock is made of the counter that the page is about, both stand still together, and
+ * nothing inside the guest tells. A witness is a clock that goes on elsewhere. In a guest without a
+ * witness readers are promised no UTC, unless its administrator says that it is never moved.
  */
 #ifndef DAEMON_WITNESS_VERDICT_H
 #define DAEMON_WITNESS_VERDICT_H
@@ -45,7 +45,7 @@ const char *witness_names(unsigned kinds, char *text, size_t size);
 /* What follows for a sample, after the sources' word has gone into it. */
 void witness_apply(enum witness_verdict verdict, struct discipline_sample *sample);
 
-/* Those of the kinds that the sources know: WITNESS_SOURCE and WITNESS_MARKER. */
+/* Those kinds of witness that the sources are: WITNESS_SOURCE, WITNESS_MARKER, both, or none. */
 unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns);
 
 /* WITNESS_KERNEL, if a kernel with this clocksource has a clock that is not the counter's alone. */

@@ -57,7 +57,7 @@ static int unknown_key(struct text_span key, struct problem *problem)
                        (int)(key.length < 60 ? key.length : 60), key.text, names);
 }
 
-/* The line that has set each key; 0: none yet. */
+/* The number of the line that has set each key; 0: none has yet. */
 struct seen {
     unsigned line[SETTINGS_KEYS];
 };

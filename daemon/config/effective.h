@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* effective: the settings in force, for those who ask what the daemon would do. */
+/* effective: prints the settings in force, for `timebased --check`. */
 #ifndef DAEMON_EFFECTIVE_H
 #define DAEMON_EFFECTIVE_H
 

@@ -7,7 +7,7 @@ struct problem {
     char text[512]; /* without a full stop or a line's end */
 };
 
-/* Sets the text, cut if need be. Returns -1, so that a function can end with it. */
+/* Sets the text, and cuts it if it is too long. Returns -1, so that a function can return it. */
 __attribute__((format(printf, 2, 3))) int problem_set(struct problem *problem, const char *format,
                                                       ...);
 

@@ -12,7 +12,7 @@
 #include "problem.h"
 
 enum quantity_units {
-    UNITS_OF_TIME,  /* ns; "us", "ms", "s"; without one: ms */
+    UNITS_OF_TIME,  /* ns; "ns", "us", "ms", "s"; without one: ms */
     UNITS_OF_DRIFT, /* parts in 10^9; "ppm", "ppb"; without one: ppm */
     UNITS_OF_SIZE,  /* bytes; "k", "M", "G" of 1024 */
 };

@@ -11,7 +11,7 @@
 #include "timeline/folder.h"
 
 #define SEGMENT_SIZE_MAX ((uint64_t)1 << 20)
-#define SEGMENTS_MIN 8 /* so little of the history goes at once */
+#define SEGMENTS_MIN 8 /* so at most an eighth of the history is deleted at once */
 
 uint32_t output_records(const struct history_writer *writer)
 {

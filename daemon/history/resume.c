@@ -9,7 +9,7 @@
 #include "timeline/segment.h"
 #include "writer.h"
 
-/* So many writers in a row may have been killed before their first record. */
+/* The number of writers in a row that may have been killed before their first record. */
 #define TORN_MAX 16
 
 /* The newest segment that has a beginning. */
@@ -38,7 +38,7 @@ int resume(struct history_writer *writer, uint32_t oldest, uint32_t used_max)
         segment_close(&segment);
         return TIMEBASE_OK;
     }
-    writer->used = end;           /* a file that is longer is torn, and left by the first record */
+    writer->used = end; /* if the file is longer, it is torn: the first record leaves it */
     writer->segment = segment.fd; /* the writer's from now on */
     return TIMEBASE_OK;
 }

@@ -78,7 +78,7 @@ int history_writer_mark(struct history_writer *writer, enum history_mark reason)
     writer->pending = stronger(writer->pending, reason);
     int error = put(writer, NULL);
     if (error == TIMEBASE_OK && reason == HISTORY_END)
-        writer->pending = HISTORY_BEGIN; /* should more come after all */
+        writer->pending = HISTORY_BEGIN; /* in case more lines come all the same */
     return error;
 }
 

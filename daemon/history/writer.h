@@ -14,8 +14,8 @@
  * a mark precedes the next record that can be written. There is no fsync: a power cut loses
  * what the kernel had not written yet, some 30 s, of a boot that has ended anyway.
  *
- * A file may not grow beyond RLIMIT_FSIZE: a process with such a limit ignores SIGXFSZ. Only
- * opendir() allocates, at opening and once a segment.
+ * A file may not grow beyond RLIMIT_FSIZE: a process that has such a limit must ignore SIGXFSZ.
+ * Only opendir() allocates memory, when the timeline is opened and once for each segment.
  */
 #ifndef HISTORY_WRITER_H
 #define HISTORY_WRITER_H
@@ -30,7 +30,7 @@
 /* Of all segments together: at least eight of the smallest. */
 #define HISTORY_SIZE_MIN 65536
 
-/* Why the line before a mark must not be drawn on past it. As enum timebase_timeline_reason. */
+/* Why lines from before a mark are not drawn on past it. As enum timebase_timeline_reason. */
 enum history_mark {
     HISTORY_BEGIN = 1,      /* a writer began; of another boot perhaps */
     HISTORY_DISRUPTION = 2, /* the counter's past is no guide to its future */
@@ -51,7 +51,7 @@ struct history_writer {
     uint8_t boot[RECORD_BOOT_SIZE];
     int pending;         /* enum history_mark that the next record must be a mark of; or 0 */
     uint64_t held_ticks; /* LOST: when the first publication that is missing was published */
-    bool has_previous;   /* in this run and segment: what `before` may refer to */
+    bool has_previous;   /* in this run and segment: then a record may refer to `previous` */
     struct timeline_publication previous;
 };
 

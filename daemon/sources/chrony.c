@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrony[:HOST[:PORT] or /SOCKET][,interval=TIME]. chronyd is asked before each sample, and has
- * answered before the sample is taken, unless it is busy: then its answer is heard later, and is
- * dated from the question. Without HOST its socket is tried, then UDP on the loopback.
+ * chrony[:HOST[:PORT] or /SOCKET][,interval=TIME]. chronyd is asked before each sample. Unless it
+ * is busy, it answers before the sample is taken. A later answer is heard later, and is dated from
+ * the question. Without HOST its socket is tried, then UDP on the loopback.
  */
 #include "chrony.h"
 
@@ -22,7 +22,7 @@
 #define RETRY_NS 1000000000
 /* Nearly all answers come within a tenth of it; lines begin 30 ms later than they are planned. */
 #define WAIT_NS 1000000
-/* Then the question or the answer is lost, or nobody listens. */
+/* After this time the question or the answer is lost, or nobody listens. */
 #define TIMEOUT_NS 1000000000
 
 enum { HOST_SIZE = CHRONY_PLACE_SIZE };
@@ -153,7 +153,8 @@ static unsigned places(const struct chrony *chrony)
     return chrony->host[0] != '\0' ? 1 : USUAL_HOSTS;
 }
 
-/* Nobody at this place: the next one now, or all of them again later. */
+/* Nobody answers at this place. The next place is tried now; after the last one, all again later.
+ */
 static void give_up_place(struct chrony *chrony, int64_t now_ns, int error)
 {
     chrony_socket_close(&chrony->socket);
@@ -222,7 +223,7 @@ static void forget_if_stepped(struct chrony *chrony, int64_t now_ns, int64_t utc
     chrony->next_ns = now_ns;
 }
 
-/* As many places as there are, for as long as they refuse at once. */
+/* Asks one place after the other, as long as each refuses at once. */
 static void ask_around(struct chrony *chrony, int64_t now_ns, int64_t utc_offset_ns)
 {
     for (unsigned i = 0; i < USUAL_HOSTS && !chrony->is_waiting && now_ns >= chrony->next_ns; i++) {

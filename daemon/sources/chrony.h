@@ -33,10 +33,10 @@ struct chrony_tracking {
     int64_t reference_time_ns;  /* UTC of the last measurement */
     int64_t correction_ns;      /* what is to be added to CLOCK_REALTIME: UTC - CLOCK_REALTIME */
     int64_t last_offset_ns;     /* of the last update of chronyd's clock */
-    int64_t rms_offset_ns;      /* long-term average of these; not negative, as all below but */
-    int64_t frequency_ppb;      /* this */
-    int64_t residual_ppb;       /* and this: frequency of the source less what is used */
-    int64_t skew_ppb;           /* error of the frequency */
+    int64_t rms_offset_ns;      /* long-term average of these; not negative */
+    int64_t frequency_ppb;      /* either sign */
+    int64_t residual_ppb;       /* frequency of the source less what is used; either sign */
+    int64_t skew_ppb;           /* error of the frequency; not negative, as all below */
     int64_t root_delay_ns;      /* to the stratum-1 computer and back */
     int64_t root_dispersion_ns; /* as far as chronyd knows, when it answered */
     int64_t update_interval_ns; /* between the last two updates */

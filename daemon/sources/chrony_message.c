@@ -30,7 +30,8 @@ enum { COEFFICIENT_BITS = 25 };
 #define SEC_NS 1000000000
 #define PPM_PPB 1000
 
-/* Which numbers there are, where they go, and how many of their unit here are one of chronyd's. */
+/* The numbers in their order: where each goes, how many of its unit make one of chronyd's, its
+ * sign. */
 #define TO(member) offsetof(struct chrony_tracking, member)
 static const struct {
     size_t offset;
@@ -112,7 +113,7 @@ static bool parse_time(const unsigned char *bytes, int64_t *ns)
     return true;
 }
 
-/* The head says that it is an answer to this question, and whether there is more behind it. */
+/* Does the head say that this is an answer to our question, and that chronyd has granted it? */
 static int parse_head(const unsigned char *bytes, size_t length, uint32_t sequence)
 {
     if (length < HEAD_SIZE || bytes[1] != TYPE_REPLY || bytes[2] != 0 || bytes[3] != 0 ||

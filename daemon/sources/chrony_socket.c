@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Datagrams: a question is sent or it is not, and an answer comes, or comes late, or never. Nobody
- * waits for longer than he said. Answers to earlier questions are passed over.
+ * One datagram is the question, another the answer, which may come late or never. No call waits for
+ * longer than its caller said. Answers to earlier questions are passed over.
  */
 #include "chrony.h"
 
@@ -112,7 +112,7 @@ int chrony_socket_ask(struct chrony_socket *socket, const struct chrony_place *p
 
 int chrony_socket_hear(struct chrony_socket *socket, struct chrony_tracking *tracking)
 {
-    unsigned char bytes[CHRONY_MESSAGE_SIZE + 1]; /* one that is longer shows it */
+    unsigned char bytes[CHRONY_MESSAGE_SIZE + 1]; /* a byte more, so that a longer answer shows */
     for (int i = 0; i < LATE_ANSWERS; i++) {
         ssize_t got = recv(socket->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR))

@@ -7,8 +7,8 @@
 #define CORRECTION_SHARE 8
 
 /*
- * A correction takes offset_ns towards 0 and not beyond. The claim then covers the whole way: it is
- * as wide as the source's offset has had time to go.
+ * A correction takes offset_ns towards 0 and not beyond. The claim is widened by as far as the
+ * correction has had time to go, so it covers the whole way.
  */
 static uint64_t corrected(const struct claim *claim, uint64_t age_ns)
 {
@@ -29,7 +29,8 @@ static uint64_t slewed_ppb(const struct claim *claim)
 void claim_ends(const struct claim *claim, int64_t mono_ns, uint32_t drift_ppb, int64_t *low_ns,
                 int64_t *high_ns)
 {
-    /* A claim may be newer than the instant that is asked for, and is worth as little then. */
+    /* A claim may also be newer than the instant that is asked for. It is aged in the same way
+     * then. */
     uint64_t age_ns = saturate_distance(mono_ns, claim->mono_ns);
     uint64_t slew_ppb = claim->is_slewed_by_others ? slewed_ppb(claim) : 0;
     uint64_t rate_ppb = slew_ppb + claim->dispersion_ppb + drift_ppb;

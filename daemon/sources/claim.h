@@ -42,13 +42,13 @@ struct claim {
     uint64_t read_error_ns;     /* of the change of offset_ns since the answer before: what reading
                                  * adds, and by how much the source has moved its own time */
     uint32_t pace_ppb;          /* CLOCK_REALTIME leaves UTC no faster now: sources.c sets it */
-    uint32_t slew_ppb;          /* nor faster than this until the next answer: likewise */
+    uint32_t slew_ppb;          /* and no faster than this until the next answer: sources.c, too */
     uint64_t disruption_marker; /* changes when the machine was disrupted; 0: not told */
     enum claim_notice notice;   /* of a disruption to come */
 };
 
-/* The ends of the claim at monotonic time mono_ns, saturated: aged by its own dispersion_ppb and by
- * drift_ppb, the oscillator's allowance. */
+/* The ends of the claim at monotonic time mono_ns, saturated. It is aged by its own dispersion_ppb
+ * and by drift_ppb, the oscillator's allowance. */
 void claim_ends(const struct claim *claim, int64_t mono_ns, uint32_t drift_ppb, int64_t *low_ns,
                 int64_t *high_ns);
 
@@ -60,8 +60,8 @@ struct source_driver {
     /* argument: what follows the colon in the configuration, or null. Returns 0 or an error. */
     int (*open)(void *context, const char *argument);
     /*
-     * Never waits, and takes less than a millisecond (but for chrony when it starts its client:
-     * chrony.h). Returns 0 and the newest claim, perhaps one that it returned before;
+     * Takes no longer than a millisecond or two: only chrony waits, a millisecond at most, for
+     * chronyd's answer. Returns 0 and the newest claim, perhaps one that it returned before;
      * TIMEBASE_E_BUSY: not yet, ask again; TIMEBASE_E_REFERENCE: no answer.
      */
     int (*claim)(void *context, struct claim *claim);

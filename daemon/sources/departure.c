@@ -3,7 +3,7 @@
 
 #include "saturate.h"
 
-/* Samples are 2 s apart at most; twice that is another stretch of time. */
+/* Samples are at most 2 s apart. Two answers that are twice as far apart are not compared. */
 #define STRETCH_MAX_NS 4000000000
 
 static uint32_t narrowed(uint64_t ppb)
@@ -26,8 +26,8 @@ static bool is_measurable(const struct departure *departure, const struct claim 
 }
 
 /*
- * The mean over the stretch, which is what the samples' slope shows; its ends are a moment apart
- * from theirs, and a rate that changed in between is counted as a whole.
+ * The mean over the stretch, as the slope of the samples shows it. The stretch ends some moments
+ * before or after the samples, so a change of rate in between counts in full.
  */
 static uint64_t measured(const struct departure *departure, const struct claim *claim,
                          const struct slew *slew)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * departure: how fast CLOCK_REALTIME leaves UTC, measured between two answers of a source that has
- * a clock of its own, or knows what it steers. Lines go on at the pace of the last samples; so this
- * is how fast they leave UTC, and a part of their bound's dispersion. Pure.
+ * a clock of its own, or knows how it steers CLOCK_REALTIME. Lines go on at the pace of the last
+ * samples, so they leave UTC as fast. This is a part of their bound's dispersion. Pure.
  */
 #ifndef SOURCES_DEPARTURE_H
 #define SOURCES_DEPARTURE_H

@@ -28,7 +28,7 @@ static int open_kernel(void *context, const char *argument)
 static uint32_t dispersion_ppb(const struct slew *slew)
 {
     if (!slew->is_known)
-        return ASSUME_SLEW_PPM * 1000; /* nor is anything else */
+        return ASSUME_SLEW_PPM * 1000; /* adjtimex() was refused: nothing else is known either */
     return slew->most_ppb < UINT32_MAX ? (uint32_t)slew->most_ppb : UINT32_MAX;
 }
 

@@ -17,7 +17,8 @@
 #include "clock/reference/reference.h"
 #include "saturate.h"
 
-/* Nobody has said how right it is: then a millisecond, and it is an estimate. */
+/* If nobody has said how wrong the device is, its error is taken for a millisecond, as an estimate.
+ */
 #define DEFAULT_ERROR_NS 1000000
 /* Device and system clock are each read to the nanosecond. */
 #define ROUNDING_NS 2

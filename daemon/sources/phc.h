@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * phc: a PTP hardware clock, /dev/ptpN. It says what time it is; how right that is its owner has to
- * say (error=), for the device does not know.
+ * phc: a PTP hardware clock, /dev/ptpN. The device tells a time, but not how wrong that can be. Its
+ * owner has to say this (error=).
  */
 #ifndef SOURCES_PHC_H
 #define SOURCES_PHC_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saturate: sums that end at the largest number instead of wrapping. A bound that is too wide is
- * still a bound; one that wrapped is a lie.
+ * saturate: sums that end at the largest number instead of wrapping. A bound that is too wide still
+ * holds. One that has wrapped does not.
  */
 #ifndef SOURCES_SATURATE_H
 #define SOURCES_SATURATE_H

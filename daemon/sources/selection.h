@@ -30,7 +30,7 @@ struct selection {
 /*
  * Of count claims (the first SELECTION_CLAIMS, if there are more), at monotonic time mono_ns; each
  * has since grown by its own dispersion_ppb and by drift_ppb, the oscillator's allowance. None: not
- * reached. Where it is not reached nobody can be named a falseticker.
+ * reached. If no majority is reached, no claim can be called a falseticker.
  */
 struct selection selection_of(const struct claim *claims, unsigned count, int64_t mono_ns,
                               uint32_t drift_ppb);

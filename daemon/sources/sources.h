@@ -17,8 +17,8 @@
 #include "config/problem.h"
 #include "config/settings.h"
 
-/* Each is asked every second; one that has not answered for so long is lost. (Its claim may be
- * older: a driver may be told to ask more seldom, and says the same in between.) */
+/* Each source is asked every second. One that has not answered for this long is lost. Its claim may
+ * be older than that: a driver may be told to ask more seldom, and repeats its claim in between. */
 #define SOURCES_FRESH_NS 10000000000
 
 struct source {
@@ -57,8 +57,9 @@ struct sources {
 };
 
 /*
- * Does each reference take its argument? Opens and closes them: what is only not there now is no
- * fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages only.
+ * Does each reference take its argument? Opens and closes them. A reference that is only missing
+ * now is no fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages
+ * only.
  */
 int sources_check(const struct settings *settings, const char *file, struct problem *problem);
 
@@ -69,9 +70,9 @@ void sources_set_up(struct sources *sources, const struct settings *settings);
 void sources_ask(struct sources *sources, int64_t mono_ns);
 
 /*
- * The same before a sample. Sources whose claims age by what is slewed are asked again, due or not:
- * 100 ms of 500 ppm are 50 us, the way from here to the sample is next to nothing. So are those that
- * tell of disruptions.
+ * The same before a sample. Some sources are asked again even if they are not due: those whose
+ * claims age by what is slewed, because 100 ms at 500 ppm are 50 us, and the sample follows at
+ * once; and those that tell of disruptions.
  */
 void sources_ask_for_sample(struct sources *sources, int64_t mono_ns);
 
@@ -90,15 +91,15 @@ void sources_hear(struct sources *sources, int fd, int64_t mono_ns);
 enum claim_notice sources_notice(const struct sources *sources);
 
 /*
- * The clock was stepped, or may have been: what was said before is void. Ask at once; a source that
- * has known of the step says what is true now.
+ * The clock was stepped, or may have been: what sources said before is void. They are asked at
+ * once. An answer after the step is taken to know of it.
  */
 void sources_forget(struct sources *sources, int64_t mono_ns);
 
 /*
- * The machine was stopped, moved, asleep, or its counter jumped: likewise, and who has measured
- * nothing since is not believed before he has. `disruptions` that sources have seen need only
- * sources_forget().
+ * The machine was stopped, moved or asleep, or its counter jumped. As sources_forget(); and a
+ * source is not believed again before it has measured UTC. For `disruptions` that sources have
+ * seen, sources_forget() is enough.
  */
 void sources_disrupted(struct sources *sources, int64_t mono_ns);
 

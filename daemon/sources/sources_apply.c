@@ -46,7 +46,7 @@ static void take_kernel(struct source *source, const struct discipline_sample *s
     source->is_up = true;
 }
 
-/* Those that have something to say, and which source said each. */
+/* The claims that there are, and the source of each. */
 struct candidates {
     struct claim claims[SELECTION_CLAIMS];
     struct source *sources[SELECTION_CLAIMS];
@@ -59,7 +59,7 @@ static bool is_estimate(const struct source *source)
     return source->driver == NULL || source->driver->is_estimate;
 }
 
-/* Somebody who is believed, and no falseticker, says a bound. */
+/* Does a source that is believed, and is no falseticker, give a bound? */
 static bool has_bound(const struct candidates *candidates)
 {
     for (unsigned i = 0; i < candidates->count; i++)
@@ -98,7 +98,7 @@ static void collect(struct sources *sources, const struct discipline_sample *sam
     silence_estimates(candidates);
 }
 
-/* Nobody is believed, so everybody is provided for. */
+/* There is no majority. This bound holds whichever of the sources is right. */
 static uint64_t widest(const struct sources *sources, const struct candidates *candidates,
                        const struct discipline_sample *sample)
 {
@@ -112,8 +112,8 @@ static uint64_t widest(const struct sources *sources, const struct candidates *c
 }
 
 /*
- * How fast a line at the system clock's pace may leave what the claim says. An answer from before
- * the last stretch does not tell that stretch's pace.
+ * How fast a line at the system clock's pace may leave what the claim says. An old answer does not
+ * tell the pace since then, so the largest possible one is taken.
  */
 static uint64_t leaving_ppb(const struct claim *claim, int64_t mono_ns)
 {
@@ -155,8 +155,8 @@ static void add_flags(const struct candidates *candidates, struct discipline_sam
 }
 
 /*
- * The range agreed on before, widened by all that may have been slewed since, and the range of now
- * have nothing in common. So either the sources' clocks have stood still, or ours has.
+ * Have the range that was agreed on before, widened by all that may have been slewed since, and the
+ * range of now nothing in common? Then either the sources' clocks have stood still, or ours has.
  */
 static bool has_parted(struct sources *sources, const struct selection *before, int64_t mono_ns)
 {
@@ -172,7 +172,8 @@ static bool has_parted(struct sources *sources, const struct selection *before, 
          now->high_ns < saturate_down(before->low_ns, moved_ns));
 }
 
-/* Who shows it has measured since; it happened before the newest of these measurements. */
+/* The sources that show the disruption have measured since it. So it happened before the newest of
+ * their measurements. */
 static void note_parting(struct sources *sources, const struct candidates *candidates)
 {
     const struct selection *now = &sources->selection;
@@ -194,7 +195,7 @@ void sources_apply(struct sources *sources, struct discipline_sample *sample)
     sample->flags |= TIMEBASE_LINE_ESTIMATE;
     sources->selection = none;
     if (candidates.count == 0) {
-        /* The kernel's word is an estimate, and not who was asked to vouch for UTC. */
+        /* The kernel's word stays, as an estimate: the configuration asks others about UTC. */
         sample->is_synchronized = false;
         return;
     }

@@ -5,9 +5,9 @@
 #include "sources_parts.h"
 
 #define ASK_NS 1000000000
-/* One that is still at it is looked at again after this. */
+/* A source that has not finished is asked again after this. */
 #define BUSY_NS 20000000
-/* One that cannot be opened or does not answer. */
+/* And one that cannot be opened or does not answer, after this. */
 #define RETRY_NS 2000000000
 
 /* vmclock says that the machine was copied, moved or restored. */
@@ -22,7 +22,8 @@ static void note_marker(struct sources *sources, uint64_t marker, int64_t mono_n
     sources->marker = marker;
 }
 
-/* A driver that is begun anew may place the same measurement earlier, and never too late. */
+/* A driver may date the same measurement differently when it has begun anew. Each date is that of
+ * the measurement or earlier, so the latest one is kept. */
 static void note_measurement(struct sources *sources, struct source *source, struct claim *claim)
 {
     bool knows_utc = claim->error_ns < SOURCES_ERROR_MAX;
@@ -40,8 +41,8 @@ static bool is_steered(const struct claim *claim)
 }
 
 /*
- * It was asked before the step, and answers after it. A driver may go on saying so for long (chrony
- * asks every 16 s): begun anew, it asks at once.
+ * The claim is from before the step. A driver that asks seldom (chrony with interval=16s) may
+ * repeat it for long. Begun anew, the driver asks at once.
  */
 static void begin_anew(struct source *source, int64_t mono_ns)
 {
@@ -61,7 +62,7 @@ static void take(struct sources *sources, struct source *source, struct claim *c
         return;
     }
     if (claim->error_ns >= SOURCES_ERROR_MAX) {
-        /* It is up, and knows nothing of UTC: what it said before is no more than an estimate. */
+        /* It answers, and knows nothing of UTC now. Its claim of before becomes an estimate. */
         source->claim.is_synchronized = false;
         return;
     }
@@ -96,7 +97,7 @@ static void ask(struct sources *sources, struct source *source, int64_t mono_ns)
 
 void sources_ask(struct sources *sources, int64_t mono_ns)
 {
-    /* Before the answers, whose paces it helps to know, and which may keep us waiting. */
+    /* Read before the sources are asked: their answers' paces need it, and asking may take time. */
     sources->slew = sources->read_slew();
     for (unsigned i = 0; i < sources->count; i++) {
         struct source *source = &sources->list[i];

@@ -125,9 +125,9 @@ static int claim_vmclock(void *opaque, struct claim *claim)
 }
 
 /*
- * Linux' driver lets who polls know of a page that this descriptor has not read yet, if the
- * hypervisor lets it know. While a page cannot be read the device stays readable: then it is asked
- * when it is due, and not polled.
+ * If the hypervisor notifies Linux' driver of a change, poll() reports the device as readable until
+ * this descriptor has read the new page. A page that cannot be read would leave the device readable
+ * for ever. So then the source is asked when it is due, and the descriptor is not polled.
  */
 static int fd_vmclock(const void *opaque)
 {

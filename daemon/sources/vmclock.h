@@ -82,8 +82,8 @@ struct vmclock_moment {
 };
 
 /*
- * By how much the page's time at a tick differs from what the page before said of it: the
- * hypervisor has corrected its own. UINT64_MAX: not comparable.
+ * By how much the page's time at a tick differs from what the page before said of this tick: so
+ * much has the hypervisor corrected its clock. UINT64_MAX: not comparable.
  */
 uint64_t vmclock_step_ns(const struct vmclock *before, const struct vmclock *now, uint64_t ticks);
 

@@ -20,7 +20,7 @@
 #define SEC_MAX 8000000000u /* the year 2223: its nanoseconds fit */
 #define DAY_NS 86400000000000
 #define ROUNDING_NS 3
-/* Of an estimated error, one sigma of it: as chrony_bound.c has it. */
+/* An estimated error is one sigma; the bound is this many, as in chrony_bound.c. */
 #define SIGMAS 5
 
 /* A length of time: seconds and 2^-64 of them. */
@@ -130,7 +130,8 @@ static uint32_t dispersion_ppb(const struct vmclock *clock)
     return (uint32_t)(error * SEC_NS / period) + 1;
 }
 
-/* Is the day before a first of a month? Days since 1970, by 400-year eras of March years. */
+/* Is the next day the first of a month? Days since 1970; by 400-year eras of years that begin in
+ * March. */
 static bool is_last_of_month(int64_t day)
 {
     int64_t in_era = (day + 1 + 719468) % 146097;
@@ -140,7 +141,7 @@ static bool is_last_of_month(int64_t day)
     return in_year == (153 * month + 2) / 5;
 }
 
-/* The page announces a leap second for the month's end, a line for the day's. */
+/* The page announces a leap second for the end of the month, but a line for the end of the day. */
 static uint32_t line_flags(const struct vmclock *clock, int64_t utc_ns)
 {
     uint32_t flags = 0;
