@@ -24,17 +24,21 @@
 
 enum outcome { READ_DONE, READ_OVERDUE, READ_NO_LINES };
 
-/* Reads by the present lines. Overdue ones are good up to servo_followed_ticks(). */
-static enum outcome read_lines(struct clock_cell *cell, struct timebase_instant *out)
+/*
+ * Reads by the present lines. Overdue ones are good up to servo_followed_ticks(). `seq` is the
+ * publication that has been judged: the number is read first, so that whoever goes on with overdue
+ * lines can tell that new ones have come meanwhile.
+ */
+static enum outcome read_lines(struct clock_cell *cell, uint64_t *seq, struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
+    *seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     if (cell_read_current(cell, out))
         return READ_DONE;
-    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     uint64_t ticks = timebase_ticks_ordered();
-    if (seq == 0)
+    if (*seq == 0)
         return READ_NO_LINES;
-    uint64_t after = timebase_page_word(&page->copy[seq & 1].after.start_ticks);
+    uint64_t after = timebase_page_word(&page->copy[*seq & 1].after.start_ticks);
     uint64_t followed = servo_followed_ticks(page);
     if ((int64_t)(ticks - after) < 0 || (int64_t)(followed - ticks) < 0)
         return READ_OVERDUE;
@@ -124,14 +128,14 @@ static void move_to(struct timebase_instant *instant, int64_t mono_ns)
  * There are lines, but nobody has renewed them for long, and the thread that has the lock has not
  * finished. The lines still hold, with the bound they have grown, unless the reference shows a
  * disruption. They are read at the tick before the look: the machine may have slept since. False if
- * there are other lines by now.
+ * there are other lines by now than those that read_lines() judged: the end of new ones, below which
+ * the result must not be, is still to come.
  */
-static bool read_overdue(struct clock_cell *cell, const struct look *look,
+static bool read_overdue(struct clock_cell *cell, const struct look *look, uint64_t seq,
                          struct timebase_instant *out)
 {
     struct timebase_page *page = cell_lines_page(cell);
     struct timebase_instant followed, after;
-    uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     const struct timebase_lines *lines = &page->copy[seq & 1];
     if (!timebase_page_convert(page, look->before, out) ||
         !timebase_page_convert(page, look->after, &after) ||
@@ -154,12 +158,14 @@ static bool read_overdue(struct clock_cell *cell, const struct look *look,
 static void read_without_lines(struct clock_cell *cell, struct timebase_instant *out)
 {
     struct look look;
+    uint64_t seq;
     enum outcome outcome = READ_OVERDUE;
     for (int attempt = 0; attempt < ATTEMPTS && outcome == READ_OVERDUE; attempt++) {
         look = look_at_reference(cell);
         /* Prefer lines that came while the reference was read: they may be ahead of it. */
-        outcome = read_lines(cell, out);
-        if (outcome == READ_DONE || (outcome == READ_OVERDUE && read_overdue(cell, &look, out)))
+        outcome = read_lines(cell, &seq, out);
+        if (outcome == READ_DONE ||
+            (outcome == READ_OVERDUE && read_overdue(cell, &look, seq, out)))
             return;
     }
     if (look.is_known)
@@ -170,11 +176,12 @@ static void read_without_lines(struct clock_cell *cell, struct timebase_instant 
 
 void own_read(struct clock_cell *cell, struct timebase_instant *out)
 {
+    uint64_t seq;
     if (cell_read_current(cell, out))
         return;
     if (!guard_is_taken(&cell->lock))
         renew(cell);
-    if (read_lines(cell, out) == READ_DONE)
+    if (read_lines(cell, &seq, out) == READ_DONE)
         return;
     cell_await_unlock(cell);
     if (guard_is_taken(&cell->lock))
