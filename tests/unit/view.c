@@ -178,7 +178,8 @@ static void assert_joined(int64_t gap_ns, int64_t divisor)
     uint64_t start = 200 * MS;
     int64_t floor_ns = lines_mono_ns(&lines, start) + gap_ns;
     struct timebase_line old = line_of(0, (uint64_t)gap_ns, 0);
-    struct view view = view_join(&lines, &old, start, floor_ns);
+    struct view view;
+    assert_true(view_above(&lines, &old, start, floor_ns, start, &view));
     uint64_t end = view_end(&view);
     assert_int_equal(shown_ns(&view, start), floor_ns);
     assert_true(shown_ns(&view, start - 1) <= floor_ns);
@@ -202,6 +203,16 @@ static void lines_below_the_floor_are_joined_from_there(void **state)
     assert_joined(MS + 1, 2);
     assert_joined(9 * MS, 2);
     assert_joined(3600000000000, 2);
+}
+
+static void lines_at_the_floor_are_shown_themselves(void **state)
+{
+    struct timebase_lines lines = some_lines();
+    struct view view;
+    (void)state;
+    int64_t floor_ns = lines_mono_ns(&lines, 200 * MS);
+    assert_false(view_above(&lines, &lines.slew, 200 * MS, floor_ns, 201 * MS, &view));
+    assert_view(&view, &lines.after, 201 * MS + LEASE);
 }
 
 static int silence(uint64_t ns, uint32_t status, uint32_t *flags)
@@ -268,6 +279,7 @@ int main(void)
         cmocka_unit_test(what_has_expired_is_shown_to_the_end_of_its_lease),
         cmocka_unit_test(what_never_expires_is_shown_so),
         cmocka_unit_test(lines_below_the_floor_are_joined_from_there),
+        cmocka_unit_test(lines_at_the_floor_are_shown_themselves),
         cmocka_unit_test(silence_is_told_after_its_time),
         cmocka_unit_test(silence_makes_no_status_better),
         cmocka_unit_test(silence_begins_when_the_page_says),

@@ -139,14 +139,11 @@ static bool is_below(const struct timebase_lines *lines, const struct timebase_l
 static void publish_above(struct mirror *mirror, const struct timebase_lines *lines,
                           const struct floor *floor, uint64_t now_ticks, uint64_t due_ticks)
 {
-    struct view view = view_at(lines, now_ticks);
-    struct timebase_lines published = *lines;
-    if (lines_mono_ns(lines, floor->start_ticks) < floor->mono_ns) {
-        view = view_join(lines, &floor->line, floor->start_ticks, floor->mono_ns);
-        published = view.lines;
-        mirror->attachment.joins++;
-    }
-    publish(mirror, &published, &view, due_ticks);
+    struct view view;
+    bool is_bridge =
+        view_above(lines, &floor->line, floor->start_ticks, floor->mono_ns, now_ticks, &view);
+    mirror->attachment.joins += is_bridge;
+    publish(mirror, is_bridge ? &view.lines : lines, &view, due_ticks);
 }
 
 /* Readers follow what is shown to its end, so what takes its place sooner must not lie below it. */

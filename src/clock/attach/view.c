@@ -72,8 +72,8 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks)
     return view;
 }
 
-struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
-                      uint64_t start_ticks, int64_t floor_ns)
+static struct view join(const struct timebase_lines *lines, const struct timebase_line *old,
+                        uint64_t start_ticks, int64_t floor_ns)
 {
     struct bridge bridge = line_bridge(lines, old, start_ticks, floor_ns);
     struct view view = {{*old, *old, bridge.line, lines->validity}, bridge.length_ticks};
@@ -85,6 +85,14 @@ struct view view_join(const struct timebase_lines *lines, const struct timebase_
     view.lines.validity.after_esterror_ns = bridge.esterror_ns;
     set_expiry(&view, lines);
     return view;
+}
+
+bool view_above(const struct timebase_lines *lines, const struct timebase_line *old,
+                uint64_t start_ticks, int64_t floor_ns, uint64_t now_ticks, struct view *view)
+{
+    bool is_below = lines_mono_ns(lines, start_ticks) < floor_ns;
+    *view = is_below ? join(lines, old, start_ticks, floor_ns) : view_at(lines, now_ticks);
+    return is_below;
 }
 
 uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks)

@@ -33,11 +33,12 @@ struct view view_at(const struct timebase_lines *lines, uint64_t now_ticks);
 uint64_t view_end(const struct view *view);
 
 /*
- * The view where the lines lie below what was shown (`old` up to start_ticks, and floor_ns there):
- * a bridge of the reader's own from there on (line/bridge.h).
+ * What takes the place of a view that has come to its end, where `old` has told floor_ns at
+ * start_ticks: view_at() of the lines; or if they lie lower there, and then it returns true, a
+ * bridge of the reader's own from there on (line/bridge.h).
  */
-struct view view_join(const struct timebase_lines *lines, const struct timebase_line *old,
-                      uint64_t start_ticks, int64_t floor_ns);
+bool view_above(const struct timebase_lines *lines, const struct timebase_line *old,
+                uint64_t start_ticks, int64_t floor_ns, uint64_t now_ticks, struct view *view);
 
 /* When the lines want renewal; a writer that wants it in more than 4 s is not waited for. */
 uint64_t view_due(const struct timebase_lines *lines, uint64_t refresh_ticks);
