@@ -6,7 +6,10 @@
 // The orderings are those of include/timebase/arch, which quotes the manuals.
 package counter
 
-import "time"
+import (
+	"sort"
+	"time"
+)
 
 // ID says which counter, by the numbers of the page (spec/page.md).
 type ID uint32
@@ -79,6 +82,26 @@ func End() uint64 {
 		return end()
 	}
 	return OSTicks()
+}
+
+// Step is the smallest difference that the counter shows, in ticks: a median of 9, so that no interruption
+// decides. Where a read takes longer than a step, it is what a read takes.
+func Step() uint64 {
+	const most, reads = 9, 5000
+	var steps []uint64
+	last := Ordered()
+	for i := 0; i < reads && len(steps) < most; i++ {
+		now := Ordered()
+		if step := now - last; int64(step) > 0 {
+			steps = append(steps, step)
+		}
+		last = now
+	}
+	if len(steps) == 0 {
+		return 1
+	}
+	sort.Slice(steps, func(i, j int) bool { return steps[i] < steps[j] })
+	return steps[len(steps)/2]
 }
 
 var started = time.Now()

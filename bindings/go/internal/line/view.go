@@ -43,6 +43,15 @@ func (l *Lines) ViewJoin(old *Line, start uint64, floor int64, lease uint64) Vie
 	return v
 }
 
+// ViewAbove takes the place of a view that has come to its end, where old has told floor at the tick start:
+// the view of the lines, or the bridge if they lie lower there.
+func (l *Lines) ViewAbove(old *Line, start uint64, floor int64, now, lease uint64) (v View, isBridge bool) {
+	if l.At(start).Mono < floor {
+		return l.ViewJoin(old, start, floor, lease), true
+	}
+	return l.ViewAt(now, lease), false
+}
+
 // End is the last tick that is shown.
 func (v *View) End() uint64 { return v.Lines.After.Start + v.Refresh }
 
@@ -98,3 +107,12 @@ func (l *Lines) Due(refresh uint64) uint64 {
 func (l *Lines) LeaveOut(refresh, now uint64) bool {
 	return !l.Before.HasBegun(now) || int64(now-l.Due(refresh)) >= 0
 }
+
+// IsDoubtful: have they to be held against the kernel's clocks? If they are left out, or the kernel distrusts
+// the counter.
+func (l *Lines) IsDoubtful(refresh, now uint64) bool {
+	return l.LeaveOut(refresh, now) || l.IsDistrusted()
+}
+
+// IsDistrusted: the kernel has thrown the counter away. What it shows by now, no line of a while ago can know.
+func (l *Lines) IsDistrusted() bool { return l.After.Flags&CounterDistrusted != 0 }

@@ -23,6 +23,9 @@ type moment struct {
 	err           uint64
 }
 
+// counterStep is the counter's: tests put that of another counter in its place.
+var counterStep = counter.Step
+
 // kernelNS asks for a clock of the kernel: tests put sleeping machines in its place.
 var kernelNS = counter.ClockNS
 
@@ -51,6 +54,26 @@ func (m *moment) hasParted(lines *line.Lines, monoOffset int64) bool {
 		isOutside(m.utc, before.UTC, after.UTC, err)
 }
 
+// verdict is what the clocks say of lines.
+type verdict int
+
+const (
+	agree      verdict = iota
+	distrusted         // the kernel distrusts the counter
+	parted             // as hasParted says
+)
+
+// judge: unless they agree, m.lines() serve.
+func (m *moment) judge(lines *line.Lines, monoOffset int64) verdict {
+	switch {
+	case m.hasParted(lines, monoOffset):
+		return parted
+	case lines.IsDistrusted():
+		return distrusted
+	}
+	return agree
+}
+
 // agreesInUTC: CLOCK_REALTIME is where the lines have it, to within their bound and nothing more.
 func (m *moment) agreesInUTC(lines *line.Lines) bool {
 	before, after := lines.At(m.before), lines.At(m.after)
@@ -63,7 +86,8 @@ func (m *moment) lines(writers *line.Lines, monoOffset int64) line.Lines {
 	own := writers.After
 	own.Start = m.before
 	own.Mono, own.UTC = uint64(m.mono-monoOffset), uint64(m.utc)
-	own.MaxError = writers.ElapsedNS(m.after-m.before) + m.err + 1
+	// A counter with steps may show a tick one step old, here and where the line is read.
+	own.MaxError = writers.ElapsedNS(m.after-m.before+counterStep()) + m.err + 1
 	own.UTCMaxError = unsynchronizedNS
 	l := line.Lines{Before: own, Slew: own, After: own, Validity: writers.Validity}
 	l.SetStatus(line.Unreliable)

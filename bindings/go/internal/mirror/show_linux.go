@@ -24,12 +24,12 @@ type floor struct {
 // show lines that were copied no earlier than at the tick now, and want renewal refresh ticks after
 // the start of `after`. Returns fault.Busy if they have to wait until what is shown has come to its
 // end; fault.Disrupted if nobody has renewed them and they have parted from the kernel's clocks, which
-// are shown instead.
+// are shown instead, now or from that end on.
 func (m *Mirror) show(lines line.Lines, refresh, now uint64) error {
 	due := lines.Due(refresh)
 	m.attachment.State = silence(&lines, now)
 	var parted error
-	if lines.LeaveOut(refresh, now) {
+	if lines.IsDoubtful(refresh, now) {
 		now, parted = m.holdAgainstClocks(&lines, now)
 	}
 	old, _, ok := m.shown.Lines()
@@ -39,10 +39,11 @@ func (m *Mirror) show(lines line.Lines, refresh, now uint64) error {
 		return parted
 	}
 	shown := line.View{Lines: old, Refresh: m.shown.Refresh()}
-	if err := m.replace(&lines, &shown, now, due); err != nil {
-		return err
+	err := m.replace(&lines, &shown, now, due)
+	if parted != nil { // that has to be told also if what is shown stays
+		return parted
 	}
-	return parted
+	return err
 }
 
 // silence gives the lines the status that they have by their own expiry.
@@ -60,15 +61,22 @@ func silence(lines *line.Lines, now uint64) State {
 	return Expired
 }
 
-// holdAgainstClocks: if the lines have parted from the kernel's clocks, puts a line of the
-// reader's own there.
+// holdAgainstClocks: if the lines have parted from the kernel's clocks, or the kernel distrusts the counter,
+// puts a line of the reader's own on these clocks.
 func (m *Mirror) holdAgainstClocks(lines *line.Lines, now uint64) (uint64, error) {
 	clocks, ok := lookAtClocks()
 	offset := m.attachment.MonoOffsetNS
-	if !ok || !clocks.hasParted(lines, offset) {
+	if !ok {
+		return now, nil
+	}
+	verdict := clocks.judge(lines, offset)
+	if verdict == agree {
 		return now, nil
 	}
 	*lines = clocks.lines(lines, offset)
+	if verdict == distrusted {
+		return clocks.before, nil
+	}
 	err := fault.In(m.path, fault.Disrupted.Because("nobody renews its lines, and they have "+
 		"parted from the kernel's clocks: the machine slept, the counter went back, or the system clock was "+
 		"set; restart its writer"))
@@ -109,10 +117,9 @@ func (m *Mirror) stopFollowers(old *line.Lines, end, now uint64) floor {
 
 // publishAbove: what is shown has come to its end, and nobody was told a later time than the floor.
 func (m *Mirror) publishAbove(lines *line.Lines, f *floor, now, due uint64) {
-	view := lines.ViewAt(now, page.LeaseNS)
+	view, isBridge := lines.ViewAbove(&f.line, f.start, f.mono, now, page.LeaseNS)
 	published := *lines
-	if monoAt(lines, f.start) < f.mono {
-		view = lines.ViewJoin(&f.line, f.start, f.mono, page.LeaseNS)
+	if isBridge {
 		published = view.Lines
 		m.attachment.Joins++
 	}

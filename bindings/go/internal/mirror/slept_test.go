@@ -61,6 +61,46 @@ func TestOverdueLinesThatHavePartedAreNotFollowed(t *testing.T) {
 	}
 }
 
+// What is shown stays to its end where the clocks lie lower, and whoever asks is told all the same.
+func TestWhoAsksAgainWithinTheLeaseIsToldAgain(t *testing.T) {
+	mono, _ := sleeping(t)
+	w := newWriter(t)
+	m := attach(t, w)
+	age(230)
+	m.Read()
+	mono.Store(-50_000_000)
+	for i := 0; i < 3; i++ {
+		if err := m.Maintain(); !errors.Is(err, fault.Disrupted) {
+			t.Errorf("look %d: %v", i, err)
+		}
+	}
+}
+
+// Lines over a counter that the kernel has thrown away are not followed, however new they are.
+func TestACounterThatTheKernelDistrustsIsReadByTheClocks(t *testing.T) {
+	_, utc := sleeping(t)
+	w := newWriter(t)
+	m := attach(t, w)
+	before := m.Read()
+	w.Flags |= line.CounterDistrusted
+	if err := w.Publish(); err != nil {
+		t.Fatal(err)
+	}
+	utc.Store(700_000) // the lines agree with that
+	age(25)
+	now := m.Read()
+	lines := w.Lines()
+	if ahead := now.UTC - lines.At(now.Ticks).UTC; status(now) != line.Unreliable || ahead < 300_000 {
+		t.Errorf("%+v, %d ns ahead of the writer's", now, ahead)
+	}
+	if now.Mono < before.Mono || now.Flags&line.CounterDistrusted == 0 {
+		t.Errorf("%+v after %+v", now, before)
+	}
+	if a := m.Attachment(); a.Err != nil {
+		t.Errorf("%+v", a)
+	}
+}
+
 // goBack: the counter stands `by` ticks before where it was. The counter cannot be moved, so all that
 // the mirror has kept is moved the other way.
 func goBack(m *Mirror, by uint64) {
