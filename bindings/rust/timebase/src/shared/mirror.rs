@@ -8,7 +8,7 @@
 
 use super::explain::AttachError;
 use super::file::PageFile;
-use super::moment::{check_lines, check_page, Moment};
+use super::moment::{check_lines, check_page, Moment, Verdict};
 use super::view::View;
 use super::witness::Moved;
 use crate::counter::{counter_id, ticks_ordered};
@@ -305,22 +305,25 @@ impl SharedPage {
     ) -> Result<(), Error> {
         let mut parted = Ok(());
         lines.silence(now_ticks);
-        if lines.leave_out(refresh_ticks, now_ticks) {
-            let moment = Moment::look();
-            if moment.has_parted(&lines, offset_ns) {
-                lines = moment.lines(&lines, offset_ns);
-                now_ticks = moment.ticks_before;
-                parted = Err(Error::Disrupted);
+        if lines.is_doubtful(refresh_ticks, now_ticks) {
+            if let Some(moment) = Moment::look() {
+                let verdict = moment.judge(&lines, offset_ns);
+                if verdict != Verdict::Agree {
+                    lines = moment.lines(&lines, offset_ns);
+                    now_ticks = moment.ticks_before;
+                }
+                if verdict == Verdict::Parted {
+                    parted = Err(Error::Disrupted);
+                }
             }
         }
-        match self.shown_page().read_back() {
-            None => self.publish(&lines, &View::at(&lines, now_ticks)),
-            Some((old, refresh_ticks)) => {
-                let shown = View { lines: old, refresh_ticks };
-                self.replace(&lines, &shown, now_ticks)?;
-            }
-        }
-        parted
+        let Some((old, refresh_ticks)) = self.shown_page().read_back() else {
+            self.publish(&lines, &View::at(&lines, now_ticks));
+            return parted;
+        };
+        let replaced = self.replace(&lines, &View { lines: old, refresh_ticks }, now_ticks);
+        // That the lines have parted has to be told also if what is shown stays.
+        parted.and(replaced)
     }
 
     /// `whole` first: who has seen the new view converts by lines that are as new.
@@ -345,12 +348,8 @@ impl SharedPage {
         }
         let start = if has_gone_back { now_ticks } else { later(end.wrapping_add(1), now_ticks) };
         let floor_ns = old.at(end).mono_ns.max(self.drawn_on_ns.load(Ordering::Acquire));
-        if lines.at(start).mono_ns < floor_ns {
-            let view = View::join(lines, &old.after, start, floor_ns);
-            self.publish(&view.lines, &view);
-        } else {
-            self.publish(lines, &View::at(lines, now_ticks));
-        }
+        let (view, is_bridge) = View::above(lines, &old.after, start, floor_ns, now_ticks);
+        self.publish(if is_bridge { &view.lines } else { lines }, &view);
         Ok(())
     }
 

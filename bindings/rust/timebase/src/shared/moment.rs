@@ -17,6 +17,38 @@ const PARTING_TOLERANCE_NS: u64 = 1_000_000;
 /// What the kernel says of a clock that nobody disciplines.
 const UNSYNCHRONIZED_NS: u64 = 16_000_000_000;
 
+/// What the clocks say of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Agree,
+    /// But the kernel distrusts the counter.
+    Distrusted,
+    /// They are further from the clocks than their bound and slewing explain.
+    Parted,
+}
+
+/// The smallest difference that the counter shows, a median of 9, so that no interruption decides; where
+/// a read takes longer than a step, what a read takes.
+fn counter_step() -> u64 {
+    const READS: usize = 5000;
+    let mut steps = [0u64; 9];
+    let (mut count, mut last) = (0, ticks_ordered());
+    for _ in 0..READS {
+        let now = ticks_ordered();
+        let step = now.wrapping_sub(last);
+        last = now;
+        if step as i64 > 0 {
+            steps[count] = step;
+            count += 1;
+        }
+        if count == steps.len() {
+            break;
+        }
+    }
+    steps[..count].sort_unstable();
+    steps[..count].get(count / 2).copied().unwrap_or(1)
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) ticks_before: u64,
@@ -27,27 +59,40 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    pub(super) fn look() -> Self {
+    /// `None` if the clocks cannot be read.
+    pub(super) fn look() -> Option<Self> {
         let ticks_before = ticks_ordered();
         let mono_ns = kernel_clock_ns(ClockId::Monotonic);
         let utc_ns = kernel_clock_ns(ClockId::Realtime);
         let again_ns = kernel_clock_ns(ClockId::Monotonic);
-        Self {
+        let moment = Self {
             ticks_before,
             ticks_after: ticks_ordered(),
             mono_ns,
             utc_ns,
             error_ns: again_ns.wrapping_sub(mono_ns) as u64,
-        }
+        };
+        (![mono_ns, utc_ns, again_ns].contains(&i64::MIN)).then_some(moment)
     }
 
     /// Are the lines further from the clocks than their bound and slewing explain?
-    pub(super) fn has_parted(&self, lines: &Lines, mono_offset_ns: i64) -> bool {
+    fn has_parted(&self, lines: &Lines, mono_offset_ns: i64) -> bool {
         let (before, after) = (lines.at(self.ticks_before), lines.at(self.ticks_after));
         let error_ns = after.maxerror_ns.saturating_add(PARTING_TOLERANCE_NS);
         let mono_ns = self.mono_ns.wrapping_sub(mono_offset_ns);
         is_outside(mono_ns, before.mono_ns, after.mono_ns, error_ns)
             || is_outside(self.utc_ns, before.utc_ns, after.utc_ns, error_ns)
+    }
+
+    /// Unless they agree, `lines()` serve.
+    pub(super) fn judge(&self, lines: &Lines, mono_offset_ns: i64) -> Verdict {
+        if self.has_parted(lines, mono_offset_ns) {
+            Verdict::Parted
+        } else if lines.is_distrusted() {
+            Verdict::Distrusted
+        } else {
+            Verdict::Agree
+        }
     }
 
     fn agrees_in_utc(&self, lines: &Lines) -> bool {
@@ -58,7 +103,12 @@ impl Moment {
     /// A line on the clocks for the time until the writer has seen them: at the pace of its lines,
     /// UNRELIABLE, and no promise about true UTC. It never lies below the clocks.
     pub(super) fn lines(&self, lines: &Lines, mono_offset_ns: i64) -> Lines {
-        let looking = self.ticks_after.wrapping_sub(self.ticks_before);
+        self.lines_by(counter_step(), lines, mono_offset_ns)
+    }
+
+    /// A counter with steps may show a tick one step old, here and where the line is read.
+    fn lines_by(&self, step_ticks: u64, lines: &Lines, mono_offset_ns: i64) -> Lines {
+        let looking = self.ticks_after.wrapping_sub(self.ticks_before).wrapping_add(step_ticks);
         let maxerror_ns = lines.elapsed_ns(looking) + self.error_ns + 1;
         let line = Line {
             start_ticks: self.ticks_before,
@@ -102,7 +152,7 @@ pub(super) fn check_lines(page: &Page, lines: &Lines) -> Result<(), Error> {
 /// All of it, against the kernel's clocks. Gives CLOCK_MONOTONIC here − the page's.
 pub(super) fn check_page(page: &Page, lines: &Lines) -> Result<i64, Error> {
     check_lines(page, lines)?;
-    let moment = Moment::look();
+    let moment = Moment::look().ok_or(Error::Reference)?;
     let now = lines.at(ticks_ordered());
     let error_ns = now.maxerror_ns.saturating_add(moment.error_ns);
     let utc_off_ns = moment.utc_ns.wrapping_sub(now.utc_ns);
@@ -151,3 +201,7 @@ fn namespace_offset_ns() -> Option<i64> {
     let ns: i64 = words.next()?.parse().ok()?;
     sec.checked_mul(1_000_000_000)?.checked_add(ns)
 }
+
+#[cfg(test)]
+#[path = "shown_tests.rs"]
+mod tests;

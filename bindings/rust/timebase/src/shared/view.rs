@@ -42,7 +42,7 @@ impl Lines {
         (ns << 32) / length.max(1)
     }
 
-    fn line_at(&self, ticks: u64) -> &Line {
+    pub(super) fn line_at(&self, ticks: u64) -> &Line {
         if self.after.has_begun(ticks) {
             &self.after
         } else if self.slew.has_begun(ticks) {
@@ -60,15 +60,25 @@ impl Lines {
     }
 
     /// When the lines want renewal.
-    pub(super) fn due_ticks(&self, refresh_ticks: u64) -> u64 {
+    fn due_ticks(&self, refresh_ticks: u64) -> u64 {
         let horizon = refresh_ticks.min(self.ticks(HORIZON_MAX_NS));
         self.after.start_ticks.wrapping_add(horizon)
     }
 
     /// Do they say nothing of this tick by themselves: due by then, or before them?
-    pub(super) fn leave_out(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
+    fn leave_out(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
         let overdue = now_ticks.wrapping_sub(self.due_ticks(refresh_ticks));
         !self.before.has_begun(now_ticks) || overdue as i64 >= 0
+    }
+
+    /// The kernel has thrown the counter away: what it shows by now, no line of a while ago can know.
+    pub(super) fn is_distrusted(&self) -> bool {
+        Flags(self.after.flags).is_counter_distrusted()
+    }
+
+    /// Have they to be held against the kernel's clocks?
+    pub(super) fn is_doubtful(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
+        self.leave_out(refresh_ticks, now_ticks) || self.is_distrusted()
     }
 
     /// Gives the lines the status that they have at this tick by their own expiry.
@@ -111,7 +121,7 @@ impl View {
 
     /// The view where the lines lie below what was shown (`old` up to `start_ticks`, `floor_ns`
     /// there): a bridge from there on, slower, until they have overtaken it.
-    pub(super) fn join(lines: &Lines, old: &Line, start_ticks: u64, floor_ns: i64) -> Self {
+    fn join(lines: &Lines, old: &Line, start_ticks: u64, floor_ns: i64) -> Self {
         let under = *lines.line_at(start_ticks);
         let there = lines.at(start_ticks);
         let gap_ns = floor_ns.wrapping_sub(there.mono_ns) as u64;
@@ -138,6 +148,22 @@ impl View {
         let refresh_ticks = lines.ticks(overtaken_ns.min(u128::from(Page::LEASE_NS)) as u64);
         let joined = Lines { before: old, slew: old, after: bridge, validity };
         Self { lines: joined, refresh_ticks }.expiring_as(lines)
+    }
+
+    /// What takes the place of a view that has come to its end, where `old` has told `floor_ns` at
+    /// `start_ticks`: the view of the lines; or if they lie lower there, and then it is true, a bridge.
+    pub(super) fn above(
+        lines: &Lines,
+        old: &Line,
+        start_ticks: u64,
+        floor_ns: i64,
+        now_ticks: u64,
+    ) -> (Self, bool) {
+        if lines.at(start_ticks).mono_ns < floor_ns {
+            (Self::join(lines, old, start_ticks, floor_ns), true)
+        } else {
+            (Self::at(lines, now_ticks), false)
+        }
     }
 
     /// The expiry of `lines`, for a view of them. Lines that expire within its lease do so at its

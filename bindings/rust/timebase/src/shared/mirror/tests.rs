@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 /// A page on this machine's clocks, written once, at a pace that is about right, and with a
 /// bound that covers how wrong it is.
 fn publish(path: &Path) {
-    let (first, then) = (Moment::look(), std::time::Instant::now());
+    let (first, then) = (Moment::look().unwrap(), std::time::Instant::now());
     std::thread::sleep(Duration::from_millis(20));
     let ns = then.elapsed().as_nanos();
     let ticks = u128::from(ticks_ordered() - first.ticks_before);
@@ -19,7 +19,7 @@ fn publish(path: &Path) {
     lines.after.period_frac = ((ns << 64) / ticks) as u64;
     lines.validity.silent_ticks = 1 << 50;
     lines.validity.void_ticks = 1 << 51;
-    lines = Moment::look().lines(&lines, 0);
+    lines = Moment::look().unwrap().lines(&lines, 0);
     for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
         line.maxerror_ns = 1 << 40;
     }
@@ -98,4 +98,38 @@ fn lines_are_not_drawn_back_for_a_counter_that_went_back() {
     assert!(now.mono_ns >= before.mono_ns + AHEAD_NS as i64); // what could have been told
     assert_eq!(shared.at(now.ticks).status(), Status::Unreliable);
     assert_eq!(shared.renew(), Err(Error::Disrupted));
+}
+
+/// What is shown stays to its end where the clocks lie lower, and whoever asks is told all the same.
+#[test]
+fn who_asks_again_within_the_lease_is_told_again() {
+    let shared = attached("again");
+    go_back(&shared, 0, 50_000_000);
+    {
+        let mut mirror = shared.lock();
+        mirror.refresh_ticks = 0;
+        let Lines { before, slew, after, .. } = &mut mirror.lines;
+        for line in [before, slew, after] {
+            line.maxerror_ns = 0;
+        }
+    }
+    for _ in 0..3 {
+        assert_eq!(shared.renew(), Err(Error::Disrupted));
+    }
+}
+
+/// Lines over a counter that the kernel has thrown away are not followed, however new they are.
+#[test]
+fn a_counter_that_the_kernel_distrusts_is_read_by_the_clocks() {
+    const DISTRUSTED: u32 = 0x200;
+    let shared = attached("distrusted");
+    let before = shared.now();
+    shared.lock().lines.after.flags |= DISTRUSTED;
+    std::thread::sleep(Duration::from_millis(25));
+    assert_eq!(shared.renew(), Ok(()));
+    let now = shared.now();
+    assert_eq!(now.status(), Status::Unreliable);
+    assert!(now.flags.is_counter_distrusted());
+    assert!(now.maxerror_ns < 1 << 30, "{now:?}"); // of the look, not of the page
+    assert!(now.mono_ns >= before.mono_ns);
 }
