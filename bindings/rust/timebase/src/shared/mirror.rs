@@ -55,6 +55,9 @@ const WAIT: Duration = Duration::from_micros(20);
 /// [`Status::Unreliable`] from the next look on, until the writer publishes that it has seen the
 /// migration too. One that does not is believed about the kernel's clock after 20 pages, and about
 /// UTC no more: [`Status::FreeRunning`].
+///
+/// [`Status::Unreliable`]: crate::Status::Unreliable
+/// [`Status::FreeRunning`]: crate::Status::FreeRunning
 pub struct SharedPage {
     /// One line for a lease, over the processor's counter; empty where that cannot be read.
     shown: Page,
