@@ -47,9 +47,10 @@ const WAIT: Duration = Duration::from_micros(20);
 ///
 /// About every 20 ms of use one reader renews the copy, which takes some 300 ns to a few µs. Others
 /// that come meanwhile wait for it, some µs, but never for long: after 2 ms they go on with the
-/// lines there are. So does a forked child whose parent had a thread renewing at that moment; it
-/// should attach anew. [`Clock::attach`](crate::Clock::attach) with the feature `sys` does the same
-/// through the C library, whose readers wait for nobody.
+/// lines there are, or with the kernel's clocks if these lines have parted from them. So does a
+/// forked child whose parent had a thread renewing at that moment; it should attach anew.
+/// [`Clock::attach`](crate::Clock::attach) with the feature `sys` does the same through the C
+/// library, whose readers wait for nobody.
 ///
 /// In a guest whose hypervisor has a page, /dev/vmclock0, a migration makes readings
 /// [`Status::Unreliable`] from the next look on, until the writer publishes that it has seen the
@@ -66,6 +67,8 @@ pub struct SharedPage {
     whole: Page,
     /// The highest monotonic time that was told beyond a lease.
     drawn_on_ns: AtomicI64,
+    /// CLOCK_MONOTONIC here − the page's, for who has no lock.
+    mono_offset_ns: AtomicI64,
     mirror: Mutex<Mirror>,
 }
 
@@ -209,6 +212,7 @@ impl SharedPage {
             shadow: Page::begin(CounterId::Os),
             whole: Page::begin(counter_id()),
             drawn_on_ns: AtomicI64::new(i64::MIN),
+            mono_offset_ns: AtomicI64::new(copied.mono_offset_ns),
             mirror: Mutex::new(Mirror {
                 path,
                 file,
@@ -292,6 +296,7 @@ impl SharedPage {
         if let Some(copied) = copied {
             mirror.moved.note_page(copied.disruption_marker);
         }
+        self.mono_offset_ns.store(offset_ns, Ordering::Release);
         let shown = self.show(mirror.promised(&lines), refresh_ticks, now_ticks, offset_ns);
         if let (Some(copied), Ok(()) | Err(Error::Disrupted)) = (copied, shown) {
             mirror.keep(copied, now_ticks);
@@ -307,6 +312,7 @@ impl SharedPage {
         offset_ns: i64,
     ) -> Result<(), Error> {
         let mut parted = Ok(());
+        let due_ticks = lines.due_ticks(refresh_ticks);
         lines.silence(now_ticks);
         if lines.is_doubtful(refresh_ticks, now_ticks) {
             if let Some(moment) = Moment::look() {
@@ -321,23 +327,33 @@ impl SharedPage {
             }
         }
         let Some((old, refresh_ticks)) = self.shown_page().read_back() else {
-            self.publish(&lines, &View::at(&lines, now_ticks));
+            self.publish(&lines, &View::at(&lines, now_ticks), due_ticks);
             return parted;
         };
-        let replaced = self.replace(&lines, &View { lines: old, refresh_ticks }, now_ticks);
+        let shown = View { lines: old, refresh_ticks };
+        let replaced = self.replace(&lines, &shown, now_ticks, due_ticks);
         // That the lines have parted has to be told also if what is shown stays.
         parted.and(replaced)
     }
 
-    /// `whole` first: who has seen the new view converts by lines that are as new.
-    fn publish(&self, whole: &Lines, view: &View) {
-        self.whole.publish(whole, 0);
+    /// `whole` first: who has seen the new view converts by lines that are as new. Who draws them on
+    /// judges by when the writer's wanted renewal.
+    fn publish(&self, whole: &Lines, view: &View, due_ticks: u64) {
+        let start = whole.after.start_ticks;
+        let is_due_later = has_passed(start, due_ticks);
+        self.whole.publish(whole, if is_due_later { due_ticks.wrapping_sub(start) } else { 0 });
         self.shown_page().publish(&view.lines, view.refresh_ticks);
     }
 
     /// Readers follow what is shown to its end: what takes its place begins no lower. A counter that
     /// went back beyond it will not come to its end; nobody was told more than is shown there.
-    fn replace(&self, lines: &Lines, shown: &View, now_ticks: u64) -> Result<(), Error> {
+    fn replace(
+        &self,
+        lines: &Lines,
+        shown: &View,
+        now_ticks: u64,
+        due_ticks: u64,
+    ) -> Result<(), Error> {
         let old = &shown.lines;
         let end = shown.end();
         let has_gone_back = !old.before.has_begun(now_ticks);
@@ -346,13 +362,13 @@ impl SharedPage {
             if is_below(now_ticks) || is_below(end) {
                 return Err(Error::Busy);
             }
-            self.publish(lines, &View::at(lines, now_ticks));
+            self.publish(lines, &View::at(lines, now_ticks), due_ticks);
             return Ok(());
         }
         let start = if has_gone_back { now_ticks } else { later(end.wrapping_add(1), now_ticks) };
         let floor_ns = old.at(end).mono_ns.max(self.drawn_on_ns.load(Ordering::Acquire));
         let (view, is_bridge) = View::above(lines, &old.after, start, floor_ns, now_ticks);
-        self.publish(if is_bridge { &view.lines } else { lines }, &view);
+        self.publish(if is_bridge { &view.lines } else { lines }, &view, due_ticks);
         Ok(())
     }
 
@@ -402,11 +418,44 @@ impl SharedPage {
         self.current().unwrap_or_else(|| self.draw_on())
     }
 
-    /// Nobody could look again: the lines go on until they expire. Who renews them begins no lower.
+    /// Nobody could look again: the lines go on until they expire, or have parted from the kernel's
+    /// clocks. Who renews them begins no lower.
     fn draw_on(&self) -> Reading {
         let ticks = ticks_ordered();
-        let reading = self.whole.at(ticks).unwrap_or(Reading::unknown(ticks));
+        let Some((lines, refresh_ticks)) = self.whole.read_back() else {
+            return Reading::unknown(ticks);
+        };
+        let reading = match self.parted(&lines, refresh_ticks, ticks) {
+            Some(clocks) => self.above_all_told(clocks),
+            None => lines.at(ticks),
+        };
         self.drawn_on_ns.fetch_max(reading.mono_ns, Ordering::AcqRel);
+        reading
+    }
+
+    /// The kernel's time, if the lines have parted from it.
+    fn parted(&self, lines: &Lines, refresh_ticks: u64, ticks: u64) -> Option<Reading> {
+        if !lines.leave_out(refresh_ticks, ticks) {
+            return None;
+        }
+        let offset_ns = self.mono_offset_ns.load(Ordering::Acquire);
+        let moment = Moment::look()?;
+        let has_parted = moment.judge(lines, offset_ns) == Verdict::Parted;
+        has_parted.then(|| moment.lines(lines, offset_ns).at(moment.ticks_before))
+    }
+
+    /// Monotonic time no lower than what was shown up to its end, or told beyond.
+    fn above_all_told(&self, mut reading: Reading) -> Reading {
+        let mut floor_ns = self.drawn_on_ns.load(Ordering::Acquire);
+        if let Some((lines, refresh_ticks)) = self.shown_page().read_back() {
+            let shown = View { lines, refresh_ticks };
+            floor_ns = floor_ns.max(lines.at(shown.end()).mono_ns);
+        }
+        if reading.mono_ns < floor_ns {
+            let above_ns = floor_ns.wrapping_sub(reading.mono_ns) as u64;
+            reading.maxerror_ns = reading.maxerror_ns.saturating_add(above_ns);
+            reading.mono_ns = floor_ns;
+        }
         reading
     }
 

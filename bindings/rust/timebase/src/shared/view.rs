@@ -60,13 +60,13 @@ impl Lines {
     }
 
     /// When the lines want renewal.
-    fn due_ticks(&self, refresh_ticks: u64) -> u64 {
+    pub(super) fn due_ticks(&self, refresh_ticks: u64) -> u64 {
         let horizon = refresh_ticks.min(self.ticks(HORIZON_MAX_NS));
         self.after.start_ticks.wrapping_add(horizon)
     }
 
     /// Do they say nothing of this tick by themselves: due by then, or before them?
-    fn leave_out(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
+    pub(super) fn leave_out(&self, refresh_ticks: u64, now_ticks: u64) -> bool {
         let overdue = now_ticks.wrapping_sub(self.due_ticks(refresh_ticks));
         !self.before.has_begun(now_ticks) || overdue as i64 >= 0
     }

@@ -133,3 +133,26 @@ fn a_counter_that_the_kernel_distrusts_is_read_by_the_clocks() {
     assert!(now.maxerror_ns < 1 << 30, "{now:?}"); // of the look, not of the page
     assert!(now.mono_ns >= before.mono_ns);
 }
+
+/// Who finds the lock taken, and lines that nobody has renewed, holds them against the clocks, too.
+#[test]
+fn who_is_locked_out_is_told_that_the_lines_have_parted() {
+    const AHEAD_NS: u64 = 5_000_000_000;
+    let shared = attached("locked");
+    let before = shared.now();
+    std::thread::sleep(Duration::from_millis(25));
+    let _lock = shared.lock();
+    let (mut lines, _) = shared.whole.read_back().unwrap();
+    for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
+        line.mono_ns += AHEAD_NS;
+        line.maxerror_ns = 0;
+    }
+    shared.whole.publish(&lines, 1 << 40);
+    assert_eq!(shared.now().status(), Status::Synchronized); // they want no renewal yet
+    shared.whole.publish(&lines, 0);
+    let first_ns = kernel_clock_ns(ClockId::Realtime);
+    let now = shared.now();
+    assert_eq!(now.status(), Status::Unreliable);
+    assert!(now.utc_ns >= first_ns && now.utc_ns <= kernel_clock_ns(ClockId::Realtime));
+    assert!(now.mono_ns >= before.mono_ns + AHEAD_NS as i64 && now.maxerror_ns >= AHEAD_NS / 2);
+}
