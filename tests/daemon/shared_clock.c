@@ -370,6 +370,52 @@ static void a_page_that_is_beyond_its_own_bound_is_not_taken_up(void **state)
     assert_true(told(&world.page, ticks_now()).maxerror_ns < (uint64_t)MS);
 }
 
+/* After a jump they may be off by as much as readers have followed the old ones, and are slewed. */
+static void lines_that_are_off_on_purpose_are_taken_up_as_they_are(void **state)
+{
+    (void)state;
+    start();
+    keep(&shared, 5 * SECOND);
+    world.ticks_at += (uint64_t)(world.hz * 0.2); /* within the lines in force: they are ahead */
+    world.previous.seq = 0;
+    shared_clock_step(&shared);
+    world.previous.seq = 0;
+    keep(&shared, 3 * SECOND);
+    int64_t last = told(&world.page, ticks_now()).mono_ns;
+    assert_true(last - mono_now() > 10 * MS);
+    assert_true(restart_after(SECOND));
+    shared_clock_step(&shared);
+    assert_int_equal(shared.servo.counts.disruptions, 0);
+    assert_true(told(&world.page, ticks_now()).mono_ns >= last);
+    keep(&shared, 3 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* ---- between the first two samples, a millisecond apart -------------------------------------- */
+
+static void asleep_before_there_are_lines_is_no_pace(void **state)
+{
+    (void)state;
+    start();
+    assert_int_equal(shared_clock_step(&shared), SERVO_LEARNING);
+    world.now_ns += 100 * SECOND;
+    world.mono_at -= 100 * SECOND - 2 * MS;
+    world.suspended_ns += 100 * SECOND;
+    keep(&shared, 5 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+static void a_jump_before_there_are_lines_is_no_pace(void **state)
+{
+    (void)state;
+    start();
+    assert_int_equal(shared_clock_step(&shared), SERVO_LEARNING);
+    world.ticks_at += (uint64_t)world.hz * 30;
+    world.now_ns += 2 * MS;
+    keep(&shared, 5 * SECOND);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 /* ---- drift --------------------------------------------------------------------------------- */
 
 static uint32_t drift_told(uint32_t drift_ppb)
@@ -424,6 +470,9 @@ int main(void)
         cmocka_unit_test(a_step_while_there_was_no_daemon_is_counted),
         cmocka_unit_test(a_page_of_another_time_is_not_taken_up),
         cmocka_unit_test(a_page_that_is_beyond_its_own_bound_is_not_taken_up),
+        cmocka_unit_test(lines_that_are_off_on_purpose_are_taken_up_as_they_are),
+        cmocka_unit_test(asleep_before_there_are_lines_is_no_pace),
+        cmocka_unit_test(a_jump_before_there_are_lines_is_no_pace),
         cmocka_unit_test(the_allowance_for_the_oscillator_is_in_the_lines),
         cmocka_unit_test(the_allowance_outlives_a_restart),
     };

@@ -83,12 +83,14 @@ bool discipline_fits(const struct discipline *discipline, const struct disciplin
         later_ns(sample->mono_ns, segment_at(line, sample->ticks_after).ns) <= bound_ns;
 }
 
-/* Was there a sleep or a jump before the first sample after lines were taken up? There is no sample
- * before to compare with, so the lines are compared. */
-static bool has_parted_unseen(const struct discipline *discipline,
-                              const struct discipline_sample *sample)
+/* Lines that were taken up go on, however far they are off within their bound: after a disruption
+ * that is on purpose. Beyond it there was a sleep or a jump, of which no sample tells. */
+static void compare_with_lines(struct discipline *discipline,
+                               const struct discipline_sample *sample, bool is_asleep)
 {
-    return discipline->has_plan && !discipline->has_sample && !discipline_fits(discipline, sample);
+    bool is_first = discipline->has_plan && !discipline->has_sample;
+    discipline->estimator.has_fitted = is_first && discipline_fits(discipline, sample);
+    discipline->estimator.has_slept = is_asleep || is_first != discipline->estimator.has_fitted;
 }
 
 static unsigned translate(enum estimator_event event)
@@ -144,8 +146,7 @@ unsigned discipline_observe(struct discipline *discipline, const struct discipli
     unsigned events = discipline_compare(discipline, sample);
     if (events & DISCIPLINE_UTC_STEPPED)
         discipline->utc_step_ns = sample->utc_offset_ns - discipline->sample.utc_offset_ns;
-    discipline->estimator.has_slept =
-        events & DISCIPLINE_SUSPENDED || has_parted_unseen(discipline, sample);
+    compare_with_lines(discipline, sample, events & DISCIPLINE_SUSPENDED);
     events |= translate(estimator_observe(&discipline->estimator, &point));
     if (discipline->estimator.points[0].ticks == point.ticks)
         discipline->first = *sample; /* the run of points begins here */

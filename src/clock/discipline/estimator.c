@@ -4,6 +4,7 @@
 #include "assumptions.h"
 #include "straight_run.h"
 
+#define FASTEST_TICKS_PER_NS 20 /* no counter is; a first slope beyond it is of a jump */
 /* The slope needs a baseline: over 0.5 ms a bracket of 40 ns leaves an error of some 100 ppm. */
 #define BASELINE_MIN_NS 500000
 
@@ -61,6 +62,9 @@ static void maybe_begin_here(struct estimator *estimator, const struct estimator
 static enum estimator_event begin(struct estimator *estimator, const struct estimator_point *point)
 {
     const struct estimator_point *first = &estimator->points[0];
+    uint64_t ticks_max = (uint64_t)(point->ns - first->ns) * FASTEST_TICKS_PER_NS;
+    if (estimator->has_slept || point->ticks - first->ticks > ticks_max)
+        estimator->count = 0; /* asleep between the two, or a jump */
     bool is_long = estimator->count > 0 && point->ns - first->ns >= BASELINE_MIN_NS;
     if (is_long && run_has_good_slope(first, point)) {
         run_adopt_slope(estimator, point);
@@ -175,14 +179,14 @@ static void learn_scatter(struct estimator *estimator, struct fixed predicted,
     scatter_learn(&estimator->scatter, &sample);
 }
 
-/* How far they are apart beyond what the slope may be wrong by. */
+/* How far they are apart beyond what slope, or lines that were taken up, may be wrong by. */
 static int64_t parted_ns(const struct estimator *estimator, struct fixed predicted,
                          const struct estimator_point *point)
 {
     uint64_t ticks = point->ticks - estimator->newest.ticks;
     uint64_t slope_ns = timebase_multiply_high(ticks, estimator->period_error_frac);
     uint64_t size_ns = run_distance(point->ns, predicted.ns);
-    return size_ns > slope_ns ? (int64_t)(size_ns - slope_ns) : 0;
+    return size_ns > slope_ns && !estimator->has_fitted ? (int64_t)(size_ns - slope_ns) : 0;
 }
 
 /*
@@ -237,7 +241,8 @@ enum estimator_event estimator_observe(struct estimator *estimator,
     estimator->has_slept = false;
     estimator->value = corrected(estimator, predicted, point);
     estimator->error_ns = error_ns(estimator, predicted, point, elapsed_ns);
-    learn_scatter(estimator, predicted, point, elapsed_ns);
+    if (!estimator->has_fitted)
+        learn_scatter(estimator, predicted, point, elapsed_ns);
     bool was_cut = run_cut(estimator, point);
     run_adopt_slope(estimator, point);
     run_keep(estimator, point);

@@ -49,6 +49,7 @@ struct estimator {
     uint64_t best_width_ns;     /* what an undisturbed point's width is here */
     bool has_jumped;            /* the newest point did, or went back */
     bool has_slept;             /* the reference stood still before the point that comes next */
+    bool has_fitted;            /* the next point is within the bound of lines taken up: no jump */
     uint32_t drift_ppm;         /* the oscillator's allowance; 0: ASSUME_DRIFT_PPM */
 };
 
