@@ -75,15 +75,17 @@ static void start_clock(struct daemon *daemon)
     struct problem problem = {"of another boot or time namespace"};
     shared_clock_start(&daemon->shared, &outside, daemon->settings.interval_ns,
                        daemon->settings.drift_ppb);
-    if (page_file_adopt(&daemon->file, &page, &problem) == 0) {
-        if (shared_clock_adopt(&daemon->shared, &page)) {
-            log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
-            return;
-        }
+    bool is_there = page_file_adopt(&daemon->file, &page, &problem) == 0;
+    bool is_taken_up = is_there && shared_clock_adopt(&daemon->shared, &page);
+    if (is_taken_up)
+        log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
+    else if (is_there) {
         problem_set(&problem, "%s: its time is not this machine's", daemon->file.path);
         page_file_disown(&daemon->file);
     }
-    log_line(LOG_INFO, "a new page is begun (%s)", problem.text);
+    if (!is_taken_up)
+        log_line(LOG_INFO, "a new page is begun (%s)", problem.text);
+    daemon_judge_past(daemon, is_there ? &page : NULL, is_taken_up, now_ns());
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
@@ -207,8 +209,10 @@ static void end(struct daemon *daemon)
 
 int daemon_run(const struct options *options, const struct settings *settings)
 {
+    static const struct daemon none;
     static struct daemon daemon;
     struct problem problem;
+    daemon = none; /* in virtual time a process runs one after another */
     daemon.options = options;
     daemon.settings = *settings;
     umask(022);

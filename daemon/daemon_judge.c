@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the daemon knows of the machine: whether it was disrupted, and what may be promised. */
 #include "clock/counter/probe.h"
+#include "clock/counter/readable.h"
 #include "daemon_parts.h"
 #include "log.h"
 
@@ -25,6 +26,33 @@ void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
     daemon->witness.is_guest = processor.hypervisor;
     disturbance_start(&daemon->disturbance, timebase_counter_id(),
                       look_at_clocksource(daemon, mono_ns));
+}
+
+/* Since the machine was started; or nobody tells. */
+static bool has_slept(void)
+{
+    int64_t mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    int64_t boot_ns = counter_clock_ns(CLOCK_BOOTTIME);
+    return mono_ns == INT64_MIN || boot_ns == INT64_MIN || discipline_was_asleep(mono_ns, boot_ns);
+}
+
+void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,
+                       int64_t mono_ns)
+{
+    struct witness_facts facts = daemon->witness;
+    struct witness_past past = {.has_page = page != NULL, .is_taken_up = is_taken_up};
+    if (page != NULL)
+        past.was_synchronized =
+            (page->copy[page->seq & 1].after.flags & TIMEBASE_LINE_STATUS_MASK) ==
+            TIMEBASE_STATUS_SYNCHRONIZED;
+    past.has_slept = has_slept();
+    facts.never_moved = daemon->settings.never_moved;
+    facts.kinds = witness_of_clocksource(daemon->kernel.clocksource.current);
+    if (witness_past_is_known(&facts, &past))
+        return;
+    log_line(LOG_INFO, "nothing tells what befell this machine before: a reference is believed "
+                       "when it has measured from now on");
+    sources_disrupted(&daemon->sources, mono_ns);
 }
 
 /* In a guest the kernel's clock may have stood still together with the counter. */

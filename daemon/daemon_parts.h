@@ -42,8 +42,13 @@ struct daemon {
 /* daemon_settings.c: SIGHUP. A bad configuration is logged, and the present one stays in force. */
 void daemon_reload(struct daemon *daemon);
 
-/* daemon_judge.c: what is known of the machine, at the start, before each step, into a sample. */
+/*
+ * daemon_judge.c: what is known of the machine, at the start, of the time before (page: what was
+ * there, or NULL), before each step, into a sample.
+ */
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns);
+void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,
+                       int64_t mono_ns);
 void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample);
 

@@ -2,6 +2,7 @@
 /* Where settings come from, at the start and again. */
 #include <string.h>
 
+#include "clock/counter/readable.h"
 #include "config/config.h"
 #include "daemon_parts.h"
 #include "history/history.h"
@@ -31,16 +32,20 @@ static bool are_same_references(const struct settings *a, const struct settings 
     return a->reference_count == b->reference_count;
 }
 
-static void take_references(struct daemon *daemon, const struct settings *settings)
+/* True if they are others than before, of whom nobody knows what they have missed. */
+static bool take_references(struct daemon *daemon, const struct settings *settings)
 {
+    int64_t disrupted_ns = daemon->sources.disrupted_ns;
     daemon->sources.drift_ppb = settings->drift_ppb;
     /* If the references are the same, what they said still holds. */
     if (are_same_references(settings, &daemon->settings))
-        return;
+        return false;
     sources_close(&daemon->sources);
     sources_set_up(&daemon->sources, settings);
+    daemon->sources.disrupted_ns = disrupted_ns;
     memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
     daemon->shared.disruptions_told = 0;
+    return true;
 }
 
 void daemon_reload(struct daemon *daemon)
@@ -69,8 +74,10 @@ void daemon_reload(struct daemon *daemon)
         history_open(settings.timeline, settings.timeline_bytes);
     }
     log_set_level(settings.log_level);
-    take_references(daemon, &settings);
+    bool are_others = take_references(daemon, &settings);
     shared_clock_set(&daemon->shared, settings.interval_ns, settings.drift_ppb);
     daemon->settings = settings;
+    if (are_others)
+        daemon_judge_past(daemon, NULL, false, counter_clock_ns(CLOCK_MONOTONIC));
     log_line(LOG_INFO, "configuration read again");
 }

@@ -156,8 +156,8 @@ void report_sources(struct report *report, const struct sources *sources)
         report_source(source, report->sources[i].is_known, was_up);
         if (source->is_outdated && !report->sources[i].is_outdated)
             log_line(LOG_WARNING,
-                     "reference %s: it has not measured since the machine was disrupted, and is not "
-                     "believed before it does",
+                     "reference %s: it has not measured since the machine was, or may have been, "
+                     "disrupted, and is not believed before it does",
                      source->name);
         if (source->is_falseticker && !report->sources[i].is_falseticker)
             log_line(LOG_WARNING,

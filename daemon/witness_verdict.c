@@ -26,6 +26,13 @@ enum witness_verdict witness_verdict(const struct witness_facts *facts)
     return facts->never_moved ? WITNESS_NEVER_NEEDED : WITNESS_MISSING;
 }
 
+bool witness_past_is_known(const struct witness_facts *facts, const struct witness_past *past)
+{
+    bool would_show = facts->is_guest <= 0 || facts->never_moved || facts->kinds & WITNESS_KERNEL;
+    bool goes_on = past->is_taken_up && past->was_synchronized;
+    return would_show && !past->has_slept && (goes_on || !past->has_page);
+}
+
 const char *witness_names(unsigned kinds, char *text, size_t size)
 {
     static const struct {

@@ -39,6 +39,21 @@ struct witness_facts {
 /* Pure. */
 enum witness_verdict witness_verdict(const struct witness_facts *facts);
 
+/* What a daemon that begins can see of the time before. */
+struct witness_past {
+    bool has_page;         /* one of this boot and counter is there */
+    bool is_taken_up;      /* it fits: counter and kernel's clock have not parted */
+    bool was_synchronized; /* its daemon promised UTC to the end */
+    bool has_slept;        /* the machine, since it was started */
+};
+
+/*
+ * False: this machine may have been stopped, moved, asleep or otherwise disrupted, and a source may
+ * go on from what it measured before that; it is not believed before it has measured again. `kinds`
+ * are those that tell of the time before: WITNESS_KERNEL. Pure.
+ */
+bool witness_past_is_known(const struct witness_facts *facts, const struct witness_past *past);
+
 /* For log, status and metrics: "kernel, source"; "none". */
 const char *witness_names(unsigned kinds, char *text, size_t size);
 

@@ -128,9 +128,47 @@ static void witnesses_are_named(void **state)
     assert_string_equal(witness_names(15, text, 12), "kernel, rtc"); /* what fits */
 }
 
+/* ---- the time before the daemon -------------------------------------------------------------- */
+
+static bool is_known(int is_guest, unsigned kinds, bool never_moved, struct witness_past past)
+{
+    const struct witness_facts facts = {is_guest, kinds, never_moved};
+    return witness_past_is_known(&facts, &past);
+}
+
+static void a_guest_that_may_have_been_moved_before_does_not_know_it(void **state)
+{
+    const struct witness_past first = {.has_page = false};
+    const struct witness_past next = {
+        .has_page = true, .is_taken_up = true, .was_synchronized = true};
+    (void)state;
+    assert_true(is_known(0, 0, false, first));
+    assert_true(is_known(-1, 0, false, next));
+    assert_true(is_known(1, WITNESS_KERNEL, false, next));
+    assert_true(is_known(1, 0, true, next));
+    assert_false(is_known(1, 0, false, first));
+    assert_false(is_known(1, 0, false, next));
+    assert_false(is_known(1, WITNESS_SOURCE | WITNESS_MARKER | WITNESS_RTC, false, next));
+}
+
+static void what_the_page_shows_of_the_time_before_counts(void **state)
+{
+    struct witness_past past = {.has_page = true, .is_taken_up = true, .was_synchronized = true};
+    (void)state;
+    assert_true(is_known(0, 0, false, past));
+    past.has_slept = true;
+    assert_false(is_known(0, 0, false, past));
+    past = (struct witness_past){.has_page = true, .is_taken_up = true};
+    assert_false(is_known(0, 0, false, past)); /* no promise was made: not without a reason */
+    past = (struct witness_past){.has_page = true, .was_synchronized = true};
+    assert_false(is_known(0, 0, false, past)); /* counter and clock have parted */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_guest_that_may_have_been_moved_before_does_not_know_it),
+        cmocka_unit_test(what_the_page_shows_of_the_time_before_counts),
         cmocka_unit_test(a_machine_of_its_own_needs_no_witness),
         cmocka_unit_test(any_witness_of_a_guest_will_do),
         cmocka_unit_test(a_guest_without_one_is_told_no_utc),

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A daemon ends, something befalls the machine or has befallen it, and a daemon begins: what it can
+ * know of that, and what it promises meanwhile. The shipped daemon, its drivers and its loop.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/daemon.h"
+#include "daemon/wake.h"
+#include "guest.h"
+
+#define POLL_NS (64 * SECOND)
+
+static struct settings settings;
+static struct options options;
+static int64_t until_ns;  /* monotonic */
+static int64_t reload_ns; /* moved, and then configured anew, likewise; 0: not at all */
+static unsigned promised; /* readings */
+
+static void read_page(void)
+{
+    struct timebase_instant now;
+    if (!guest.has_page || !timebase_page_convert(&guest.page, guest_ticks(), &now) ||
+        (now.flags & TIMEBASE_LINE_STATUS_MASK) != TIMEBASE_STATUS_SYNCHRONIZED ||
+        now.flags & TIMEBASE_LINE_ESTIMATE)
+        return;
+    int64_t off_ns = now.utc_ns - guest_utc_ns();
+    promised++;
+    if ((uint64_t)(off_ns < 0 ? -off_ns : off_ns) > now.utc_maxerror_ns)
+        fail_msg("off by %lld, bound %llu", (long long)off_ns,
+                 (unsigned long long)now.utc_maxerror_ns);
+}
+
+static unsigned wait_until(uint64_t ns, int *fds, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fds[i] = -1;
+    if (guest.stores > 0)
+        read_page();
+    guest_pass((int64_t)ns + 1);
+    if (reload_ns != 0 && guest_mono_ns() >= reload_ns) {
+        reload_ns = 0;
+        guest_stop(3 * SECOND, 0);
+        return WAKE_RELOAD;
+    }
+    return guest_mono_ns() < until_ns ? WAKE_TIME : WAKE_END;
+}
+
+/* Readings that promised UTC in so long a life; each within its bound. */
+static unsigned run_for(int64_t ns)
+{
+    guest.stores = 0; /* what is there before its first page is not its own */
+    promised = 0;
+    until_ns = guest_mono_ns() + ns;
+    guest_wait = wait_until;
+    assert_int_equal(daemon_run(&options, &settings), 0);
+    return promised;
+}
+
+static void begin(enum guest_kind kind)
+{
+    guest_begin(1, kind);
+    guest.chronyd.poll_ns = POLL_NS;
+    settings_default(&settings);
+    settings.log_level = 0;
+    settings.reference_count = 1;
+    strcpy(settings.references[0], "chrony");
+    guest_pass(SECOND);
+}
+
+/* To the next poll, and to what the daemon makes of it. */
+static void expect_promise_after_the_poll(void)
+{
+    int64_t left_ns = guest.chronyd.polled_mono_ns + POLL_NS - guest_mono_ns();
+    assert_int_equal(run_for(left_ns - 2 * SECOND), 0);
+    assert_true(run_for(20 * SECOND) > 40);
+}
+
+static void who_cannot_have_been_moved_believes_at_once(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    assert_true(run_for(20 * SECOND) > 60);
+    assert_true(run_for(5 * SECOND) > 10);
+    begin(GUEST_ON_TSC);
+    settings.never_moved = true;
+    assert_true(run_for(20 * SECOND) > 60);
+    assert_true(run_for(5 * SECOND) > 10);
+    begin(GUEST_ON_KVM_CLOCK);
+    assert_true(run_for(20 * SECOND) > 60);
+    assert_true(run_for(5 * SECOND) > 10);
+}
+
+/* Counter and kernel's clock stood still together: the page fits, and chronyd knows nothing yet. */
+static void a_daemon_started_after_a_move_waits_for_chronyd_to_measure(void **state)
+{
+    (void)state;
+    begin(GUEST_ON_TSC);
+    assert_int_equal(run_for(20 * SECOND), 0);
+    guest_stop(3 * SECOND, 0);
+    expect_promise_after_the_poll();
+    guest_stop(3 * SECOND, 0);
+    expect_promise_after_the_poll();
+    assert_int_equal(guest.pages, 1); /* each has taken it up */
+}
+
+static void a_sleep_that_the_daemon_before_has_seen_is_not_forgotten(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    assert_true(run_for(20 * SECOND) > 60);
+    guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, SECOND / 2);
+    run_for(SECOND);
+    expect_promise_after_the_poll();
+}
+
+static void a_jump_that_the_daemon_before_has_seen_is_not_forgotten(void **state)
+{
+    (void)state;
+    begin(GUEST_ON_KVM_CLOCK);
+    assert_true(run_for(20 * SECOND) > 60);
+    guest_jump((int64_t)(guest.hz * 30));
+    run_for(5 * SECOND);
+    expect_promise_after_the_poll();
+}
+
+/* The kernel's word is an estimate, and who might have told of the move was not asked. */
+static void a_reference_that_is_added_after_a_move_waits_for_its_measurement(void **state)
+{
+    struct problem problem;
+    (void)state;
+    begin(GUEST_ON_TSC);
+    strcpy(settings.references[0], "kernel");
+    settings_default(&options.flags);
+    options.config = "/dev/null";
+    settings_set(&options.flags, SETTINGS_KEY_REFERENCE, "chrony", 6, &problem);
+    settings_set(&options.flags, SETTINGS_KEY_LOG_LEVEL, "error", 5, &problem);
+    int64_t polls_ns = guest.chronyd.polled_mono_ns + POLL_NS; /* and again after as long */
+    reload_ns = polls_ns + 20 * SECOND;
+    assert_int_equal(run_for(polls_ns + POLL_NS - 2 * SECOND - guest_mono_ns()), 0);
+    strcpy(settings.references[0], "chrony");
+    assert_true(run_for(20 * SECOND) > 40);
+}
+
+/* The page shows it: it does not fit. */
+static void a_jump_while_there_is_no_daemon_is_seen(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    assert_true(run_for(20 * SECOND) > 60);
+    guest_jump((int64_t)(guest.hz * 30));
+    expect_promise_after_the_poll();
+    assert_int_equal(guest.pages, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_cannot_have_been_moved_believes_at_once),
+        cmocka_unit_test(a_daemon_started_after_a_move_waits_for_chronyd_to_measure),
+        cmocka_unit_test(a_sleep_that_the_daemon_before_has_seen_is_not_forgotten),
+        cmocka_unit_test(a_jump_that_the_daemon_before_has_seen_is_not_forgotten),
+        cmocka_unit_test(a_jump_while_there_is_no_daemon_is_seen),
+        cmocka_unit_test(a_reference_that_is_added_after_a_move_waits_for_its_measurement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
