@@ -55,14 +55,17 @@ void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, 
     sources_disrupted(&daemon->sources, mono_ns);
 }
 
-/* In a guest the kernel's clock may have stood still together with the counter. */
+/*
+ * In a guest the kernel's clock may have stood still together with the counter. The battery clock
+ * goes on in a sleep; so does CLOCK_BOOTTIME, and the sample tells of that.
+ */
 static void look_at_rtc(struct daemon *daemon, int64_t mono_ns)
 {
-    int64_t sec;
+    int64_t sec, boot_ns = counter_clock_ns(CLOCK_BOOTTIME);
     if (daemon->witness.is_guest <= 0 || mono_ns - daemon->rtc_looked_ns < RTC_LOOK_NS)
         return;
     daemon->rtc_looked_ns = mono_ns;
-    if (!witness_rtc_read(&sec) || !witness_rtc_parted(&daemon->rtc, sec, mono_ns))
+    if (!witness_rtc_read(&sec) || !witness_rtc_parted(&daemon->rtc, sec, boot_ns))
         return;
     log_line(LOG_WARNING, "the battery clock and the kernel's have parted: this machine has stood "
                           "still, or one of them was set");

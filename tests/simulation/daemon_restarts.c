@@ -19,6 +19,7 @@
 
 static struct settings settings;
 static struct options options;
+static int64_t sleep_ns;  /* monotonic; 0: not at all */
 static int64_t until_ns;  /* monotonic */
 static int64_t reload_ns; /* moved, and then configured anew, likewise; 0: not at all */
 static unsigned promised; /* readings */
@@ -44,6 +45,10 @@ static unsigned wait_until(uint64_t ns, int *fds, unsigned count)
     if (guest.stores > 0)
         read_page();
     guest_pass((int64_t)ns + 1);
+    if (sleep_ns != 0 && guest_mono_ns() >= sleep_ns) {
+        sleep_ns = 0;
+        guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, 0);
+    }
     if (reload_ns != 0 && guest_mono_ns() >= reload_ns) {
         reload_ns = 0;
         guest_stop(3 * SECOND, 0);
@@ -148,6 +153,17 @@ static void a_reference_that_is_added_after_a_move_waits_for_its_measurement(voi
     assert_true(run_for(20 * SECOND) > 40);
 }
 
+/* By the sample that shows it, and not by the battery clock once more. */
+static void a_sleep_is_told_once(void **state)
+{
+    (void)state;
+    begin(GUEST_ON_KVM_CLOCK);
+    guest.has_rtc = true;
+    sleep_ns = guest_mono_ns() + 10 * SECOND;
+    assert_true(run_for(30 * SECOND) > 30);
+    assert_int_equal(guest.page.disruption_marker, 1);
+}
+
 /* The page shows it: it does not fit. */
 static void a_jump_while_there_is_no_daemon_is_seen(void **state)
 {
@@ -167,6 +183,7 @@ int main(void)
         cmocka_unit_test(a_sleep_that_the_daemon_before_has_seen_is_not_forgotten),
         cmocka_unit_test(a_jump_that_the_daemon_before_has_seen_is_not_forgotten),
         cmocka_unit_test(a_jump_while_there_is_no_daemon_is_seen),
+        cmocka_unit_test(a_sleep_is_told_once),
         cmocka_unit_test(a_reference_that_is_added_after_a_move_waits_for_its_measurement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
