@@ -44,7 +44,7 @@ static const struct reference stopped_reference = {"stopped", sample_moved, mome
 
 static void read_overdue_lines(void)
 {
-    struct held_lock held;
+    static struct held_lock held; /* its thread outlives this frame */
     held_lock_begin(&held, &scene->own.cell);
     scene->mono_ns = timebase_mono_ns(own_handle(&scene->own));
     scene->marks.has_ended = 1;
