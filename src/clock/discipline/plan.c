@@ -97,10 +97,14 @@ struct plan plan_restart(const struct plan *plan, const struct estimator *estima
                          const struct schedule *schedule, struct fixed floor)
 {
     uint64_t start = schedule->now_ticks + fixed_ticks(estimator->period, schedule->lead_ns);
+    const struct segment *before = plan_segment(plan, schedule->now_ticks);
     struct fixed reference = estimator_at(estimator, start);
-    struct fixed value = fixed_less(reference, floor) ? floor : reference;
+    /* Readers of the new lines go on by the old one up to here, though it was to end sooner. */
+    struct fixed left = segment_at(before, start);
+    struct fixed told = fixed_less(left, floor) ? floor : left;
+    struct fixed value = fixed_less(reference, told) ? told : reference;
     struct plan next = plan_begin(estimator, start, value, schedule->utc_offset_ns);
-    next.before = *plan_segment(plan, schedule->now_ticks);
+    next.before = *before;
     next.error = fixed_subtract(reference, value);
     next.before_error = larger(error_at(&next.before, estimator, schedule->now_ticks),
                                error_at(&next.before, estimator, start));

@@ -64,7 +64,7 @@ uint64_t plan_deadline(const struct plan *plan, const struct plan *next, uint64_
 
 /*
  * The next lines after a disruption: what readers follow now ends at now + lead, and the
- * estimate takes over there at once, but never below floor.
+ * estimate takes over there at once, but never below floor, nor below what readers follow.
  */
 struct plan plan_restart(const struct plan *plan, const struct estimator *estimator,
                          const struct schedule *schedule, struct fixed floor);
