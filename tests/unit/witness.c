@@ -94,7 +94,7 @@ static void an_update_in_progress_may_be_a_migration(void **state)
     struct witness_mark then = mark_now();
     put(0x0c, 4, 9);
     assert_false(mark_now().is_known);
-    assert_int_equal(seen_since(&then), WITNESS_MOVED);
+    assert_int_equal(seen_since(&then), WITNESS_UPDATING);
     put(0x0c, 4, 10);
     assert_int_equal(seen_since(&then), WITNESS_UNMOVED);
 }
@@ -240,6 +240,22 @@ static void an_unreliable_clock_is_distrusted_while_it_is_one(void **state)
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
+/* The hypervisor renews its time, and disrupts nothing: nobody would publish it. */
+static void a_look_in_the_midst_of_an_update_counts_until_the_next(void **state)
+{
+    (void)state;
+    begin_moved();
+    put(0x0c, 4, 9);
+    for (int i = 0; i < 30; i++) {
+        moved_look(&moved);
+        moved_note_page(&moved, 3);
+        assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
+    }
+    put(0x0c, 4, 10);
+    moved_look(&moved);
+    assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 static void where_no_page_is_nothing_is_distrusted(void **state)
 {
     static struct moved nobody;
@@ -265,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_moved_guest_is_distrusted_until_the_daemon_has_seen_it),
         cmocka_unit_test(a_daemon_that_never_says_so_is_not_believed_about_utc),
         cmocka_unit_test(an_unreliable_clock_is_distrusted_while_it_is_one),
+        cmocka_unit_test(a_look_in_the_midst_of_an_update_counts_until_the_next),
         cmocka_unit_test(where_no_page_is_nothing_is_distrusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ void moved_look(struct moved *moved)
     struct witness_mark now;
     witness_read(&moved->witness, &now);
     enum witness_seen seen = witness_compare(&moved->mark, &now);
-    moved->is_told = seen == WITNESS_UNRELIABLE;
+    moved->is_doubted = seen == WITNESS_UNRELIABLE || seen == WITNESS_UPDATING;
     if (seen == WITNESS_MOVED) {
         moved->is_moved = true;
         moved->pages = 0;
@@ -44,7 +44,7 @@ void moved_note_page(struct moved *moved, uint64_t disruption_marker)
 
 uint32_t moved_status(const struct moved *moved, uint32_t status)
 {
-    if (moved->is_told || (moved->is_moved && moved->pages < PAGES_MIN))
+    if (moved->is_doubted || (moved->is_moved && moved->pages < PAGES_MIN))
         return TIMEBASE_STATUS_UNRELIABLE;
     return moved->is_moved && status == TIMEBASE_STATUS_SYNCHRONIZED ? TIMEBASE_STATUS_FREERUNNING
                                                                      : status;

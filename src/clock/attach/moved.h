@@ -15,8 +15,9 @@
 
 struct moved {
     struct witness witness;
-    struct witness_mark mark; /* of the newest look */
-    bool is_told;             /* the hypervisor calls its own clock unreliable */
+    struct witness_mark mark; /* of the newest look that could be read */
+    bool is_doubted;          /* that look: the hypervisor calls its own clock unreliable, or was
+                               * writing its page */
     bool is_moved;            /* and the daemon has not published it */
     uint64_t marker;          /* disruption_marker of the page that was copied last */
     unsigned pages;           /* copied since the move, up to those that are enough */
@@ -33,11 +34,11 @@ void moved_look(struct moved *moved);
 void moved_note_page(struct moved *moved, uint64_t disruption_marker);
 
 /*
- * UNRELIABLE while the hypervisor says so, and after a move. A daemon that does not read the
- * hypervisor's page never publishes the move. After a while its lines follow the kernel's clock
- * again, and maxerror, which is against that clock, holds. But the kernel's clock may have stood
- * still, so UTC is not promised: SYNCHRONIZED becomes FREERUNNING until the daemon publishes a
- * disruption.
+ * UNRELIABLE while the hypervisor says so or is writing its page, and after a move. A daemon that
+ * does not read the hypervisor's page never publishes the move. After a while its lines follow the
+ * kernel's clock again, and maxerror, which is against that clock, holds. But the kernel's clock
+ * may have stood still, so UTC is not promised: SYNCHRONIZED becomes FREERUNNING until the daemon
+ * publishes a disruption.
  */
 uint32_t moved_status(const struct moved *moved, uint32_t status);
 

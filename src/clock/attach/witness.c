@@ -79,7 +79,9 @@ enum witness_seen witness_compare(const struct witness_mark *then, const struct 
 {
     if (!then->is_known)
         return WITNESS_SILENT;
-    if (!now->is_known || now->marker != then->marker || now->generation != then->generation)
+    if (!now->is_known)
+        return WITNESS_UPDATING;
+    if (now->marker != then->marker || now->generation != then->generation)
         return WITNESS_MOVED;
     return now->status == UNRELIABLE ? WITNESS_UNRELIABLE : WITNESS_UNMOVED;
 }

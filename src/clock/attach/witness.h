@@ -10,7 +10,7 @@
  *     witness_compare(&then, &now)                at each look-up: some loads, no system call
  *
  * What a verdict of WITNESS_MOVED means is the caller's matter: the lines are of another stretch of
- * time until the daemon has published a disruption.
+ * time until the daemon has published a disruption. After WITNESS_UPDATING the next look tells.
  */
 #ifndef ATTACH_WITNESS_H
 #define ATTACH_WITNESS_H
@@ -37,6 +37,7 @@ enum witness_seen {
     WITNESS_SILENT, /* no page, or it cannot be read now */
     WITNESS_UNMOVED,
     WITNESS_MOVED,      /* the counter was disrupted since `then` */
+    WITNESS_UPDATING,   /* the page is being written: the counter may have been */
     WITNESS_UNRELIABLE, /* the hypervisor says that its clock is */
 };
 
@@ -47,8 +48,8 @@ void witness_close(struct witness *witness);
 /* Never waits: a few attempts, if the page is being written. */
 void witness_read(const struct witness *witness, struct witness_mark *mark);
 
-/* Pure. A page that was known then and is not known now is being written. That counts as MOVED,
- * because its marker may be changing. */
+/* Pure. A page that was known then and is not known now is being written. Its marker may be
+ * changing, or only its time. */
 enum witness_seen witness_compare(const struct witness_mark *then, const struct witness_mark *now);
 
 /* From the bytes of a page that nobody writes, of WITNESS_PAGE_SIZE: for tests. */

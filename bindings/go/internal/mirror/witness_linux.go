@@ -113,21 +113,26 @@ func (w witness) read() witnessMark {
 	return witnessMark{}
 }
 
-// hasMoved: the counter was disrupted since `then`. A page that was known then and is not now is being
-// written, and its marker may be another.
+// hasMoved: the counter was disrupted since `then`.
 func (now witnessMark) hasMoved(then witnessMark) bool {
-	return then.isKnown && (!now.isKnown || now.marker != then.marker || now.generation != then.generation)
+	return then.isKnown && now.isKnown && (now.marker != then.marker || now.generation != then.generation)
+}
+
+// isDoubted: the hypervisor calls its own clock unreliable; or the page, which was known then and is not
+// now, is being written, and its marker may be changing.
+func (now witnessMark) isDoubted(then witnessMark) bool {
+	return then.isKnown && (!now.isKnown || now.status == vmUnreliable)
 }
 
 // moved: a guest that was stopped, migrated or restored has lines of another stretch of time, until
 // its daemon has seen that, too.
 type moved struct {
-	witness witness
-	mark    witnessMark // of the newest look
-	isTold  bool        // the hypervisor calls its own clock unreliable
-	isMoved bool        // and the daemon has not published it
-	marker  uint64      // the disruption marker of the page that was copied last
-	pages   int         // copied since the move, up to those that are enough
+	witness   witness
+	mark      witnessMark // of the newest look that could be read
+	isDoubted bool        // since that look
+	isMoved   bool        // and the daemon has not published it
+	marker    uint64      // the disruption marker of the page that was copied last
+	pages     int         // copied since the move, up to those that are enough
 }
 
 // Of a daemon that does not read the hypervisor's page, 5 s at its usual pace: lines drawn since then.
@@ -141,10 +146,10 @@ func (m *moved) open(device string) {
 // look comes before the daemon's page is copied.
 func (m *moved) look() {
 	now := m.witness.read()
-	if now.hasMoved(m.mark) {
-		m.isMoved, m.isTold, m.pages = true, false, 0
-	} else {
-		m.isTold = m.mark.isKnown && now.status == vmUnreliable
+	hasMoved := now.hasMoved(m.mark)
+	m.isDoubted = !hasMoved && now.isDoubted(m.mark)
+	if hasMoved {
+		m.isMoved, m.pages = true, 0
 	}
 	if now.isKnown {
 		m.mark = now
@@ -168,7 +173,7 @@ func (m *moved) notePage(disruption uint64) {
 // the kernel's clock again; but that may have stood still, and UTC with it.
 func (m *moved) status(of uint32) uint32 {
 	switch {
-	case m.isTold, m.isMoved && m.pages < movedPagesMin:
+	case m.isDoubted, m.isMoved && m.pages < movedPagesMin:
 		return line.Unreliable
 	case m.isMoved && of == line.Synchronized:
 		return line.Freerunning

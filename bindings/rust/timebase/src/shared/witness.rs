@@ -133,8 +133,8 @@ pub(super) struct Moved {
     witness: Option<Witness>,
     /// Of the newest look that was not in the middle of an update.
     mark: Option<Mark>,
-    /// The hypervisor calls its own clock unreliable.
-    is_told: bool,
+    /// The newest look: the hypervisor calls its own clock unreliable, or was writing its page.
+    is_doubted: bool,
     /// And the daemon has not published it.
     is_moved: bool,
     /// The disruption marker of the page that was copied last.
@@ -148,7 +148,7 @@ impl Moved {
     pub(super) fn open() -> Self {
         let witness = Witness::open();
         let mark = witness.as_ref().and_then(|witness| witness.words().read());
-        Self { witness, mark, is_told: false, is_moved: false, marker: 0, pages: 0 }
+        Self { witness, mark, is_doubted: false, is_moved: false, marker: 0, pages: 0 }
     }
 
     /// Comes before the daemon's page is copied.
@@ -157,19 +157,22 @@ impl Moved {
         self.compare(now);
     }
 
-    /// A page that was known then and is not now is being written, and its marker may be another.
+    /// A page that was known then and is not now is being written, and its marker may be changing.
     fn compare(&mut self, now: Option<Mark>) {
         let Some(then) = self.mark else {
             self.mark = now;
             return;
         };
-        let is_same = |now: Mark| now.marker == then.marker && now.generation == then.generation;
-        if now.is_some_and(is_same) {
-            self.is_told = now.is_some_and(|now| now.status == UNRELIABLE);
-        } else {
-            (self.is_moved, self.is_told, self.pages) = (true, false, 0);
+        let Some(now) = now else {
+            self.is_doubted = true;
+            return;
+        };
+        let is_same = now.marker == then.marker && now.generation == then.generation;
+        self.is_doubted = is_same && now.status == UNRELIABLE;
+        if !is_same {
+            (self.is_moved, self.pages) = (true, 0);
         }
-        self.mark = now.or(self.mark);
+        self.mark = Some(now);
     }
 
     /// Another marker: the daemon has published a disruption, and the lines are of this stretch of time.
@@ -185,7 +188,7 @@ impl Moved {
     /// What is left of that of a line. After a while a daemon that says nothing of the move keeps the
     /// kernel's clock again; but that may have stood still, and UTC with it.
     pub(super) fn status(&self, of: Status) -> Status {
-        if self.is_told || self.is_moved && self.pages < PAGES_MIN {
+        if self.is_doubted || self.is_moved && self.pages < PAGES_MIN {
             return Status::Unreliable;
         }
         match of {
@@ -194,10 +197,13 @@ impl Moved {
         }
     }
 
-    /// As if the last look had shown this marker, or no page.
+    /// As if the marker had changed from one look to the next, on a machine with such a page or without.
     #[cfg(test)]
-    pub(super) fn pretend(&mut self, marker: Option<u64>) {
-        self.mark = marker.map(|marker| Mark { marker, generation: 0, status: 0 });
+    pub(super) fn pretend(&mut self) {
+        let of = |marker| Some(Mark { marker, generation: 0, status: 0 });
+        self.mark = of(1);
+        self.compare(of(2));
+        self.mark = None;
     }
 }
 
@@ -251,7 +257,7 @@ mod tests {
         };
         let mut moved = Moved::open();
         moved.witness = None;
-        moved.pretend(None);
+        moved.mark = None;
         let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let mut steps = 0;
         for line in lines {
