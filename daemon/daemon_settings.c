@@ -35,16 +35,12 @@ static bool are_same_references(const struct settings *a, const struct settings 
 /* True if they are others than before, of whom nobody knows what they have missed. */
 static bool take_references(struct daemon *daemon, const struct settings *settings)
 {
-    int64_t disrupted_ns = daemon->sources.disrupted_ns;
     daemon->sources.drift_ppb = settings->drift_ppb;
     /* If the references are the same, what they said still holds. */
     if (are_same_references(settings, &daemon->settings))
         return false;
-    sources_close(&daemon->sources);
-    sources_set_up(&daemon->sources, settings);
-    daemon->sources.disrupted_ns = disrupted_ns;
+    sources_replace(&daemon->sources, settings);
     memset(daemon->report.sources, 0, sizeof(daemon->report.sources));
-    daemon->shared.disruptions_told = 0;
     return true;
 }
 

@@ -66,16 +66,20 @@ void witness_apply(enum witness_verdict verdict, struct discipline_sample *sampl
 static bool is_witness(const struct source *source, int64_t mono_ns)
 {
     return source->driver != NULL && source->driver->is_witness &&
-        source->claim.is_synchronized && mono_ns - source->answered_ns <= SOURCES_FRESH_NS &&
+        source->claim.is_synchronized &&
         saturate_distance(mono_ns, source->measured_ns) <= MEASURED_NS;
 }
 
 unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns)
 {
-    unsigned kinds = sources->marker != 0 ? WITNESS_MARKER : 0;
-    for (unsigned i = 0; i < sources->count; i++)
-        if (is_witness(&sources->list[i], mono_ns))
-            kinds |= WITNESS_SOURCE;
+    unsigned kinds = 0;
+    for (unsigned i = 0; i < sources->count; i++) {
+        const struct source *source = &sources->list[i];
+        if (mono_ns - source->answered_ns > SOURCES_FRESH_NS)
+            continue;
+        kinds |= source->has_marker ? WITNESS_MARKER : 0;
+        kinds |= is_witness(source, mono_ns) ? WITNESS_SOURCE : 0;
+    }
     return kinds;
 }
 

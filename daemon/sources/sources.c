@@ -87,3 +87,25 @@ void sources_close(struct sources *sources)
         source_close(&sources->list[i]);
     sources->count = 0;
 }
+
+/* Its driver, begun anew, may date the same measurement earlier, before a disruption. */
+static void keep_measurement(struct source *source, const struct sources *before)
+{
+    for (unsigned i = 0; i < before->count; i++)
+        if (strcmp(source->name, before->list[i].name) == 0)
+            source->measured_ns = before->list[i].measured_ns;
+}
+
+void sources_replace(struct sources *sources, const struct settings *settings)
+{
+    static struct sources before; /* not for the stack */
+    before = *sources;
+    sources_close(sources);
+    sources_set_up(sources, settings);
+    sources->known_since_ns = before.known_since_ns;
+    sources->disrupted_ns = before.disrupted_ns;
+    sources->marker = before.marker;
+    sources->disruptions = before.disruptions;
+    for (unsigned i = 0; i < sources->count; i++)
+        keep_measurement(&sources->list[i], &before);
+}

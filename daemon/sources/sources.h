@@ -66,6 +66,12 @@ int sources_check(const struct settings *settings, const char *file, struct prob
 /* Opens nothing yet. */
 void sources_set_up(struct sources *sources, const struct settings *settings);
 
+/*
+ * Others in their place, which are not open yet. What is known of the machine stays: steps and
+ * disruptions, and when a source that stays has measured. Only one thread may call it.
+ */
+void sources_replace(struct sources *sources, const struct settings *settings);
+
 /* Opens what is not open, asks what is due. */
 void sources_ask(struct sources *sources, int64_t mono_ns);
 

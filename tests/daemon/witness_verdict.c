@@ -83,8 +83,9 @@ static void a_source_is_a_witness_while_it_answers(void **state)
     assert_int_equal(witness_of_sources(&sources, 4000 * SECOND), WITNESS_SOURCE);
     sources.list[1].claim.is_synchronized = false;
     assert_int_equal(witness_of_sources(&sources, 100 * SECOND), 0);
-    sources.marker = 42;
-    assert_int_equal(witness_of_sources(&sources, 111 * SECOND), WITNESS_MARKER);
+    sources.list[1].has_marker = true;
+    assert_int_equal(witness_of_sources(&sources, 4010 * SECOND), WITNESS_MARKER);
+    assert_int_equal(witness_of_sources(&sources, 4011 * SECOND), 0);
 }
 
 static void a_kernel_on_another_clock_than_the_counter_is_a_witness(void **state)
