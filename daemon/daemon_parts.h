@@ -36,6 +36,8 @@ struct daemon {
     int64_t watchdog_told_ns;
     uint64_t page_repairs;
     bool is_ready_told;
+    bool is_status_due; /* to be told to systemd */
+    bool is_notify_failing;
     bool are_metrics_failing;
 };
 
@@ -52,7 +54,8 @@ void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, 
 void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample);
 
-/* daemon_tell.c: the metrics file, systemd when the status is new, and its watchdog when due. */
+/* daemon_tell.c: the metrics file, systemd when the status is new (and with each step until it
+ * could be told), and its watchdog when due. */
 void daemon_write_metrics(struct daemon *daemon, bool is_up);
 void daemon_tell_status(struct daemon *daemon, bool is_status_new);
 void daemon_tell_watchdog(struct daemon *daemon, int64_t mono_ns);

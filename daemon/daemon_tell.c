@@ -45,14 +45,19 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
 {
     struct timebase_instant now;
     char text[160];
-    if (!is_status_new || !shared_clock_now(&daemon->shared, &now))
+    daemon->is_status_due = daemon->is_status_due || is_status_new;
+    if (!daemon->is_status_due || !shared_clock_now(&daemon->shared, &now))
         return;
     snprintf(text, sizeof(text), "%sSTATUS=%s, within %" PRIu64 " ns of the system clock\n",
              daemon->is_ready_told ? "" : "READY=1\n",
              timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)), now.maxerror_ns);
-    if (notify_send(text) < 0)
-        log_line(LOG_WARNING, "NOTIFY_SOCKET is set, and cannot be written to");
-    daemon->is_ready_told = true;
+    bool is_failing = notify_send(text) < 0;
+    if (is_failing && !daemon->is_notify_failing)
+        log_line(LOG_WARNING, "NOTIFY_SOCKET is set, and cannot be written to; trying again with "
+                              "each step");
+    daemon->is_notify_failing = is_failing;
+    daemon->is_status_due = is_failing;
+    daemon->is_ready_told = daemon->is_ready_told || !is_failing;
 }
 
 /* Called by the loop itself, so that a daemon that hangs does not tell the watchdog that it lives.
