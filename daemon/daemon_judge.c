@@ -65,7 +65,8 @@ static void look_at_rtc(struct daemon *daemon, int64_t mono_ns)
     if (daemon->witness.is_guest <= 0 || mono_ns - daemon->rtc_looked_ns < RTC_LOOK_NS)
         return;
     daemon->rtc_looked_ns = mono_ns;
-    if (!witness_rtc_read(&sec) || !witness_rtc_parted(&daemon->rtc, sec, boot_ns))
+    daemon->is_rtc_there = witness_rtc_read(&sec);
+    if (!daemon->is_rtc_there || !witness_rtc_parted(&daemon->rtc, sec, boot_ns))
         return;
     log_line(LOG_WARNING, "the battery clock and the kernel's have parted: this machine has stood "
                           "still, or one of them was set");
@@ -112,7 +113,7 @@ void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample
     facts->never_moved = daemon->settings.never_moved;
     facts->kinds = witness_of_sources(&daemon->sources, sample->mono_ns) |
         witness_of_clocksource(seen->current) |
-        (daemon->rtc.is_read ? WITNESS_RTC : 0);
+        (daemon->is_rtc_there ? WITNESS_RTC : 0);
     enum witness_verdict verdict = witness_verdict(facts);
     witness_apply(verdict, sample);
     tell_witness(daemon, verdict);

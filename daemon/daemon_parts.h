@@ -23,7 +23,8 @@ struct daemon {
     struct disturbance disturbance;
     struct cpus_skew cpus;
     struct witness_facts witness;
-    struct witness_rtc rtc;
+    struct witness_rtc rtc; /* as it could be read last */
+    bool is_rtc_there;      /* it could be, at the newest look */
     int64_t rtc_looked_ns;
     enum witness_verdict witness_verdict; /* as the log has it, if is_witness_told */
     bool is_witness_told;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* What a guest's daemon promises while its battery clock can be read, and when it cannot be. */
+#include "cmocka_first.h"
+
+#include <string.h>
+
+#include "daemon/daemon_parts.h"
+#include "daemon/log.h"
+
+#define SECOND INT64_C(1000000000)
+
+static struct daemon daemon_state;
+static bool is_rtc_there;
+static int64_t rtc_sec;
+
+bool __wrap_witness_rtc_read(int64_t *sec);
+bool __wrap_witness_rtc_read(int64_t *sec)
+{
+    *sec = rtc_sec;
+    return is_rtc_there;
+}
+
+/* A guest on its own counter, as its kernel is. */
+static void start(void)
+{
+    static const struct daemon none;
+    daemon_state = none;
+    daemon_state.witness.is_guest = 1;
+    daemon_state.disturbance.counter_id = timebase_counter_id();
+    is_rtc_there = true;
+}
+
+/* A step at this second, as the daemon does it: is UTC promised? */
+static bool is_promised_at(int64_t sec)
+{
+    struct discipline_sample sample = {.mono_ns = sec * SECOND, .is_synchronized = true};
+    daemon_state.due_ns = sample.mono_ns;
+    /* The clocksource has just been looked at: none of which the kernel tells. */
+    memset(&daemon_state.kernel.clocksource, 0, sizeof(daemon_state.kernel.clocksource));
+    daemon_state.kernel.clocksource.looked_ns = sample.mono_ns;
+    /* All CPUs have been compared. */
+    daemon_state.cpus.skew.cpus = daemon_state.cpus.skew.measured_cpus = 1;
+    daemon_judge_machine(&daemon_state, sample.mono_ns);
+    daemon_judge_sample(&daemon_state, &sample);
+    return sample.is_synchronized;
+}
+
+static void a_battery_clock_is_a_witness_while_it_can_be_read(void **state)
+{
+    (void)state;
+    start();
+    rtc_sec = 1000;
+    assert_true(is_promised_at(100));
+    rtc_sec = 1004;
+    assert_true(is_promised_at(104));
+    is_rtc_there = false;
+    assert_false(is_promised_at(108));
+    assert_false(is_promised_at(109));
+    is_rtc_there = true;
+    rtc_sec = 1013;
+    assert_true(is_promised_at(113));
+    assert_false(daemon_state.shared.is_disrupted);
+}
+
+/* What it showed before is still to be compared with. */
+static void a_stop_while_it_could_not_be_read_is_told(void **state)
+{
+    (void)state;
+    start();
+    rtc_sec = 1000;
+    assert_true(is_promised_at(100));
+    is_rtc_there = false;
+    assert_false(is_promised_at(104));
+    is_rtc_there = true;
+    rtc_sec = 1038;
+    is_promised_at(108);
+    assert_true(daemon_state.shared.is_disrupted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_battery_clock_is_a_witness_while_it_can_be_read),
+        cmocka_unit_test(a_stop_while_it_could_not_be_read_is_told),
+    };
+    log_set_level(LOG_ERROR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
