@@ -155,6 +155,32 @@ static void a_move_that_is_told_adds_to_what_was_not_known(void **state)
     assert_true(spare_ns(&scene, &output, scene.line.now_ticks + 200 * MS) >= 0);
 }
 
+/* One sample is of before the move, and the counter has leapt by a millisecond since. */
+static void a_move_that_is_told_before_there_are_lines_parts_what_is_before_it(void **state)
+{
+    struct scene scene = {.line = simulated_new(1, 0)};
+    unsigned samples = 0;
+    (void)state;
+    simulated_wait(&scene.line, 10 * MS);
+    observe(&scene);
+    discipline_distrust(&scene.discipline);
+    leap(&scene, MS);
+    while (!discipline_is_ready(&scene.discipline)) {
+        simulated_wait(&scene.line, 10 * MS);
+        observe(&scene);
+        assert_in_range(++samples, 1, 2);
+    }
+    assert_int_equal(samples, 2);
+    struct discipline_output output = plan(&scene);
+    assert_true(spare_ns(&scene, &output, scene.line.now_ticks + 200 * MS) >= 0);
+    assert_int_equal(discipline_status(&scene.discipline), TIMEBASE_STATUS_UNRELIABLE);
+    for (; samples < 4; samples++) {
+        simulated_wait(&scene.line, 100 * MS);
+        observe(&scene);
+    }
+    assert_int_not_equal(discipline_status(&scene.discipline), TIMEBASE_STATUS_UNRELIABLE);
+}
+
 /* The old pace may be of a slewed reference, which may go back to its own. */
 static void what_may_be_slewed_outlives_a_move_that_is_told(void **state)
 {
@@ -199,6 +225,7 @@ int main(void)
         cmocka_unit_test(after_a_leap_within_the_lines_nothing_told_is_taken_back),
         cmocka_unit_test(the_line_still_followed_after_a_leap_admits_its_error),
         cmocka_unit_test(a_move_that_is_told_adds_to_what_was_not_known),
+        cmocka_unit_test(a_move_that_is_told_before_there_are_lines_parts_what_is_before_it),
         cmocka_unit_test(what_may_be_slewed_outlives_a_move_that_is_told),
         cmocka_unit_test(after_a_long_leap_no_cpu_is_left_on_the_old_line),
         cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),

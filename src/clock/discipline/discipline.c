@@ -223,12 +223,12 @@ void discipline_reset(struct discipline *discipline)
 void discipline_distrust(struct discipline *discipline)
 {
     struct estimator *estimator = &discipline->estimator;
-    if (!estimator->ready)
-        return;
+    /* Also before there is a pace: the first one is of samples since. */
     estimator->count = 0;
-    estimator->period_error_frac =
-        pace_add(estimator->period_error_frac,
-                 fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1);
+    if (estimator->ready)
+        estimator->period_error_frac =
+            pace_add(estimator->period_error_frac,
+                     fixed_over(estimator->period, DISTRUSTED_PACE_PARTS).frac + 1);
     /* The next observation takes one off. */
     discipline->unreliable = UNRELIABLE_SAMPLES + 1;
 }

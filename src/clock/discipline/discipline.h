@@ -96,9 +96,9 @@ unsigned discipline_compare(const struct discipline *discipline,
 /*
  * Somebody outside knows that the machine was disrupted (vmclock's marker has changed, the kernel
  * has given up the counter), though counter and reference have not parted so far that a sample
- * shows it. The points that told the counter's pace are forgotten, and it is trusted by 500 ppm
- * less; readers are told UNRELIABLE for as long as after a jump. To be called before the next
- * sample is observed, or the lines are held.
+ * shows it. The points that told the counter's pace, or were to tell it, are forgotten, and it is
+ * trusted by 500 ppm less; readers are told UNRELIABLE for as long as after a jump. To be called
+ * before the next sample is observed, or the lines are held.
  */
 void discipline_distrust(struct discipline *discipline);
 
