@@ -29,7 +29,7 @@ def test_values_labels_and_references():
     assert found.info["version"] == "0.1.0"
     chrony, phc = found.references
     assert (chrony.source, chrony.offset_ns, chrony.error_ns) == ("chrony", -1500, 900_000)
-    assert (chrony.is_up, chrony.is_liar) == (True, False)
+    assert (chrony.is_up, chrony.is_falseticker) == (True, False)
     assert phc.source == "phc:/dev/ptp0"
 
 

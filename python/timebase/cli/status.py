@@ -182,7 +182,7 @@ def _reference_rows(document: dict):
             said = "no answer"
         else:
             said = f"{show_duration(one['offset_ns'])} ± {show_duration(one['error_ns'])}"
-        yield one["source"], said + (", contradicts the majority" if one["is_liar"] else "")
+        yield one["source"], said + (", contradicts the majority" if one["is_falseticker"] else "")
 
 
 def _table(rows):

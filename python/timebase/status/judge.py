@@ -276,7 +276,7 @@ def do_the_references_agree(seen: Seen, _limits: Limits) -> Reasons:
                 "disrupted.",
                 "Wait for its next poll; for chrony maxpoll says how long that may take.",
             )
-        if reference.is_liar:
+        if reference.is_falseticker:
             yield Reason(
                 "warning",
                 "falseticker",

@@ -60,7 +60,7 @@ class Reference:
     error_ns: float | None = None
     is_up: bool | None = None
     is_outdated: bool | None = None
-    is_liar: bool | None = None
+    is_falseticker: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ LABELLED = {
     "timebase_reference_error_ns": "error_ns",
     "timebase_reference_up": "is_up",
     "timebase_reference_outdated": "is_outdated",
-    "timebase_falseticker": "is_liar",
+    "timebase_falseticker": "is_falseticker",
 }
 
 
