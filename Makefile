@@ -30,7 +30,7 @@ test: ## what every change must pass: a table of its stages at the end, the same
 	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick guests-quick \
 		mutants-fixed
 
-test-quick: ## what to run before each commit, within three minutes
+test-quick: ## what to run before each commit, within three minutes once set up
 	@scripts/test setup-quick native-quick python-quick
 
 # Its longest stages take more than the 40 minutes after which one of `test` hangs.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * skew: how far the counters of two CPUs can be apart, for the bound. Measured, not corrected: as
- * long as zero lies within what was measured, a correction would only move the error.
+ * skew: how far the counters of two CPUs can be apart, for the bound. Here it is only measured: as
+ * long as zero lies within what was measured, a correction would only move the error. correction.h
+ * corrects counters that certainly differ, in a process that asks for it.
  *
  * Two threads on two CPUs throw readings to each other. What is read after something arrived was
  * read later than what was sent, whatever the counters say:
