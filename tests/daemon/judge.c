@@ -3,6 +3,7 @@
 #include "cmocka_first.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "daemon/daemon_parts.h"
 #include "daemon/log.h"
