@@ -154,7 +154,6 @@ static void wait_while_it_goes(unsigned flags)
     cpu_set_t one;
     int is_gone = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* or the keeper would wait for us, too */
-    alarm(60);
     EXPECT(pthread_create(&thread, NULL, take_away, &is_gone) == 0);
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
