@@ -239,8 +239,11 @@ int page_file_store(struct page_file *file, const struct timebase_page *page,
 {
     *event = look(file);
     if (*event == PAGE_FILE_AS_EXPECTED) {
-        if (publish_store(file->fd, &file->image, page) != 0)
-            return problem_of_file(problem, "cannot write to", file->path, errno);
+        if (publish_store(file->fd, &file->image, page) != 0) {
+            problem_of_file(problem, "cannot write to", file->path, errno);
+            page_file_disown(file); /* nobody knows how much of it is there */
+            return -1;
+        }
     } else if (reopen_folder(file, problem) != 0 || make(file, page, problem) != 0) {
         return -1;
     }
@@ -250,9 +253,12 @@ int page_file_store(struct page_file *file, const struct timebase_page *page,
 
 void page_file_store_counts(struct page_file *file, const struct timebase_page *page)
 {
-    if (file->fd < 0 || publish_store_counts(file->fd, page) != 0)
+    if (file->fd < 0)
         return;
-    file->image = *page;
+    if (publish_store_counts(file->fd, page) == 0)
+        file->image = *page;
+    else
+        page_file_disown(file);
 }
 
 const char *page_file_event_text(enum page_file_event event)

@@ -27,7 +27,7 @@ struct page_file {
     char lock_name[SETTINGS_PATH];  /* within the folder */
     char aside_name[SETTINGS_PATH]; /* likewise */
     int folder_fd;                  /* -1: not open */
-    int fd;                         /* the page; -1: there is none of ours */
+    int fd;                         /* the page; -1: there is none of ours that is whole */
     bool is_folder_made;            /* by us */
     struct lock lock;
     struct timebase_page image; /* what the file holds, unless somebody else wrote to it */
@@ -36,7 +36,7 @@ struct page_file {
 /* What page_file_store() found and did. */
 enum page_file_event {
     PAGE_FILE_AS_EXPECTED,
-    PAGE_FILE_MADE,     /* the first of all */
+    PAGE_FILE_MADE,     /* the first of all, or the first after one that could not be written */
     PAGE_FILE_SHRUNK,   /* or grown: another size */
     PAGE_FILE_REPLACED, /* another file has its name, or none */
     PAGE_FILE_CHANGED,  /* others wrote to it */
@@ -55,17 +55,17 @@ int page_file_open(struct page_file *file, const char *path, const char *user,
  */
 int page_file_adopt(struct page_file *file, struct timebase_page *page, struct problem *problem);
 
-/* Drop an adopted page: the next one is made aside. */
+/* Drop the page that is there: the next one is made aside. Readers keep what it shows. */
 void page_file_disown(struct page_file *file);
 
 /*
  * Bring a publication to the file. Returns 0 and what had happened to the file (it is then
- * repaired), or -1 and *problem; the next call tries again.
+ * repaired), or -1 and *problem; the next call makes the file anew.
  */
 int page_file_store(struct page_file *file, const struct timebase_page *page,
                     enum page_file_event *event, struct problem *problem);
 
-/* Store the counts alone. If that fails, the next publication has them. */
+/* Store the counts alone. If that fails, the next publication has them, in a file made anew. */
 void page_file_store_counts(struct page_file *file, const struct timebase_page *page);
 
 void page_file_close(struct page_file *file);

@@ -3,6 +3,7 @@
 #include "cmocka_first.h"
 
 #include "daemon/page_file.h"
+#include "failing_writes.h"
 #include "folder.h"
 
 static struct page_file file;
@@ -118,6 +119,54 @@ static void harm_is_noticed_and_repaired_aside(void **state)
     snprintf(run, sizeof(run), "%s/run", folder);
     remove_below(run);
     assert_int_equal(store_next(), PAGE_FILE_REPLACED);
+    assert_stored();
+    assert_int_equal(store_next(), PAGE_FILE_AS_EXPECTED);
+}
+
+/* A publication that ends half-way. As the servo does it: the next one has the same number. */
+static void fail_next_after(int bytes)
+{
+    enum page_file_event event;
+    struct timebase_page before = page;
+    publish_on(&page);
+    bytes_left = bytes;
+    assert_int_equal(page_file_store(&file, &page, &event, &problem), -1);
+    bytes_left = WRITES_SUCCEED;
+    assert_non_null(strstr(problem.text, "cannot write to"));
+    page = before;
+}
+
+/* After whatever write the disk failed, the file is made anew, and nobody is blamed for it. */
+static void what_was_half_written_is_no_harm_by_others(void **state)
+{
+    const int copy = (int)sizeof(page.copy[0]);
+    const int all = copy + 16 + (int)(offsetof(struct timebase_page, copy) - 8);
+    (void)state;
+    assert_int_equal(store_next(), PAGE_FILE_MADE);
+    for (int bytes = 0; bytes < all; bytes += 7) {
+        fail_next_after(bytes);
+        struct timebase_page left = in_file();
+        assert_int_equal(timebase_page_validate(&left), 0);
+        /* Half-written counts would be a page that nobody has published. */
+        page_file_store_counts(&file, &page);
+        struct timebase_page still = in_file();
+        assert_memory_equal(&still, &left, sizeof(left));
+        assert_int_equal(store_next(), PAGE_FILE_MADE);
+        assert_stored();
+        assert_int_equal(store_next(), PAGE_FILE_AS_EXPECTED);
+    }
+}
+
+static void counts_half_written_are_no_harm_by_others(void **state)
+{
+    (void)state;
+    store_next();
+    publish_count(&page.disruption_marker);
+    publish_count(&page.late_count);
+    bytes_left = (int)(offsetof(struct timebase_page, utc_step_count) - 8);
+    page_file_store_counts(&file, &page);
+    bytes_left = WRITES_SUCCEED;
+    assert_int_equal(store_next(), PAGE_FILE_MADE);
     assert_stored();
     assert_int_equal(store_next(), PAGE_FILE_AS_EXPECTED);
 }
@@ -257,6 +306,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(folder_and_page_are_for_all_to_read, begin, finish),
         cmocka_unit_test_setup_teardown(publications_follow_in_place, begin, finish),
         cmocka_unit_test_setup_teardown(harm_is_noticed_and_repaired_aside, begin, finish),
+        cmocka_unit_test_setup_teardown(what_was_half_written_is_no_harm_by_others, begin, finish),
+        cmocka_unit_test_setup_teardown(counts_half_written_are_no_harm_by_others, begin, finish),
         cmocka_unit_test_setup_teardown(a_good_page_is_taken_up_in_place, begin, finish),
         cmocka_unit_test_setup_teardown(what_is_no_good_page_is_refused_and_replaced, begin,
                                         finish),

@@ -2,44 +2,18 @@
 /* A publication on its way into a file: in which order, and what is there if it ends half-way. */
 #include "cmocka_first.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 
+#include "failing_writes.h"
 #include "folder.h"
 #include "daemon/store.h"
-
-/* Every write goes through here: after `writes_left` of them the writer is dead. */
-static int writes_left, bytes_left;
-
-/* Offsets have 64 bits in this build, and the C library's plain pwrite need not. */
-ssize_t __real_pwrite64(int fd, const void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off_t offset);
-
-ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t size, off_t offset)
-{
-    if (writes_left == 0 || bytes_left == 0) {
-        errno = EIO;
-        return -1;
-    }
-    writes_left--;
-    if (size > (size_t)bytes_left)
-        size = (size_t)bytes_left;
-    bytes_left -= (int)size;
-    return __real_pwrite64(fd, bytes, size, offset);
-}
-
-ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset)
-{
-    return __wrap_pwrite64(fd, bytes, size, offset);
-}
 
 static int new_file(const struct timebase_page *page)
 {
     char name[100];
     snprintf(name, sizeof(name), "%s/file", folder);
     int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    writes_left = bytes_left = 100000;
+    writes_left = bytes_left = WRITES_SUCCEED;
     assert_int_equal(publish_store_whole(fd, page), 0);
     return fd;
 }
@@ -149,7 +123,7 @@ static void short_writes_are_gone_on_with(void **state)
     (void)state;
     snprintf(name, sizeof(name), "%s/short", folder);
     int fd = open(name, O_RDWR | O_CREAT, 0600);
-    writes_left = 100000;
+    writes_left = WRITES_SUCCEED;
     bytes_left = 100;
     assert_int_equal(publish_store_whole(fd, &page), -1);
     assert_int_equal(errno, EIO);
