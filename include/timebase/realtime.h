@@ -88,7 +88,8 @@ struct timebase_realtime {
  *   1                    something was refused: rt->refused, with the kernel's reasons. For
  *                        AFFINITY, ENODEV is a CPU that does not exist or is offline, EPERM one
  *                        that is outside of this process' cpuset; for SCHEDULER, EBUSY is a thread
- *                        under SCHED_DEADLINE, which comes before SCHED_FIFO and is left there
+ *                        under SCHED_DEADLINE, which comes before SCHED_FIFO and is left there; for
+ *                        MEMORY, EBUSY is another thread that has been unlocking for a second
  *   TIMEBASE_E_INVALID   a null pointer, unknown bits, a priority or CPU out of range; nothing was
  *                        changed, and *rt is empty, fit for release
  * *rt is overwritten: release what it holds before you use it again. Locking the memory of a large

@@ -4,26 +4,34 @@
  * requests of its threads are counted, and the last release unlocks. If something was locked before
  * the first request, nothing is unlocked: the kernel cannot unlock our part alone.
  *
- * A request that comes while the last holder unlocks may find memory still locked, and take this
- * for a lock from before: then memory stays locked until the process ends. Memory is never unlocked
- * for longer than a moment while somebody holds the lock.
+ * Unlocking undoes every lock. So a request that comes while the last holder unlocks waits until
+ * this is over, and then locks itself: each holder's lock is one that the kernel has granted, and
+ * nobody unlocks it while it is held.
+ *
+ * A request during which another thread's lock comes and goes may take that one for a lock from
+ * before: then memory stays locked until the process ends.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "clock/space.h"
 #include "setting.h"
 
+/* A request waits for somebody else's unlocking for a second: more is a thread that gets no CPU. */
+enum { NAPS_MAX = 1000, NAP_NS = 1000000 };
+
 /*
- * One word, changed by compare-and-swap: which memory this is, whether something was locked before,
- * and how many hold the lock. A forked child inherits the word but no lock: it sees the number of
- * another memory and begins anew. A child of vfork has the parent's memory, and its lock.
+ * One word, changed by compare-and-swap: which memory this is, whether the last holder unlocks,
+ * whether something was locked before, and how many hold the lock. A forked child inherits the word
+ * but no lock: it sees the number of another memory and begins anew. A child of vfork has the
+ * parent's memory, and its lock.
  */
 enum { COUNT_BITS = 9, COUNT_MAX = (1 << COUNT_BITS) - 1, WAS_LOCKED = 1 << COUNT_BITS };
-enum { SPACE_SHIFT = COUNT_BITS + 1 };
+enum { UNLOCKING = WAS_LOCKED << 1, SPACE_SHIFT = COUNT_BITS + 2 };
 
 static uint32_t holders;
 
@@ -35,6 +43,11 @@ static uint32_t this_space(void)
 static uint32_t count_of(uint32_t word)
 {
     return word >> SPACE_SHIFT == this_space() >> SPACE_SHIFT ? word & COUNT_MAX : 0;
+}
+
+static bool is_unlocking(uint32_t word)
+{
+    return count_of(word) > 0 && (word & UNLOCKING);
 }
 
 /*
@@ -64,39 +77,63 @@ static bool may_be_locked(void)
     return !is_there || c != '0';
 }
 
-static int hold(bool was_locked)
+/* The word when nobody is unlocking any more; or as it is after all naps. */
+static uint32_t settled(void)
 {
-    uint32_t old = __atomic_load_n(&holders, __ATOMIC_RELAXED), next;
+    static const struct timespec nap = {.tv_nsec = NAP_NS};
+    uint32_t word = __atomic_load_n(&holders, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < NAPS_MAX && is_unlocking(word); i++) {
+        nanosleep(&nap, NULL);
+        word = __atomic_load_n(&holders, __ATOMIC_ACQUIRE);
+    }
+    return word;
+}
+
+static bool change(uint32_t *old, uint32_t next)
+{
+    return __atomic_compare_exchange_n(&holders, old, next, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_ACQUIRE);
+}
+
+/* The first looks whether anything was locked before it. */
+static uint32_t with_one_more(uint32_t word)
+{
+    return count_of(word) > 0 ? word + 1 : this_space() | (may_be_locked() ? WAS_LOCKED : 0) | 1;
+}
+
+static int hold(void)
+{
+    uint32_t old;
     do {
+        old = settled();
+        if (is_unlocking(old))
+            return EBUSY;
         if (count_of(old) == COUNT_MAX)
             return EAGAIN;
-        next = count_of(old) > 0 ? old + 1 : (this_space() | (was_locked ? WAS_LOCKED : 0) | 1);
-    } while (!__atomic_compare_exchange_n(&holders, &old, next, false, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_RELAXED));
+    } while (!change(&old, with_one_more(old)));
     return 0;
 }
 
 /* The last one unlocks. Returns 0; or an errno, and the caller still holds the lock. */
 static int let_go(void)
 {
-    uint32_t old = __atomic_fetch_sub(&holders, 1, __ATOMIC_ACQ_REL);
-    if (count_of(old) > 1 || (old & WAS_LOCKED))
+    uint32_t old = __atomic_load_n(&holders, __ATOMIC_RELAXED);
+    bool is_last;
+    do
+        is_last = count_of(old) == 1 && !(old & WAS_LOCKED);
+    while (!change(&old, is_last ? old | UNLOCKING : old - 1));
+    if (!is_last)
         return 0;
-    if (munlockall() != 0) {
-        int error = errno;
-        hold(false);
-        return error;
-    }
-    /* Another thread may have made a request between the counting and the unlocking. */
-    if (count_of(__atomic_load_n(&holders, __ATOMIC_ACQUIRE)) > 0)
-        mlockall(MCL_CURRENT | MCL_FUTURE);
-    return 0;
+    /* All others wait now, so the word stays as it is. */
+    int error = munlockall() != 0 ? errno : 0;
+    __atomic_store_n(&holders, error != 0 ? old : old - 1, __ATOMIC_RELEASE);
+    return error;
 }
 
 static int acquire(struct timebase_realtime *rt, const struct timebase_realtime_request *request)
 {
     (void)rt, (void)request;
-    int error = hold(may_be_locked());
+    int error = hold();
     if (error == 0 && mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         error = errno;
         let_go();
