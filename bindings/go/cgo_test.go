@@ -146,12 +146,19 @@ func TestTimelineVectors(t *testing.T) {
 				t.Errorf("%s: tick %d: %+v, not %+v", v.Name, r.Ticks, at, r)
 			}
 		}
-		if len(timeline.Boots()) == 0 {
-			t.Errorf("%s: no boots", v.Name)
+		boots, err := timeline.Boots()
+		if len(boots) == 0 || err != nil {
+			t.Errorf("%s: no boots: %v", v.Name, err)
 		}
-		timeline.Gaps()
-		timeline.Damages()
+		_, of := timeline.Gaps()
+		_, err = timeline.Damages()
+		if of != nil || err != nil {
+			t.Errorf("%s: gaps: %v, damages: %v", v.Name, of, err)
+		}
 		timeline.Close()
+		if boots, err := timeline.Boots(); len(boots) != 0 || !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: closed: %v", v.Name, err)
+		}
 	}
 	if _, err := OpenTimeline("/nowhere"); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "/nowhere") {
 		t.Error(err)

@@ -116,13 +116,33 @@ func (t *Timeline) SetDrawingOn(on bool) {
 	runtime.KeepAlive(t)
 }
 
-// Boots are what the folder holds, oldest first.
-func (t *Timeline) Boots() []TimelineBoot {
-	found := make([]C.struct_timebase_timeline_boot, 1+C.timebase_timeline_boots(t.handle, nil, 0))
-	n := C.timebase_timeline_boots(t.handle, &found[0], C.size_t(len(found)))
-	runtime.KeepAlive(t)
+// listFromC is what a look stores, or its error. A writer may add some between the two looks: those
+// beyond the room are left to the next question.
+func listFromC[Item any](t *Timeline, look func(found *Item, room C.size_t) C.int64_t) ([]Item, error) {
+	defer runtime.KeepAlive(t)
+	there := look(nil, 0)
+	if there < 0 {
+		return nil, errorFromC(there)
+	}
+	found := make([]Item, there+1)
+	there = look(&found[0], C.size_t(len(found)))
+	if there < 0 {
+		return nil, errorFromC(there)
+	}
+	if int(there) < len(found) {
+		found = found[:there]
+	}
+	return found, nil
+}
+
+// Boots are what the folder holds, oldest first. An error says that it can no longer be read, as it
+// does of Gaps and Damages.
+func (t *Timeline) Boots() ([]TimelineBoot, error) {
+	found, err := listFromC(t, func(found *C.struct_timebase_timeline_boot, room C.size_t) C.int64_t {
+		return C.timebase_timeline_boots(t.handle, found, room)
+	})
 	boots := make([]TimelineBoot, 0, len(found))
-	for i := 0; i < len(found) && i < int(n); i++ {
+	for i := range found {
 		b := &found[i]
 		boots = append(boots, TimelineBoot{
 			ID: *(*BootID)(unsafe.Pointer(&b.id)), Counter: CounterID(b.counter_id), Gaps: int(b.gap_count),
@@ -130,16 +150,16 @@ func (t *Timeline) Boots() []TimelineBoot {
 			FirstUTC: int64(b.first_utc_ns), LastUTC: int64(b.last_utc_ns),
 		})
 	}
-	return boots
+	return boots, err
 }
 
 // Gaps are the stretches without lines, oldest first.
-func (t *Timeline) Gaps() []TimelineGap {
-	found := make([]C.struct_timebase_timeline_gap, 1+C.timebase_timeline_gaps(t.handle, nil, 0))
-	n := C.timebase_timeline_gaps(t.handle, &found[0], C.size_t(len(found)))
-	runtime.KeepAlive(t)
+func (t *Timeline) Gaps() ([]TimelineGap, error) {
+	found, err := listFromC(t, func(found *C.struct_timebase_timeline_gap, room C.size_t) C.int64_t {
+		return C.timebase_timeline_gaps(t.handle, found, room)
+	})
 	gaps := make([]TimelineGap, 0, len(found))
-	for i := 0; i < len(found) && i < int(n); i++ {
+	for i := range found {
 		g := &found[i]
 		gaps = append(gaps, TimelineGap{
 			Boot: *(*BootID)(unsafe.Pointer(&g.boot)), Counter: CounterID(g.counter_id),
@@ -148,18 +168,18 @@ func (t *Timeline) Gaps() []TimelineGap {
 			FromUTC: int64(g.from_utc_ns), UntilUTC: int64(g.to_utc_ns),
 		})
 	}
-	return gaps
+	return gaps, err
 }
 
 // Damages are the bytes that are passed over.
-func (t *Timeline) Damages() []TimelineDamage {
-	found := make([]C.struct_timebase_timeline_damage, 1+C.timebase_timeline_damages(t.handle, nil, 0))
-	n := C.timebase_timeline_damages(t.handle, &found[0], C.size_t(len(found)))
-	runtime.KeepAlive(t)
+func (t *Timeline) Damages() ([]TimelineDamage, error) {
+	found, err := listFromC(t, func(found *C.struct_timebase_timeline_damage, room C.size_t) C.int64_t {
+		return C.timebase_timeline_damages(t.handle, found, room)
+	})
 	damages := make([]TimelineDamage, 0, len(found))
-	for i := 0; i < len(found) && i < int(n); i++ {
+	for i := range found {
 		d := &found[i]
 		damages = append(damages, TimelineDamage{uint32(d.segment), uint64(d.offset), uint64(d.size)})
 	}
-	return damages
+	return damages, err
 }

@@ -108,7 +108,8 @@ TIMEBASE_API void timebase_timeline_close(timebase_timeline *timeline);
  *     TIMEBASE_E_AMBIGUOUS  several boots showed it, or the newest may yet: say which boot. If the
  *                           boot is named, its counter went back and showed it twice
  *     TIMEBASE_E_NO_BOOT    nothing is known of this boot, or of any
- *     TIMEBASE_E_INVALID, TIMEBASE_E_RESOURCE
+ *     TIMEBASE_E_FORMAT     the folder has come to hold a segment of another version
+ *     TIMEBASE_E_INVALID, TIMEBASE_E_PERMISSION, TIMEBASE_E_RESOURCE
  */
 TIMEBASE_API int timebase_timeline_at(timebase_timeline *timeline, const uint8_t *boot,
                                       uint64_t ticks, struct timebase_instant *out);
@@ -139,7 +140,8 @@ TIMEBASE_API void timebase_timeline_set_drawing_on(timebase_timeline *timeline, 
 
 /*
  * What there is, oldest first: up to `room` of them are stored. Return how many there are, which
- * may be more, or TIMEBASE_E_INVALID.
+ * may be more, or TIMEBASE_E_INVALID, or, if the folder can no longer be read,
+ * TIMEBASE_E_PERMISSION, TIMEBASE_E_FORMAT or TIMEBASE_E_RESOURCE. The next call looks again.
  */
 TIMEBASE_API int64_t timebase_timeline_boots(timebase_timeline *timeline,
                                              struct timebase_timeline_boot *boots, size_t room);

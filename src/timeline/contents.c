@@ -25,16 +25,13 @@ static bool is_followed_by(const timebase_timeline *timeline, const struct timel
     return piece_is_of_same_counter(index_piece_of(index, span), index_piece_of(index, next));
 }
 
-static void look_again(timebase_timeline *timeline)
+/* 0, or why the folder cannot be read: then what it holds is unknown, which is not nothing. */
+static int look_again(timebase_timeline *timeline)
 {
     if (!index_is_outdated(&timeline->index, timeline->folder))
-        return;
+        return TIMEBASE_OK;
     lookup_forget(timeline);
-    /*
-     * If the folder cannot be listed, the index stays as it was. If a segment cannot be read, or
-     * there is no memory, the index is empty, and so is the answer.
-     */
-    index_update(&timeline->index, timeline->folder);
+    return index_update(&timeline->index, timeline->folder);
 }
 
 static struct timebase_timeline_boot describe_boot(timebase_timeline *timeline,
@@ -58,7 +55,9 @@ TIMEBASE_API int64_t timebase_timeline_boots(timebase_timeline *timeline,
 {
     if (timeline == NULL || (boots == NULL && room > 0))
         return TIMEBASE_E_INVALID;
-    look_again(timeline);
+    int error = look_again(timeline);
+    if (error != TIMEBASE_OK)
+        return error;
     const struct timeline_span *spans = timeline->index.spans;
     size_t count = 0, first = 0;
     for (size_t i = 0; i < timeline->index.span_count; i++) {
@@ -107,7 +106,9 @@ TIMEBASE_API int64_t timebase_timeline_gaps(timebase_timeline *timeline,
 {
     if (timeline == NULL || (gaps == NULL && room > 0))
         return TIMEBASE_E_INVALID;
-    look_again(timeline);
+    int error = look_again(timeline);
+    if (error != TIMEBASE_OK)
+        return error;
     const struct timeline_span *spans = timeline->index.spans;
     size_t count = 0;
     for (size_t i = 0; i + 1 < timeline->index.span_count; i++) {
@@ -126,7 +127,9 @@ TIMEBASE_API int64_t timebase_timeline_damages(timebase_timeline *timeline,
 {
     if (timeline == NULL || (damages == NULL && room > 0))
         return TIMEBASE_E_INVALID;
-    look_again(timeline);
+    int error = look_again(timeline);
+    if (error != TIMEBASE_OK)
+        return error;
     size_t count = timeline->index.damage_count;
     for (size_t i = 0; i < count && i < room; i++)
         damages[i] = timeline->index.damages[i];

@@ -125,6 +125,17 @@ def test_what_cannot_be_opened_is_named(tmp_path):
         Timeline(tmp_path)
 
 
+def test_what_can_no_longer_be_read_is_not_empty(tmp_path):
+    with Timeline(tmp_path) as timeline:
+        assert timeline.boots == []
+        (tmp_path / "00000001.tbl").write_bytes(b"x" * 500)
+        for noun in ("boots", "gaps", "damages"):
+            with pytest.raises(TimebaseError, match=f"{tmp_path}: not a timeline"):
+                getattr(timeline, noun)
+        with pytest.raises(TimelineError, match="not a timeline"):
+            timeline.at(1)
+
+
 def test_closed_is_closed(tmp_path):
     timeline = Timeline(tmp_path)
     timeline.close()

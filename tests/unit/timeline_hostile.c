@@ -173,21 +173,51 @@ static void what_is_no_timeline_is_refused(void **state)
     folder_remove(&folder);
 }
 
-static void a_segment_of_another_version_is_refused(void **state)
+/* The beginning of the first segment, as a later version may write it. */
+static void store_of_version_2(const char *path)
 {
-    struct log log = log_with(3);
     uint8_t bytes[RECORD_SIZE];
-    struct history_writer timeline;
-    (void)state;
     load(first, bytes, sizeof(bytes));
     struct record_head head = record_head(bytes);
     bytes[24] = 2;
     record_seal(bytes, &head);
-    store(first, bytes, sizeof(bytes));
+    store(path, bytes, sizeof(bytes));
+}
+
+static void a_segment_of_another_version_is_refused(void **state)
+{
+    struct log log = log_with(3);
+    struct history_writer timeline;
+    (void)state;
+    store_of_version_2(first);
     assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
     assert_int_equal(
         history_writer_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
         TIMEBASE_E_FORMAT);
+    log_remove(&log);
+}
+
+/* What cannot be read is not nothing: boots, gaps and damage are unknown, and so are ticks. */
+static void a_reader_says_so_when_a_segment_of_another_version_appears(void **state)
+{
+    struct log log = log_with(3);
+    char path[96];
+    (void)state;
+    timebase_timeline *reader = reader_open(&log.folder);
+    assert_true(timebase_timeline_boots(reader, NULL, 0) == 1);
+    file_path(&log.folder, 2, path);
+    store_of_version_2(path);
+    for (int i = 0; i < 2; i++) {
+        assert_true(timebase_timeline_boots(reader, NULL, 0) == TIMEBASE_E_FORMAT);
+        assert_true(timebase_timeline_gaps(reader, NULL, 0) == TIMEBASE_E_FORMAT);
+        assert_true(timebase_timeline_damages(reader, NULL, 0) == TIMEBASE_E_FORMAT);
+        assert_int_equal(error_at(reader, log.readings.items[0].ticks), TIMEBASE_E_FORMAT);
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_true(timebase_timeline_boots(reader, NULL, 0) == 1);
+    assert_true(timebase_timeline_damages(reader, NULL, 0) == 0);
+    assert_reading(reader, &log.readings.items[0]);
+    timebase_timeline_close(reader);
     log_remove(&log);
 }
 
@@ -249,6 +279,7 @@ int main(void)
         cmocka_unit_test(lines_that_no_page_may_have_are_refused),
         cmocka_unit_test(what_is_no_timeline_is_refused),
         cmocka_unit_test(a_segment_of_another_version_is_refused),
+        cmocka_unit_test(a_reader_says_so_when_a_segment_of_another_version_appears),
         cmocka_unit_test(links_pipes_and_folders_are_not_opened),
         cmocka_unit_test(a_link_to_a_segment_is_not_followed),
         cmocka_unit_test(a_segment_that_shrinks_while_it_is_read_gives_a_reason),

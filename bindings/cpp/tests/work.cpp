@@ -222,9 +222,9 @@ TEST_CASE("a timeline without boots knows no tick")
     std::error_code ec;
     timebase::timeline past(folder.path(), ec);
     REQUIRE(!ec);
-    CHECK(past.boots().empty());
-    CHECK(past.gaps().empty());
-    CHECK(past.damages().empty());
+    CHECK((past.boots(ec).empty() && !ec));
+    CHECK((past.gaps(ec).empty() && !ec));
+    CHECK((past.damages(ec).empty() && !ec));
     (void)past.at(1, ec);
     CHECK(ec == timebase::errc::no_boot);
     (void)past.ticks_at_utc(1, ec);
@@ -239,11 +239,14 @@ TEST_CASE("a timeline without boots knows no tick")
     past.set_drawing_on(true); // NOLINT: one that was moved from is empty, not dangling
     (void)past.at(1, ec);
     CHECK(ec == timebase::errc::invalid);
+    CHECK((past.boots(ec).empty() && ec == timebase::errc::invalid));
     timebase::timeline nowhere(folder / "none", ec);
     CHECK(ec == timebase::errc::not_found);
     CHECK(!nowhere);
 #if TIMEBASE_EXCEPTIONS
     CHECK_THROWS_AS(timebase::timeline(folder / "none"), timebase::error);
     CHECK_THROWS_AS((void)moved.at(1), timebase::error);
+    CHECK(moved.boots().empty());
+    CHECK_THROWS_AS((void)past.gaps(), timebase::error); // NOLINT: as above
 #endif
 }

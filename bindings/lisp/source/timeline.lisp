@@ -88,7 +88,7 @@ Signals TOO-EARLY, TOO-LATE, IN-A-GAP, AMBIGUOUS or NO-BOOT: nothing is guessed.
   (let* ((count (checking 'timeline (funcall ask 0 0)))
          (memory (allocate (* 64 (ceiling (* (1+ count) size) 64)))))
     (unwind-protect
-         (loop for i below (min count (funcall ask memory count))
+         (loop for i below (min count (checking 'timeline (funcall ask memory count)))
                collect (funcall read (+ memory (* i size))))
       (%free memory))))
 

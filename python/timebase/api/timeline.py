@@ -102,10 +102,7 @@ class Timeline:
         out = ffi.new("timebase_timeline **")
         result = lib.timebase_timeline_open(out, os.fsencode(folder))
         if result < 0:
-            what = text_of(result)
-            if result == lib.TIMEBASE_E_FORMAT:
-                what = "not a timeline of this version (spec/timeline.md)"
-            raise TimebaseError(f"timeline {os.fsdecode(folder)}: {what}", result)
+            raise TimebaseError(f"timeline {os.fsdecode(folder)}: {_text_of(result)}", result)
         self._handle = out[0]
         self.folder = os.fsdecode(folder)
         lib.timebase_timeline_set_drawing_on(self._timeline, draw_on)
@@ -217,7 +214,7 @@ class Timeline:
 
     def explain(self, code: int, ticks: int | None = None, boot=None) -> str:
         """The reason in words. If `ticks` lies in a gap that was marked, the gap's own reason."""
-        text = text_of(code)
+        text = _text_of(code)
         if code == lib.TIMEBASE_E_GAP and ticks is not None:
             wanted = _checked_boot(boot)
             for gap in self.gaps:
@@ -230,10 +227,22 @@ class Timeline:
 
     def _list(self, noun: str, function):
         """All items that there were at the first of the two calls. The writer may add some in
-        between."""
-        count = check(function(self._timeline, ffi.NULL, 0))
+        between. TimebaseError if the folder can no longer be read."""
+        count = self._checked(function(self._timeline, ffi.NULL, 0))
         items = ffi.new(f"struct timebase_timeline_{noun}[]", count)
-        return list(items)[: min(count, check(function(self._timeline, items, count)))]
+        return list(items)[: min(count, self._checked(function(self._timeline, items, count)))]
+
+    def _checked(self, result: int) -> int:
+        if result < 0:
+            raise TimebaseError(f"timeline {self.folder}: {_text_of(result)}", result)
+        return result
+
+
+def _text_of(code: int) -> str:
+    """C's own text of this error is of pages."""
+    if code == lib.TIMEBASE_E_FORMAT:
+        return "not a timeline of this version (spec/timeline.md)"
+    return text_of(code)
 
 
 def _rest(item, but: str):

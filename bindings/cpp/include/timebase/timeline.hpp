@@ -99,18 +99,18 @@ class timeline
             ::timebase_timeline_set_drawing_on(handle_, drawing_on);
     }
 
-    /* Oldest first. */
-    std::vector<boot> boots() const
+    /* Oldest first; none with an error: the folder can no longer be read. */
+    std::vector<boot> boots(std::error_code &ec) const
     {
-        return all<boot>(::timebase_timeline_boots);
+        return all<boot>(::timebase_timeline_boots, ec);
     }
-    std::vector<gap> gaps() const
+    std::vector<gap> gaps(std::error_code &ec) const
     {
-        return all<gap>(::timebase_timeline_gaps);
+        return all<gap>(::timebase_timeline_gaps, ec);
     }
-    std::vector<damage> damages() const
+    std::vector<damage> damages(std::error_code &ec) const
     {
-        return all<damage>(::timebase_timeline_damages);
+        return all<damage>(::timebase_timeline_damages, ec);
     }
 
 #if TIMEBASE_EXCEPTIONS
@@ -135,6 +135,18 @@ class timeline
         detail::throw_if(ec, "timebase: the timeline does not know this time");
         return out;
     }
+    std::vector<boot> boots() const
+    {
+        return all_or_throw<boot>(::timebase_timeline_boots);
+    }
+    std::vector<gap> gaps() const
+    {
+        return all_or_throw<gap>(::timebase_timeline_gaps);
+    }
+    std::vector<damage> damages() const
+    {
+        return all_or_throw<damage>(::timebase_timeline_damages);
+    }
 #endif
 
   private:
@@ -142,13 +154,17 @@ class timeline
     {
         return id != nullptr ? id->data() : nullptr;
     }
+    template <class Item>
+    using look_at = std::int64_t (*)(::timebase_timeline *, Item *, std::size_t);
+
     /* As many as there are: a daemon may add some between two looks. */
     template <class Item>
-    std::vector<Item> all(std::int64_t (*look)(::timebase_timeline *, Item *, std::size_t)) const
+    std::vector<Item> all(look_at<Item> look, std::error_code &ec) const
     {
         std::vector<Item> found;
         for (;;) {
             const std::int64_t there = look(handle_, found.data(), found.size());
+            ec = error_code_of(static_cast<int>(std::min<std::int64_t>(there, 0)));
             const auto count = static_cast<std::size_t>(std::max<std::int64_t>(there, 0));
             const bool is_all = count <= found.size();
             found.resize(count);
@@ -156,6 +172,16 @@ class timeline
                 return found;
         }
     }
+#if TIMEBASE_EXCEPTIONS
+    template <class Item>
+    std::vector<Item> all_or_throw(look_at<Item> look) const
+    {
+        std::error_code ec;
+        std::vector<Item> found = all<Item>(look, ec);
+        detail::throw_if(ec, "timebase: the timeline cannot be read");
+        return found;
+    }
+#endif
 
     ::timebase_timeline *handle_ = nullptr;
 };
