@@ -130,6 +130,27 @@ def gaps():
     return writer.files, reads
 
 
+def lost_at_the_begin():
+    """a writer that could not write its first lines; of the one before it nobody knows"""
+    writer = tm.Writer()
+    writer.boot = BOOTS[0]
+    writer.segment()
+    start = 2**64 - 2**40  # such ticks lie before 0, modulo 2^64
+    runs = [series(first(start), 3)]
+    runs.append(series(first(runs[0][-1].ticks + 5 * INTERVAL), 3))
+    for run, reason in zip(runs, (tm.BEGIN, tm.LOST)):
+        writer.mark(reason)
+        writer.three(run[0])
+        for publication in run[1:]:
+            writer.one(publication)
+    reads = []
+    for run, after in zip(runs, (GAP, LATE)):
+        end = lease_end(run[-1])
+        reads += [read(None, ticks, found) for ticks, found in probes(run, end)]
+        reads.append(read(BOOTS[0], end + 1, error=after))
+    return writer.files, reads
+
+
 def two_boots():
     """two boots that count through the same ticks"""
     writer = tm.Writer()
@@ -151,4 +172,4 @@ def two_boots():
     return writer.files, reads
 
 
-CASES = (one_run, gaps, two_boots)
+CASES = (one_run, gaps, two_boots, lost_at_the_begin)

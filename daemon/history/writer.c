@@ -57,6 +57,17 @@ static bool went_back(const struct history_writer *writer, uint64_t published_ti
         (int64_t)(published_ticks - writer->previous.published_ticks) < 0;
 }
 
+/*
+ * Lines of this writer hold until the first one that is missing was published. What the writer
+ * before it left holds for a lease only: it may have published what it did not write.
+ */
+static void note_lost(struct history_writer *writer, uint64_t published_ticks)
+{
+    if (writer->pending != HISTORY_LOST)
+        writer->held_ticks = writer->pending == 0 ? published_ticks : 0;
+    writer->pending = stronger(writer->pending, HISTORY_LOST);
+}
+
 int history_writer_append(struct history_writer *writer, const struct timebase_lines *lines,
                           uint64_t published_ticks)
 {
@@ -64,10 +75,8 @@ int history_writer_append(struct history_writer *writer, const struct timebase_l
     if (went_back(writer, published_ticks))
         writer->pending = stronger(writer->pending, HISTORY_DISRUPTION);
     int error = put(writer, &publication);
-    if (error != TIMEBASE_OK && writer->pending == 0) {
-        writer->pending = HISTORY_LOST;
-        writer->held_ticks = published_ticks;
-    }
+    if (error != TIMEBASE_OK)
+        note_lost(writer, published_ticks);
     return error;
 }
 

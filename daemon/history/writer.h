@@ -50,7 +50,7 @@ struct history_writer {
     int counter_id;
     uint8_t boot[RECORD_BOOT_SIZE];
     int pending;         /* enum history_mark that the next record must be a mark of; or 0 */
-    uint64_t held_ticks; /* LOST: when the first publication that is missing was published */
+    uint64_t held_ticks; /* LOST: when the first publication that is missing was published, or 0 */
     bool has_previous;   /* in this run and segment: then a record may refer to `previous` */
     struct timeline_publication previous;
 };

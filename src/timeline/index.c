@@ -23,7 +23,7 @@ static uint64_t hold_ticks(const struct piece *last, const struct between *after
     uint64_t held = after->held_ticks - last->last_published;
     if (after->reasons & BIT(TIMEBASE_TIMELINE_DISRUPTED))
         return 1;
-    bool is_held = (after->reasons & BIT(TIMEBASE_TIMELINE_LOST)) &&
+    bool is_held = (after->reasons & BIT(TIMEBASE_TIMELINE_LOST)) && after->held_ticks != 0 &&
         !(after->reasons & BIT(TIMEBASE_TIMELINE_UNREADABLE)) && (int64_t)held > 0;
     return is_held && held > last->lease_ticks ? held : last->lease_ticks + 1;
 }

@@ -28,7 +28,7 @@
 /* What lies between a piece and the one before it: bits by enum timebase_timeline_reason. */
 struct between {
     unsigned reasons;
-    uint64_t held_ticks; /* LOST: the first publication that is missing */
+    uint64_t held_ticks; /* LOST: the first publication that is missing; 0: unknown */
 };
 
 struct piece {

@@ -21,6 +21,7 @@
 #include "timelines.h"
 
 #define KILLS 100
+#define LEASE_MAX_TICKS 65000000 /* somewhat more than 20 ms at 3 GHz */
 
 /* Publications that are not written, because they cannot be. */
 static void live_unwritten(struct scene *scene, struct history_writer *timeline,
@@ -105,6 +106,47 @@ static void a_segment_that_does_not_fit_leaves_no_file(void **state)
     assert_int_equal(access(path, F_OK), 0);
     history_writer_close(&timeline);
     folder_remove(&folder);
+}
+
+/*
+ * The writer before may have published what it did not write, so its last line holds for a lease,
+ * and not up to the first line that this one could not write.
+ */
+static void assert_lost_by_the_second(struct log *log)
+{
+    struct timebase_timeline_gap gap;
+    uint64_t last = log->scene.published_ticks;
+    log_begin(log, boot_a);
+    limit_files(history_writer_size(&log->timeline));
+    live_unwritten(&log->scene, &log->timeline, 3);
+    limit_files(RLIM_INFINITY);
+    size_t second = log->readings.count;
+    log_live(log, 10);
+    timebase_timeline *reader = reader_open(&log->folder);
+    assert_true(timebase_timeline_gaps(reader, &gap, 1) == 1);
+    assert_int_equal(gap.reason, TIMEBASE_TIMELINE_LOST);
+    assert_true(gap.from_ticks > last && gap.from_ticks - last <= LEASE_MAX_TICKS);
+    assert_true(gap.to_ticks == log->readings.items[second].ticks);
+    assert_int_equal(error_at(reader, gap.from_ticks), TIMEBASE_E_GAP);
+    timebase_timeline_close(reader);
+}
+
+static void what_a_writer_cannot_write_at_its_begin_is_lost(void **state)
+{
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (int is_killed = 0; is_killed < 2; is_killed++) {
+        struct log log = log_open();
+        /* Of all ticks 0 is the next but a quarter, modulo 2^64: ahead of these, and not behind. */
+        if (is_killed)
+            log.scene.line.origin_ticks = log.scene.line.now_ticks = UINT64_MAX / 4 * 3;
+        log_live(&log, 10);
+        if (!is_killed)
+            assert_int_equal(history_writer_mark(&log.timeline, HISTORY_END), 0);
+        history_writer_close(&log.timeline);
+        assert_lost_by_the_second(&log);
+        log_close(&log);
+    }
 }
 
 static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
@@ -283,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_record_that_does_not_fit_is_taken_back_and_its_gap_marked),
         cmocka_unit_test(a_segment_that_does_not_fit_leaves_no_file),
+        cmocka_unit_test(what_a_writer_cannot_write_at_its_begin_is_lost),
         cmocka_unit_test(a_segment_removed_under_the_writer_is_a_gap),
         cmocka_unit_test(a_killed_writer_loses_nothing_it_had_acknowledged),
         cmocka_unit_test(a_reader_meanwhile_gets_the_same_or_a_reason),
