@@ -191,7 +191,7 @@ static int make(struct page_file *file, const struct timebase_page *page, struct
                     O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, PAGE_MODE);
     if (fd < 0)
         return problem_of_file(problem, "cannot make", file->path, errno);
-    if (fchmod(fd, PAGE_MODE) != 0 || publish_store_whole(fd, page) != 0 ||
+    if (fchmod(fd, PAGE_MODE) != 0 || store_whole(fd, page) != 0 ||
         renameat(file->folder_fd, file->aside_name, file->folder_fd, name_of(file)) != 0) {
         problem_of_file(problem, "cannot make", file->path, errno);
         unlinkat(file->folder_fd, file->aside_name, 0);
@@ -239,7 +239,7 @@ int page_file_store(struct page_file *file, const struct timebase_page *page,
 {
     *event = look(file);
     if (*event == PAGE_FILE_AS_EXPECTED) {
-        if (publish_store(file->fd, &file->image, page) != 0) {
+        if (store_publication(file->fd, &file->image, page) != 0) {
             problem_of_file(problem, "cannot write to", file->path, errno);
             page_file_disown(file); /* nobody knows how much of it is there */
             return -1;
@@ -255,7 +255,7 @@ void page_file_store_counts(struct page_file *file, const struct timebase_page *
 {
     if (file->fd < 0)
         return;
-    if (publish_store_counts(file->fd, page) == 0)
+    if (store_counts(file->fd, page) == 0)
         file->image = *page;
     else
         page_file_disown(file);

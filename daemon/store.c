@@ -38,7 +38,7 @@ static int store(int fd, const struct timebase_page *page, size_t offset, size_t
     return 0;
 }
 
-int publish_store_counts(int fd, const struct timebase_page *page)
+int store_counts(int fd, const struct timebase_page *page)
 {
     return store(fd, page, COUNTS_OFFSET, COUNTS_SIZE);
 }
@@ -53,7 +53,8 @@ static int store_refresh_between(int fd, const struct timebase_page *present,
                  sizeof(page->refresh_ticks));
 }
 
-int publish_store(int fd, const struct timebase_page *present, const struct timebase_page *page)
+int store_publication(int fd, const struct timebase_page *present,
+                      const struct timebase_page *page)
 {
     size_t copy = (size_t)(timebase_page_word(&page->seq) & 1);
     size_t offset = offsetof(struct timebase_page, copy) + copy * sizeof(page->copy[0]);
@@ -61,10 +62,10 @@ int publish_store(int fd, const struct timebase_page *present, const struct time
         store_refresh_between(fd, present, page) != 0 ||
         store(fd, page, offsetof(struct timebase_page, seq), sizeof(page->seq)) != 0)
         return -1;
-    return publish_store_counts(fd, page);
+    return store_counts(fd, page);
 }
 
-int publish_store_whole(int fd, const struct timebase_page *page)
+int store_whole(int fd, const struct timebase_page *page)
 {
     return store(fd, page, 0, sizeof(*page));
 }

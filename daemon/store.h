@@ -4,8 +4,8 @@
  * memory, so truncating the file cannot kill the writer. After each publication the writer writes
  * what has changed to the file, in the order of the protocol in page.h.
  */
-#ifndef PUBLISH_STORE_H
-#define PUBLISH_STORE_H
+#ifndef DAEMON_STORE_H
+#define DAEMON_STORE_H
 
 #include <timebase/page.h>
 
@@ -15,12 +15,13 @@
  * refresh_ticks and the counts. If the writer is killed before the third, readers keep the previous
  * publication. Returns 0, or -1 and errno.
  */
-int publish_store(int fd, const struct timebase_page *present, const struct timebase_page *page);
+int store_publication(int fd, const struct timebase_page *present,
+                      const struct timebase_page *page);
 
 /* All of the page, into a file that nobody reads yet. Returns 0, or -1 and errno. */
-int publish_store_whole(int fd, const struct timebase_page *page);
+int store_whole(int fd, const struct timebase_page *page);
 
 /* The counts alone: they take no part in the protocol. Returns 0, or -1 and errno. */
-int publish_store_counts(int fd, const struct timebase_page *page);
+int store_counts(int fd, const struct timebase_page *page);
 
 #endif

@@ -14,7 +14,7 @@ static int new_file(const struct timebase_page *page)
     snprintf(name, sizeof(name), "%s/file", folder);
     int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
     writes_left = bytes_left = WRITES_SUCCEED;
-    assert_int_equal(publish_store_whole(fd, page), 0);
+    assert_int_equal(store_whole(fd, page), 0);
     return fd;
 }
 
@@ -34,7 +34,7 @@ static void what_is_stored_is_the_page(void **state)
         struct timebase_page present = page;
         publish_on(&page);
         publish_count(&page.disruption_marker);
-        assert_int_equal(publish_store(fd, &present, &page), 0);
+        assert_int_equal(store_publication(fd, &present, &page), 0);
         struct timebase_page file = in_file(fd);
         assert_memory_equal(&file, &page, sizeof(page));
     }
@@ -53,7 +53,7 @@ static void whoever_dies_half_way_leaves_the_publication_before(void **state)
         struct timebase_page before = page, after = page;
         publish_on(&after);
         bytes_left = dies_after;
-        int result = publish_store(fd, &before, &after);
+        int result = store_publication(fd, &before, &after);
         struct timebase_page file = in_file(fd);
         const struct timebase_page *shown = file.seq == before.seq ? &before : &after;
         assert_true((result == 0) == (dies_after == all));
@@ -83,7 +83,7 @@ static void no_lines_are_found_with_a_refresh_beyond_their_silence(void **state)
             after.copy[0].validity.silent_ticks = after.refresh_ticks + 1;
             int fd = new_file(&before);
             writes_left = dies_after;
-            assert_int_equal(publish_store(fd, &before, &after), -1);
+            assert_int_equal(store_publication(fd, &before, &after), -1);
             struct timebase_page file = in_file(fd);
             assert_int_equal(timebase_page_validate(&file), 0);
             assert_true(file.seq == (dies_after < 3 ? before.seq : after.seq));
@@ -105,7 +105,7 @@ static void a_number_half_written_names_a_whole_copy(void **state)
             publish_on(&after);
             int fd = new_file(&before);
             bytes_left = (int)sizeof(after.copy[0]) + 8 + cut;
-            publish_store(fd, &before, &after);
+            store_publication(fd, &before, &after);
             struct timebase_page file = in_file(fd);
             size_t copy = file.seq & 1;
             assert_true(memcmp(&file.copy[copy], &before.copy[copy], sizeof(file.copy[copy])) ==
@@ -125,7 +125,7 @@ static void short_writes_are_gone_on_with(void **state)
     int fd = open(name, O_RDWR | O_CREAT, 0600);
     writes_left = WRITES_SUCCEED;
     bytes_left = 100;
-    assert_int_equal(publish_store_whole(fd, &page), -1);
+    assert_int_equal(store_whole(fd, &page), -1);
     assert_int_equal(errno, EIO);
     close(fd);
 }
@@ -141,7 +141,7 @@ static void mapped_readers_see_it(void **state)
     assert_ptr_not_equal(mapped, MAP_FAILED);
     struct timebase_page present = page;
     publish_on(&page);
-    assert_int_equal(publish_store(fd, &present, &page), 0);
+    assert_int_equal(store_publication(fd, &present, &page), 0);
     assert_true(timebase_page_convert(mapped, 5000, &instant));
     assert_true(instant.mono_ns == 5000);
     assert_true(mapped->seq == page.seq);
