@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels whose coarse clocks are no coarser than the others, as a sandbox maps them, or whose
- * ticks come faster than three calls: on clocks of the test's own.
+ * ticks come faster than three calls; and calls that are interrupted: on clocks of the test's own.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,16 +13,29 @@
 
 #include <timebase/error.h>
 
+#include "clock/discipline/discipline.h"
 #include "clock/reference/reference.h"
 
 #define UTC_OFFSET 1700000000123456789LL
 #define MS 1000000LL
 
-static int64_t mono_ns, utc_offset_ns, call_ns, tick_ns, step_ns;
+static int64_t mono_ns, utc_offset_ns, call_ns, tick_ns, step_ns, slept_ns;
+/* So many of the next looks at CLOCK_BOOTTIME are followed by another thread's time slice. */
+static unsigned interruptions;
 
 static int64_t cut(int64_t ns, int64_t to_ns)
 {
     return ns - ns % to_ns;
+}
+
+static int64_t boot_time(void)
+{
+    int64_t boot_ns = cut(mono_ns, step_ns) + slept_ns;
+    if (interruptions > 0) {
+        interruptions--;
+        mono_ns += 5 * MS;
+    }
+    return boot_ns;
 }
 
 int64_t __wrap_counter_clock_ns(clockid_t id);
@@ -36,6 +49,8 @@ int64_t __wrap_counter_clock_ns(clockid_t id)
         return cut(mono_ns, tick_ns);
     case CLOCK_REALTIME_COARSE:
         return cut(mono_ns, tick_ns) + utc_offset_ns;
+    case CLOCK_BOOTTIME:
+        return boot_time();
     case CLOCK_REALTIME:
         return cut(mono_ns, step_ns) + utc_offset_ns;
     default:
@@ -54,6 +69,8 @@ static void begin(int64_t call, int64_t tick)
     call_ns = call;
     tick_ns = tick;
     step_ns = 1;
+    slept_ns = 100 * MS;
+    interruptions = 0;
 }
 
 static struct discipline_sample sample(void)
@@ -144,6 +161,48 @@ static void a_clocksource_that_changes_is_judged_again(void **state)
     assert_true(sample().reference_step_ns < 70);
 }
 
+/* However many of its looks are interrupted; and so that the next one is none either. */
+static void an_interrupted_look_at_the_time_asleep_is_no_sleep(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i <= 10; i++) {
+        begin(25, 4 * MS);
+        int64_t then_ns = sample().suspended_ns;
+        interruptions = i;
+        for (int after = 0; after < 3; after++) {
+            int64_t now_ns = sample().suspended_ns;
+            assert_true(now_ns >= then_ns);
+            assert_false(discipline_was_asleep(then_ns, now_ns));
+            then_ns = now_ns;
+        }
+    }
+}
+
+/* Nor where a reader without lines looks for itself. */
+static void an_interrupted_moment_knows_of_the_sleep_before_it(void **state)
+{
+    struct reference_moment moment;
+    (void)state;
+    begin(25, 4 * MS);
+    int64_t then_ns = sample().suspended_ns;
+    slept_ns += 3 * MS;
+    interruptions = 2;
+    assert_int_equal(reference_kernel.moment(NULL, &moment), TIMEBASE_OK);
+    assert_true(discipline_was_asleep(then_ns, moment.suspended_ns));
+}
+
+static void a_sleep_is_seen_at_the_next_look(void **state)
+{
+    (void)state;
+    begin(25, 4 * MS);
+    for (int i = 0; i < 10; i++) {
+        int64_t then_ns = sample().suspended_ns;
+        slept_ns += 2 * MS;
+        interruptions = i % 3U;
+        assert_true(discipline_was_asleep(then_ns, sample().suspended_ns));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +211,9 @@ int main(void)
         cmocka_unit_test(calls_that_outlast_a_tick_do_so_too),
         cmocka_unit_test(a_step_is_seen_all_the_same),
         cmocka_unit_test(a_clocksource_that_changes_is_judged_again),
+        cmocka_unit_test(an_interrupted_look_at_the_time_asleep_is_no_sleep),
+        cmocka_unit_test(an_interrupted_moment_knows_of_the_sleep_before_it),
+        cmocka_unit_test(a_sleep_is_seen_at_the_next_look),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@
 #define BRACKETS 5
 /* Readings of the kernel's clock that show its step. */
 #define REFERENCE_READS 24
+/* Looks at the time asleep: an interruption of each of them is rare. */
+#define SUSPEND_LOOKS 3
 /* The coarsest kernel clock that is taken for a reference. */
 #define STEP_MAX_NS 1000
 /* Where ticks of the kernel are rare, few fall between two coarse reads. */
@@ -159,12 +161,29 @@ static int read_brackets(struct discipline_sample *sample, uint64_t *step_ticks)
     return TIMEBASE_OK;
 }
 
-/* Time asleep: two reads a moment apart, so good to a microsecond or an interruption. */
-static int64_t read_suspended(int64_t mono_ns)
+/*
+ * Time asleep: two reads a moment apart. Whatever interrupts them makes it less, never more. So the
+ * largest of a few looks is good to a microsecond. INT64_MIN: the kernel does not tell.
+ */
+static int64_t read_suspended(void)
 {
-    int64_t boot = counter_clock_ns(CLOCK_BOOTTIME);
-    int64_t mono = counter_clock_ns(CLOCK_MONOTONIC);
-    return boot == INT64_MIN || mono == INT64_MIN ? 0 : boot - (mono < mono_ns ? mono_ns : mono);
+    int64_t most_ns = INT64_MIN;
+    for (int i = 0; i < SUSPEND_LOOKS; i++) {
+        int64_t boot = counter_clock_ns(CLOCK_BOOTTIME);
+        int64_t mono = counter_clock_ns(CLOCK_MONOTONIC);
+        if (boot != INT64_MIN && mono != INT64_MIN && boot - mono > most_ns)
+            most_ns = boot - mono;
+    }
+    return most_ns;
+}
+
+/* It never falls. Where it seems to, all looks were interrupted; a rise after that is no sleep. */
+static int64_t follow_suspended(struct reference_kernel *kernel)
+{
+    int64_t seen_ns = read_suspended();
+    if (seen_ns > kernel->suspended_ns)
+        kernel->suspended_ns = seen_ns;
+    return kernel->suspended_ns;
 }
 
 static uint32_t leap_flags(int state)
@@ -282,7 +301,7 @@ static int sample_clocks(struct reference_kernel *kernel, struct discipline_samp
         return error;
     follow_utc(kernel, &seen);
     sample->utc_offset_ns = kernel->told_utc_ns;
-    sample->suspended_ns = read_suspended(sample->mono_ns);
+    sample->suspended_ns = follow_suspended(kernel);
     refresh_state(kernel, sample);
     return TIMEBASE_OK;
 }
@@ -320,7 +339,8 @@ static int moment_kernel(void *context, struct reference_moment *moment)
     int64_t last = counter_clock_ns(CLOCK_MONOTONIC);
     moment->mono_ns = first;
     moment->utc_offset_ns = utc.least_ns;
-    moment->suspended_ns = read_suspended(last);
+    int64_t suspended_ns = read_suspended();
+    moment->suspended_ns = suspended_ns == INT64_MIN ? 0 : suspended_ns;
     moment->error_ns = (uint64_t)(last - first) + (uint64_t)(utc.most_ns - utc.least_ns) + 1;
     errno = saved_errno;
     return first == INT64_MIN || last == INT64_MIN ? TIMEBASE_E_REFERENCE : error;

@@ -50,6 +50,7 @@ struct reference_kernel {
     int64_t told_utc_ns; /* of `utc` */
     int knows_utc;
     struct counter_clocksource clocksource;
+    int64_t suspended_ns;  /* time asleep, the most that was seen */
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
