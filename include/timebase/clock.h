@@ -370,12 +370,13 @@ struct timebase_statistics {
     uint64_t frequency_hz;        /* the reference's rate, in ticks per second of its time */
     uint64_t frequency_error_ppb; /* and how wrong that can be */
     int32_t counter_id;           /* enum timebase_counter_id */
-    int32_t status;               /* enum timebase_status */
+    int32_t status;               /* of a reading now: enum timebase_status */
 };
 
 /*
- * Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. An attached clock
- * takes no samples: looks at its page count instead, steps and late publications are the
+ * Lines that want renewal are renewed first, as by a reading; a clock that was never read stays
+ * UNKNOWN. Returns 0, TIMEBASE_E_INVALID, or TIMEBASE_E_BUSY after bounded attempts. An attached
+ * clock takes no samples: looks at its page count instead, steps and late publications are the
  * page's counts, disruptions count as counter_jumps, and what it cannot know is 0.
  */
 TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,

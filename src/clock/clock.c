@@ -45,6 +45,23 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock)
     return TIMEBASE_OK;
 }
 
+/*
+ * The status of a reading at this moment: lines that want renewal are renewed, as by a reader. A
+ * clock without lines is not begun. Locked.
+ */
+static uint32_t status_now(struct clock_cell *cell)
+{
+    const struct timebase_page *page = cell_lines_page(cell);
+    struct timebase_instant now;
+    if (timebase_page_seq(page, __ATOMIC_RELAXED) == 0)
+        return TIMEBASE_STATUS_UNKNOWN;
+    if (!cell_read_current(cell, &now))
+        cell->kind->maintain(cell);
+    if (!timebase_page_convert(page, timebase_ticks_ordered(), &now))
+        return TIMEBASE_STATUS_UNKNOWN;
+    return now.flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
 TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
                                            struct timebase_statistics *out)
 {
@@ -54,8 +71,10 @@ TIMEBASE_API int timebase_clock_statistics(const timebase_clock *clock,
     struct clock_hold hold;
     if (!cell_lock(cell, &hold))
         return TIMEBASE_E_BUSY;
+    uint32_t status = status_now(cell);
     *out = cell->statistics;
     out->counter_id = timebase_counter_id();
+    out->status = (int32_t)status;
     cell->kind->describe(cell, out);
     cell_unlock(cell, &hold);
     return TIMEBASE_OK;

@@ -238,6 +238,47 @@ static void a_lock_that_is_held_hides_no_silence(void **state)
     held_lock_end(&held);
 }
 
+static int32_t status_in_statistics(void)
+{
+    struct timebase_statistics statistics;
+    assert_int_equal(timebase_clock_statistics(shared, &statistics), 0);
+    return statistics.status;
+}
+
+/* Also to a program that asks for nothing else meanwhile. */
+static void statistics_tell_what_a_reading_tells(void **state)
+{
+    int32_t last = TIMEBASE_STATUS_SYNCHRONIZED;
+    (void)state;
+    for (int i = 0; i < 40; i++) { /* the writer is alive, nobody reads */
+        pass(SECOND);
+        publish_now();
+        pass(25 * MS);
+        assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+    }
+    for (int64_t silent_ns = 0; silent_ns < 2 * TIMEBASE_PAGE_EXPIRED_NS; silent_ns += SECOND) {
+        pass(SECOND);
+        last = status_in_statistics();
+        struct timebase_instant now = look();
+        assert_int_equal(status_of(&now), last);
+    }
+    assert_int_equal(last, TIMEBASE_STATUS_UNKNOWN);
+}
+
+/* The longer it is asked after the death, the worse. */
+static void statistics_alone_tell_of_silence(void **state)
+{
+    (void)state;
+    pass(9 * SECOND);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_FREERUNNING);
+    pass(TIMEBASE_PAGE_EXPIRED_NS);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_UNKNOWN);
+    sleep_for(SLEEP);
+    publish_now();
+    pass(25 * MS);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 /* The system's clock as a counter is another one in a time namespace, by 50 ms here. */
 static void ticks_of_another_namespace_are_refused(void **state)
 {
@@ -265,6 +306,8 @@ int main(void)
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
         ASLEEP(utc_of_a_daemon_that_tells_no_move_is_not_promised_again),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
+        ASLEEP(statistics_tell_what_a_reading_tells),
+        ASLEEP(statistics_alone_tell_of_silence),
         ASLEEP(ticks_of_another_namespace_are_refused),
     };
     return run_in_folder(tests);

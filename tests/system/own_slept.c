@@ -90,10 +90,10 @@ static void live_for(int64_t ns)
         look();
 }
 
-static void begin(void)
+static void begin_with(const struct reference *reference)
 {
     static const struct reference_kernel no_kernel;
-    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&reference_kernel, &kernel);
+    const struct own_clock fresh = OWN_CLOCK_INITIALIZER(reference, &kernel);
     kernel = no_kernel;
     own = fresh;
     counter = 5000 * (uint64_t)SECOND;
@@ -101,6 +101,11 @@ static void begin(void)
     slept_ns = 0;
     last_ns = 0;
     live_for(5 * SECOND);
+}
+
+static void begin(void)
+{
+    begin_with(&reference_kernel);
 }
 
 /* The counter goes on in the sleep, monotonic time does not. */
@@ -190,6 +195,46 @@ static void at_the_limit_of_a_jump_time_goes_on(void **state)
                 ask_after(idle_ns[i], jump_by, sign * idle_ns[i] / 1000 * permille);
 }
 
+/* The kernel's clock, as where somebody keeps it; and it can be lost. */
+static bool is_lost;
+
+static int sample_kept(void *context, struct discipline_sample *sample)
+{
+    int error = reference_kernel.sample(context, sample);
+    sample->is_synchronized = true;
+    sample->maxerror_ns = MS;
+    return is_lost ? TIMEBASE_E_REFERENCE : error;
+}
+
+static int32_t status_in_statistics(void)
+{
+    struct timebase_statistics statistics;
+    assert_int_equal(timebase_clock_statistics(own_handle(&own), &statistics), 0);
+    return statistics.status;
+}
+
+/* What a reading would tell, also where nobody has read since the reference was lost. */
+static void statistics_tell_of_a_lost_reference(void **state)
+{
+    const struct reference kept = {"kept", sample_kept, reference_kernel.moment, NULL};
+    (void)state;
+    is_lost = false;
+    begin_with(&kept);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+    pass(60 * SECOND);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+    is_lost = true;
+    pass(60 * SECOND);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_FREERUNNING);
+    struct timebase_instant now = look();
+    assert_int_equal(now.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_FREERUNNING);
+    is_lost = false;
+    pass(SECOND);
+    status_in_statistics();
+    pass(SECOND);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +242,7 @@ int main(void)
         cmocka_unit_test(what_the_bound_of_the_lines_explains_is_not_told_either),
         cmocka_unit_test(after_a_sleep_utc_is_right_at_once),
         cmocka_unit_test(at_the_limit_of_a_jump_time_goes_on),
+        cmocka_unit_test(statistics_tell_of_a_lost_reference),
     };
     timebase_counter_select(TIMEBASE_COUNTER_OS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -311,7 +311,6 @@ static void describe(struct clock_cell *cell, struct timebase_statistics *out)
     struct fixed error = {0, (uint64_t)lines.after.drift_rate << 32};
     out->frequency_hz = lines_ticks(&lines, NS_PER_SEC);
     out->frequency_error_ppb = (uint64_t)fixed_times(error, out->frequency_hz).ns + 1;
-    out->status = (int32_t)(lines.after.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
 const struct clock_kind clock_attached = {

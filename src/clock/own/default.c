@@ -43,7 +43,6 @@ static void describe(struct clock_cell *cell, struct timebase_statistics *out)
     out->reference_failures = counts->reference_failures;
     out->last_offset_ns = servo->offset_ns;
     out->bracket_ns = estimator->newest.width_ns;
-    out->status = (int32_t)discipline_status(&servo->discipline);
     if (estimator->ready) {
         struct fixed error = {0, estimator->period_error_frac};
         out->frequency_hz = fixed_ticks(estimator->period, NS_PER_SEC);

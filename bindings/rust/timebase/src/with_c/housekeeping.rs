@@ -73,7 +73,7 @@ impl Statistics {
         self.0.frequency_hz
     }
 
-    /// What the bounds are worth.
+    /// What the bounds of a reading were worth at that moment.
     pub fn status(&self) -> Status {
         Status::of(self.0.status as u32)
     }
