@@ -185,8 +185,6 @@ static void a_phase_that_is_pending_counts_by_its_constant(void **state)
     struct timex timex = quiet_timex();
     (void)state;
     timex.offset = -3000000; /* ns; a quarter of what was there is gone this second */
-    assert_true(slew_of(&timex, 0).rate_ppb == 0); /* nobody works it off */
-    timex.status |= STA_PLL;
     struct slew slew = slew_of(&timex, 0);
     assert_true(slew.rate_ppb == -1000000);
     assert_true(slew.most_ppb == 1500000);
@@ -197,6 +195,34 @@ static void a_phase_that_is_pending_counts_by_its_constant(void **state)
     assert_true(slew_of(&timex, 0).rate_ppb == -733);
     timex.constant = 1000; /* no shift is that wide */
     assert_true(slew_of(&timex, 0).rate_ppb == -733);
+}
+
+/* Linux goes on with what was pending when somebody cleared STA_PLL (ntp_offset_chunk). */
+static void a_phase_is_worked_off_without_the_loop_that_set_it(void **state)
+{
+    struct timex timex = quiet_timex();
+    (void)state;
+    timex.offset = 375000000; /* ns; the most that can be left: half a second less a quarter */
+    assert_true(slew_of(&timex, 0).rate_ppb == 125000000);
+    assert_true(slew_of(&timex, 0).most_ppb == 125500000);
+    timex.constant = 6; /* ntpd's */
+    assert_true(slew_of(&timex, 0).rate_ppb == 1470589);
+    timex.status |= STA_PLL;
+    assert_true(slew_of(&timex, 0).rate_ppb == 1470589);
+}
+
+/* (u32)-3000000 / 1000: as Linux tells -3 ms in microseconds. */
+static void a_phase_told_without_its_sign_is_negative(void **state)
+{
+    struct timex timex = quiet_timex();
+    (void)state;
+    timex.status &= ~STA_NANO;
+    timex.offset = 4291967;
+    assert_true(slew_pending_ns(&timex) <= -3000000 && slew_pending_ns(&timex) > -3001000);
+    timex.offset = 500000;
+    assert_true(slew_pending_ns(&timex) == 500000000);
+    timex.offset = -3000;
+    assert_true(slew_pending_ns(&timex) == -3000000);
 }
 
 static void what_is_left_of_adjtime_is_500_ppm(void **state)
@@ -218,6 +244,8 @@ int main(void)
         cmocka_unit_test(a_claim_ages_by_what_the_kernel_tells_and_500_ppm_at_least),
         cmocka_unit_test(frequency_and_tick_are_the_rate),
         cmocka_unit_test(a_phase_that_is_pending_counts_by_its_constant),
+        cmocka_unit_test(a_phase_is_worked_off_without_the_loop_that_set_it),
+        cmocka_unit_test(a_phase_told_without_its_sign_is_negative),
         cmocka_unit_test(what_is_left_of_adjtime_is_500_ppm),
         cmocka_unit_test(the_first_answer_is_followed_by_what_may_be),
     };

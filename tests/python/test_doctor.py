@@ -8,7 +8,7 @@ import pytest
 from timebase.api.counter import Counter
 from timebase.doctor.facts import Facts
 from timebase.doctor.findings import judge
-from timebase.doctor.ntp import NtpState, read_ntp
+from timebase.doctor.ntp import STA_NANO, NtpState, pending_ns, read_ntp
 from timebase.status.namespace import TimeNamespace, parse_timens_offsets
 
 GOOD_COUNTER = Counter(
@@ -242,3 +242,9 @@ def test_without_timers_it_says_so_of_each_and_what_to_do():
     assert found.severity == "info"
     assert "HPET: there is no HPET here; ACPI PM timer: neither ioperm()" in found.text
     assert found.advice == "HPET: Switch it on. ACPI PM timer: As root."
+
+
+def test_a_phase_in_microseconds_keeps_its_sign():
+    assert pending_ns(-3_000_000, STA_NANO) == -3_000_000
+    assert pending_ns((2**32 - 3_000_000) // 1000, 0) // 1000 == -3_001
+    assert pending_ns(3_000, 0) == 3_000_000

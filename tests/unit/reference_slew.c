@@ -79,6 +79,8 @@ static void a_pending_phase_ends_by_itself(void **state)
     expect(501, 501000);
     told.offset = -3000000;
     expect(1500, 1500000);
+    told.status = STA_NANO; /* also where no loop would begin it */
+    expect(1500, 1500000);
 }
 
 static void where_nobody_tells_500_ppm_are_assumed(void **state)
@@ -86,6 +88,17 @@ static void where_nobody_tells_500_ppm_are_assumed(void **state)
     (void)state;
     state_told = -1;
     expect(0, 500000);
+}
+
+/* By a kernel that tells microseconds, as an unsigned number. */
+static void a_negative_phase_makes_no_claim_of_seconds(void **state)
+{
+    struct reference_kernel kernel = {0};
+    (void)state;
+    told.status = STA_PLL;
+    told.offset = 4291967; /* -3 ms */
+    assert_true(sample_of(&kernel).maxerror_ns < 10 * MS);
+    expect(1501, 1500099);
 }
 
 /* Told, and no longer told: by the next sample that is 50 ms later. */
@@ -109,6 +122,7 @@ int main(void)
         cmocka_unit_test_setup(a_clock_that_nobody_slews_may_change_by_500_ppm, begin),
         cmocka_unit_test_setup(a_changed_tick_may_be_changed_back, begin),
         cmocka_unit_test_setup(a_pending_phase_ends_by_itself, begin),
+        cmocka_unit_test_setup(a_negative_phase_makes_no_claim_of_seconds, begin),
         cmocka_unit_test_setup(where_nobody_tells_500_ppm_are_assumed, begin),
         cmocka_unit_test_setup(a_slew_is_heard_of_within_50_ms, begin),
     };

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 # From the kernel's public header linux/timex.h.
 STA_INS, STA_DEL, STA_UNSYNC, STA_NANO = 0x10, 0x20, 0x40, 0x2000
+PHASE_MAX_NS = 500_000_000  # the kernel takes no larger one
 PPM_SCALE = 1 << 16
 
 
@@ -54,6 +55,14 @@ class NtpState:
     error: str | None = None
 
 
+def pending_ns(offset: int, status: int) -> int:
+    """The phase still to be corrected. In microseconds a kernel tells a negative one without its
+    sign: as a number of 32 bits, divided by 1,000."""
+    if status & STA_NANO:
+        return offset
+    return offset * 1000 if offset * 1000 <= PHASE_MAX_NS else offset * 1000 - 2**32
+
+
 def read_ntp() -> NtpState:
     timex = Timex()
     adjtimex = ctypes.CDLL(None, use_errno=True).adjtimex
@@ -64,7 +73,7 @@ def read_ntp() -> NtpState:
         synchronized=not status & STA_UNSYNC,
         maxerror_us=timex.maxerror,
         esterror_us=timex.esterror,
-        offset_ns=timex.offset * (1 if status & STA_NANO else 1000),
+        offset_ns=pending_ns(timex.offset, status),
         frequency_ppm=timex.freq / PPM_SCALE,
         tai_offset_sec=timex.tai,
         leap_sec=(1 if status & STA_INS else 0) - (1 if status & STA_DEL else 0),

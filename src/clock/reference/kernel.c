@@ -218,7 +218,7 @@ void reference_ask_kernel(struct reference_kernel *kernel)
     if (state < 0)
         return;
     kernel->slew_most_ppb = slew_of(&timex, 0).most_ppb;
-    int64_t offset_ns = (int64_t)timex.offset * (timex.status & STA_NANO ? 1 : 1000);
+    int64_t offset_ns = slew_pending_ns(&timex);
     kernel->is_synchronized = !(timex.status & STA_UNSYNC) && state != TIME_ERROR;
     kernel->maxerror_ns = (int64_t)timex.maxerror * 1000 + KERNEL_STEP_NS + 1000 +
         (offset_ns < 0 ? -offset_ns : offset_ns);

@@ -13,6 +13,8 @@
 #define TICK_MOST_PPB 100000000
 /* The kernel's SHIFT_PLL: of a pending phase, a part in 2^(2 + constant) in each second. */
 enum { SHIFT_PLL = 2, CONSTANT_MAX = 10 };
+/* The kernel takes no larger phase. */
+#define PHASE_MAX_NS 500000000
 
 /* The frequency's unit is 2^-16 ppm. */
 static int64_t frequency_ppb(const struct timex *timex)
@@ -27,16 +29,24 @@ static int64_t tick_ppb(const struct timex *timex)
     return ((int64_t)timex->tick - nominal_us) * 1000000000 / nominal_us;
 }
 
+/* A kernel that tells microseconds divides a negative phase as an unsigned number of 32 bits. */
+int64_t slew_pending_ns(const struct timex *timex)
+{
+    if (timex->status & STA_NANO)
+        return timex->offset;
+    int64_t offset_ns = (int64_t)timex->offset * 1000;
+    return offset_ns > PHASE_MAX_NS ? offset_ns - ((int64_t)1 << 32) : offset_ns;
+}
+
 /*
  * adjtimex tells the phase that is left after this second's part was taken. So the part in force is
- * one in 2^n - 1 of it, rounded away from 0.
+ * one in 2^n - 1 of it, rounded away from 0. The kernel works it off whether STA_PLL is on or not:
+ * a daemon that clears the bit leaves what was pending.
  */
 static int64_t phase_ppb(const struct timex *timex)
 {
-    int64_t offset_ns = (int64_t)timex->offset * (timex->status & STA_NANO ? 1 : 1000);
+    int64_t offset_ns = slew_pending_ns(timex);
     int constant = timex->constant > 0 ? (int)timex->constant : 0;
-    if (!(timex->status & STA_PLL))
-        return 0;
     if (constant > CONSTANT_MAX)
         constant = CONSTANT_MAX;
     int64_t parts = ((int64_t)1 << (SHIFT_PLL + constant)) - 1;

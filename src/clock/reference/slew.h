@@ -21,6 +21,9 @@ struct slew {
 /* The word is 500 ppm for the frequency and adjtime(), and what tick and pending phase add. */
 struct slew slew_of(const struct timex *timex, int64_t adjtime_us);
 
+/* The phase that the kernel's own loop has still to work off, as adjtimex tells it. */
+int64_t slew_pending_ns(const struct timex *timex);
+
 /* Nobody tells. */
 struct slew slew_unknown(void);
 
