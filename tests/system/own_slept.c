@@ -196,13 +196,14 @@ static void at_the_limit_of_a_jump_time_goes_on(void **state)
 }
 
 /* The kernel's clock, as where somebody keeps it; and it can be lost. */
-static bool is_lost;
+static bool is_lost, is_distrusted;
 
 static int sample_kept(void *context, struct discipline_sample *sample)
 {
     int error = reference_kernel.sample(context, sample);
     sample->is_synchronized = true;
     sample->maxerror_ns = MS;
+    sample->flags |= is_distrusted ? TIMEBASE_LINE_COUNTER_DISTRUSTED : 0;
     return is_lost ? TIMEBASE_E_REFERENCE : error;
 }
 
@@ -235,6 +236,29 @@ static void statistics_tell_of_a_lost_reference(void **state)
     assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
+/* As where the kernel has gone over to jiffies, which are no reference. */
+static void distrust_is_told_without_a_sample(void **state)
+{
+    const struct reference kept = {"kept", sample_kept, reference_kernel.moment, NULL};
+    struct timebase_instant now;
+    (void)state;
+    is_lost = is_distrusted = false;
+    begin_with(&kept);
+    assert_int_equal(status_in_statistics(), TIMEBASE_STATUS_SYNCHRONIZED);
+    is_lost = is_distrusted = true;
+    live_for(SECOND / 2);
+    for (int i = 0; i < 100; i++, pass(300 * MS)) {
+        now = look();
+        assert_int_equal(now.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_UNRELIABLE);
+        assert_true(now.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    }
+    is_lost = is_distrusted = false;
+    live_for(10 * SECOND);
+    now = look();
+    assert_int_equal(now.flags & TIMEBASE_LINE_STATUS_MASK, TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_false(now.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
         cmocka_unit_test(after_a_sleep_utc_is_right_at_once),
         cmocka_unit_test(at_the_limit_of_a_jump_time_goes_on),
         cmocka_unit_test(statistics_tell_of_a_lost_reference),
+        cmocka_unit_test(distrust_is_told_without_a_sample),
     };
     timebase_counter_select(TIMEBASE_COUNTER_OS);
     return cmocka_run_group_tests(tests, NULL, NULL);

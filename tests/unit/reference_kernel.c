@@ -242,6 +242,17 @@ static void a_counter_that_the_kernel_threw_away_is_distrusted_for_as_long_as_it
     kernel.clocksource.looked_ns = 0;
     assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     assert_true(sample_now(&kernel).flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
+    /* Also if it went to jiffies instead, and is no reference any more. */
+    struct discipline_sample failed = {0};
+    int error;
+    do {
+        kernel.is_fine = -1;
+        kernel.judged_ns = kernel_now(CLOCK_MONOTONIC);
+        error = reference_kernel.sample(&kernel, &failed);
+    } while (kernel.is_fine > 0); /* judged again: a second has passed in between */
+    assert_int_equal(error, TIMEBASE_E_REFERENCE);
+    kernel.is_fine = 0;
+    assert_true(failed.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED);
     write_file("available_clocksource", "tsc hpet acpi_pm\n");
     write_file("current_clocksource", "tsc\n");
     kernel.clocksource.looked_ns = 0;

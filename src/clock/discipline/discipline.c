@@ -181,6 +181,14 @@ static enum status_event hold_event(const struct discipline *discipline, uint64_
     return STATUS_LOST;
 }
 
+void discipline_hear_distrust(struct discipline *discipline, uint32_t flags)
+{
+    if (!(flags & TIMEBASE_LINE_COUNTER_DISTRUSTED))
+        return;
+    discipline->sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    discipline->unreliable = UNRELIABLE_SAMPLES;
+}
+
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
 {
     enum timebase_status present = discipline->status;

@@ -83,6 +83,12 @@ struct discipline_output discipline_plan(const struct discipline *discipline,
  */
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks);
 
+/*
+ * Before the lines are held: the flags of the sample that failed. If they have COUNTER_DISTRUSTED,
+ * the held lines are UNRELIABLE and have it too.
+ */
+void discipline_hear_distrust(struct discipline *discipline, uint32_t flags);
+
 /* Between two looks at the time asleep (struct discipline_sample), more than the looking itself. */
 bool discipline_was_asleep(int64_t then_suspended_ns, int64_t suspended_ns);
 

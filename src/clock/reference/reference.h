@@ -25,7 +25,10 @@ struct reference_moment {
 
 struct reference {
     const char *name;
-    /* Fill *sample; TIMEBASE_E_REFERENCE if the reference does not answer. */
+    /*
+     * Fill *sample; TIMEBASE_E_REFERENCE if the reference does not answer. Then only its flags
+     * count, and of these only COUNTER_DISTRUSTED.
+     */
     int (*sample)(void *context, struct discipline_sample *sample);
     /* Fill *moment, likewise. */
     int (*moment)(void *context, struct reference_moment *moment);

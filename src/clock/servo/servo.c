@@ -13,10 +13,11 @@
 #define FAILED_NS 100000000
 
 /* There is no sample: publish the lines again, to be followed longer and with the new status. */
-static void hold(struct servo *servo, const struct servo_outside *outside)
+static void hold(struct servo *servo, const struct servo_outside *outside, uint32_t flags)
 {
     servo->counts.reference_failures++;
     servo_hear_disruption(servo, outside->page);
+    discipline_hear_distrust(&servo->discipline, flags);
     discipline_hold(&servo->discipline, servo_ticks(outside));
     if (servo->discipline.has_plan)
         servo_publish(servo, outside);
@@ -29,7 +30,7 @@ enum servo_result servo_step(struct servo *servo, const struct servo_outside *ou
     if (servo_hold_ticks(servo, outside) > 0)
         return SERVO_TOO_EARLY;
     if (outside->sample(outside->context, &sample) != TIMEBASE_OK) {
-        hold(servo, outside);
+        hold(servo, outside, sample.flags);
         return SERVO_NO_REFERENCE;
     }
     uint64_t gap_ns = (uint64_t)(sample.mono_ns - servo->sampled_ns);
