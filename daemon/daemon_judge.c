@@ -3,6 +3,7 @@
 #include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "daemon_parts.h"
+#include "guest.h"
 #include "log.h"
 
 /* The kernel does not tell when it changes its clocksource, so it is asked. */
@@ -23,7 +24,7 @@ void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
 {
     struct counter_processor processor = {0};
     counter_ask_processor(&processor);
-    daemon->witness.is_guest = processor.hypervisor;
+    daemon->witness.is_guest = guest_judge(processor.hypervisor);
     disturbance_start(&daemon->disturbance, timebase_counter_id(),
                       look_at_clocksource(daemon, mono_ns));
 }

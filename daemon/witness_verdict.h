@@ -24,14 +24,14 @@ enum witness_kind {
 };
 
 enum witness_verdict {
-    WITNESS_NOT_NEEDED, /* no guest, as far as the processor says */
+    WITNESS_NOT_NEEDED, /* no guest, as far as anybody says */
     WITNESS_PRESENT,
     WITNESS_NEVER_NEEDED, /* none, but never_moved is set */
     WITNESS_MISSING,
 };
 
 struct witness_facts {
-    int is_guest;     /* 1 yes, 0 no, -1 the processor does not say: taken for no */
+    int is_guest;     /* 1 yes, 0 no, -1 nobody says (guest.h): taken for no */
     unsigned kinds;   /* enum witness_kind */
     bool never_moved; /* configured */
 };
