@@ -159,11 +159,14 @@ static void note_told(struct world *world, const struct discipline_sample *sampl
     told->synchronized = sample->is_synchronized ? told->synchronized + 1 : 0;
 }
 
-/* A move is known without a sample; the first that is answered after it is none of the quiet. */
-static void note_told_without_sample(struct world *world)
+/*
+ * A move is known without a sample, and the kernel's distrust comes with one that failed; the first
+ * that is answered after it is none of the quiet.
+ */
+static void note_told_without_sample(struct world *world, const struct discipline_sample *failed)
 {
     struct told *told = &world->told;
-    if (!told->is_moved)
+    if (!told->is_moved && !(failed->flags & TIMEBASE_LINE_COUNTER_DISTRUSTED))
         return;
     told->is_moved = false;
     told->faulty++;
@@ -178,7 +181,7 @@ static int sample(void *context, struct discipline_sample *out)
     if (is_taken)
         note_told(world, out);
     else
-        note_told_without_sample(world);
+        note_told_without_sample(world, out);
     world_advance(world, WORK_NS);
     return is_taken ? TIMEBASE_OK : TIMEBASE_E_REFERENCE;
 }

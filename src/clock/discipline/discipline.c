@@ -186,7 +186,8 @@ void discipline_hear_distrust(struct discipline *discipline, uint32_t flags)
     if (!(flags & TIMEBASE_LINE_COUNTER_DISTRUSTED))
         return;
     discipline->sample.flags |= TIMEBASE_LINE_COUNTER_DISTRUSTED;
-    discipline->unreliable = UNRELIABLE_SAMPLES;
+    if (discipline->unreliable < UNRELIABLE_SAMPLES) /* a told disruption takes one more */
+        discipline->unreliable = UNRELIABLE_SAMPLES;
 }
 
 bool discipline_hold(struct discipline *discipline, uint64_t now_ticks)
