@@ -112,7 +112,7 @@ fuzz: base ## all that parses, with any bytes, for five minutes each
 
 fuzz-quick: base
 	@scripts/setup fuzz
-	scripts/fuzz 10
+	scripts/fuzz runs
 
 languages-check: base ## the conformance of C++, Rust, Go and Common Lisp
 	@TIMEBASE_TEST_READS=$${TIMEBASE_TEST_READS:-200000000} scripts/languages check

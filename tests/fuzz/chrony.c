@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as chronyd's answer: refused, or numbers and a claim within their ranges. */
+/*
+ * Any bytes as chronyd's answer: refused, or numbers and a claim within their ranges.
+ *
+ * fuzz-runs: 2000000
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  * fuzz-sources: daemon/config/config.c daemon/config/settings.c daemon/config/settings_values.c
  * fuzz-sources: daemon/config/quantity.c daemon/config/problem.c daemon/log.c
  * fuzz-sources: daemon/config/reference_names.c
+ * fuzz-runs: 400000
  */
 #include <stdint.h>
 #include <stdlib.h>

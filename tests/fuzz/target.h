@@ -7,7 +7,9 @@
  *     - replay.c calls it with each file of corpus/NAME in every test run, on every processor.
  *
  * It is linked with the whole library. Other sources of the project that it needs are named in it,
- * relative to the top, on a line of a comment that begins with "fuzz-sources:".
+ * relative to the top, on a line of a comment that begins with "fuzz-sources:". A line "fuzz-runs:"
+ * says how many inputs `make test` tries: what takes some 5 s of a processor. It is a number and not
+ * a time, so that a slow machine tries as many.
  */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H

@@ -5,6 +5,8 @@
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude -Isrc \
  *         tests/fuzz/timeline.c $(find src/timeline src/clock/page src/clock/strerror.c -name "*.c") -o fuzz
+ *
+ * fuzz-runs: 10000
  */
 #include <fcntl.h>
 #include <stdio.h>

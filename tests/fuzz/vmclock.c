@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the hypervisor's page, at any tick: refused, or a claim that contains its offset. */
+/*
+ * Any bytes as the hypervisor's page, at any tick: refused, or a claim that contains its offset.
+ *
+ * fuzz-runs: 2000000
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
