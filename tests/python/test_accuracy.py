@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -278,9 +277,17 @@ def test_quick_accuracy(timebase_command, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_interrupted_accuracy_leaves_nothing(tmp_path, number):
-    program = [sys.executable, "-c", "from timebase.cli import main; main()", "accuracy", "--quick"]
-    running = subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.PIPE)
-    time.sleep(2)
+    code = (
+        "from timebase.accuracy import experiments; run = experiments.EXPERIMENTS['offset'][1];"
+        "tell = lambda *all: (print('begun', flush=True), run(*all))[1];"
+        "experiments.EXPERIMENTS['offset'] = ('', tell);"
+        "from timebase.cli import main; main()"
+    )
+    program = [sys.executable, "-c", code, "accuracy", "--quick"]
+    running = subprocess.Popen(
+        program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout.readline() == "begun\n"
     running.send_signal(number)
     running.communicate()
     assert running.returncode != 0

@@ -7,7 +7,6 @@ import re
 import stat
 import subprocess
 import sys
-import time
 from html import unescape
 from html.parser import HTMLParser
 
@@ -154,9 +153,16 @@ def test_a_folder_is_no_file(tmp_path):
 
 @pytest.mark.slow
 def test_interrupted_report_leaves_nothing(tmp_path):
-    program = [sys.executable, "-c", "from timebase.cli import main; main()", "report", "--quick"]
-    running = subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.PIPE)
-    time.sleep(3)
+    code = (
+        "from timebase.report import measure; examine = measure.examine;"
+        "measure.examine = lambda *all: (print('begun', flush=True), examine(*all))[1];"
+        "from timebase.cli import main; main()"
+    )
+    program = [sys.executable, "-c", code, "report", "--quick"]
+    running = subprocess.Popen(
+        program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout.readline() == "begun\n"
     running.terminate()
     running.communicate()
     assert running.returncode != 0
