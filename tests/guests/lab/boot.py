@@ -28,18 +28,15 @@ def command(scenario, image):
 
 
 def boot(scenario, image):
-    """The path of the serial log; what QEMU itself says goes there too."""
+    """The path of the serial log; what QEMU itself says goes there too. No limit: how long a guest
+    takes is this machine's affair, and scripts/watchdog ends what hangs."""
     log = WORK / f"{scenario.name}.log"
     with log.open("wb") as out:
-        try:
-            subprocess.run(
-                command(scenario, image),
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                timeout=scenario.timeout_s,
-            )
-        except subprocess.TimeoutExpired:
-            out.write(b"\nguests: killed after its time\n")
+        subprocess.run(
+            command(scenario, image),
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
     return log

@@ -3,7 +3,6 @@
 
 what = "one line"
 cpus = 2
-timeout_s = 300                   # of the whole guest; then QEMU is killed
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
@@ -48,7 +47,6 @@ class Scenario:
     name: str
     what: str
     cpus: int
-    timeout_s: int
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
