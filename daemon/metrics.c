@@ -166,6 +166,10 @@ static void add_reading(struct page_of_text *to, const struct metrics *metrics)
           (int64_t)now.utc_maxerror_ns);
     gauge(to, "utc_estimate", "1 if that bound is an estimate: the kernel's word, or nobody's.",
           (now.flags & TIMEBASE_LINE_ESTIMATE) != 0);
+    gauge(to, "never_moved", "1 if nothing would tell of a move: the administrator rules it out.",
+          (now.flags & TIMEBASE_LINE_NEVER_MOVED) != 0);
+    gauge(to, "counter_distrusted", "1 while the kernel does not use the counter for its clock.",
+          (now.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED) != 0);
     gauge(to, "leap", "A leap second is announced: 1 inserted, -1 left out.",
           is_insert - is_delete);
     if (now.flags & TIMEBASE_LINE_TAI_VALID)

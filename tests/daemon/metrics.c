@@ -70,9 +70,28 @@ static void what_is_known_is_told(void **state)
     has("timebase_reference_up{source=\"told:0\\\"\\\\\"} 1\n");
     has("timebase_reference_outdated{source=\"told:0\\\"\\\\\"} 0\n");
     has("timebase_falseticker{source=\"told:0\\\"\\\\\"} 0\n");
+    has("timebase_never_moved 0\n");
+    has("timebase_counter_distrusted 0\n");
     has("timebase_frequency_hz 26000078");
     has("timebase_start_time_seconds -1.500000000\n");
     has("timebase_page_age_seconds 0.");
+}
+
+static void who_vouches_and_who_distrusts_is_told(void **state)
+{
+    struct metrics metrics = running();
+    (void)state;
+    world.flags = TIMEBASE_LINE_NEVER_MOVED;
+    keep(&shared, SECOND);
+    metrics_format(&metrics, text, sizeof(text));
+    has("timebase_never_moved 1\n");
+    has("timebase_counter_distrusted 0\n");
+    world.flags = TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    keep(&shared, SECOND);
+    metrics_format(&metrics, text, sizeof(text));
+    has("timebase_never_moved 0\n");
+    has("timebase_counter_distrusted 1\n");
+    has("timebase_status 4\n");
 }
 
 static void before_there_are_lines_nothing_is_made_up(void **state)
@@ -142,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_is_known_is_told, finish),
+        cmocka_unit_test_teardown(who_vouches_and_who_distrusts_is_told, finish),
         cmocka_unit_test_teardown(before_there_are_lines_nothing_is_made_up, finish),
         cmocka_unit_test_teardown(every_metric_has_help_and_type, finish),
         cmocka_unit_test_teardown(without_room_it_ends_with_a_line, finish),

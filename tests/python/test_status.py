@@ -66,6 +66,12 @@ FAULTS = [
     ("status-initializing", "warning", {"flags": lib.TIMEBASE_STATUS_INITIALIZING}),
     ("status-freerunning", "warning", {"flags": lib.TIMEBASE_STATUS_FREERUNNING}),
     ("status-unreliable", "critical", {"flags": lib.TIMEBASE_STATUS_UNRELIABLE}),
+    (
+        "counter-distrusted",
+        "critical",
+        {"flags": lib.TIMEBASE_STATUS_UNRELIABLE | lib.TIMEBASE_LINE_COUNTER_DISTRUSTED},
+    ),
+    ("never-moved", "ok", {"flags": 2 | lib.TIMEBASE_LINE_NEVER_MOVED}),
     ("bound-exceeded", "critical", {"utc_maxerror_ns": 200_000_000}),
     ("late-publications", "warning", {"late": 50}),
     ("leap-announced", "warning", {"flags": 2 | lib.TIMEBASE_LINE_LEAP_INSERT}),
@@ -96,6 +102,11 @@ def test_fault_is_found(seen, id, level, about):
     one = seen(**about)
     assert found(one)[id] == level
     assert all(reason.advice for reason in judge(one, LIMITS))
+
+
+def test_distrust_is_not_said_to_be_over(seen):
+    flags = lib.TIMEBASE_STATUS_UNRELIABLE | lib.TIMEBASE_LINE_COUNTER_DISTRUSTED
+    assert found(seen(flags=flags)) == {"counter-distrusted": "critical"}
 
 
 def test_an_old_page_is_found(seen):
@@ -205,6 +216,7 @@ def test_every_reason_has_its_paragraph_in_the_operations_guide():
     for reasons in (STATUS_REASONS, EXPIRY_REASONS):
         known |= {reason[1] for reason in reasons.values()}
     known |= {"page-stale", "bound-broken", "page-of-another-boot", "time-namespace"}
+    known |= {"counter-distrusted", "never-moved"}
     text = OPERATIONS.read_text(encoding="utf-8")
     assert {id for id in known if f"`{id}`" not in text} == set()
 
@@ -230,6 +242,20 @@ def test_an_estimate_is_no_promise(timebase_command, tmp_path):
     found = valid(timebase_command("status", "--page", str(path), "--max-age", "5min", "--json"))
     assert (found["page"]["status"], found["page"]["is_promise"]) == ("SYNCHRONIZED", False)
     assert "an estimate" in timebase_command("status", "--page", str(path)).out
+
+
+def test_the_page_says_who_vouches_and_who_distrusts(timebase_command, tmp_path):
+    def page_of(flags):
+        path = write_page(tmp_path, flags=flags)
+        outcome = timebase_command("status", "--page", str(path), "--max-age", "5min", "--json")
+        return valid(outcome)["page"]
+
+    page = page_of(lib.TIMEBASE_STATUS_SYNCHRONIZED)
+    assert (page["is_never_moved"], page["is_counter_distrusted"]) == (False, False)
+    page = page_of(lib.TIMEBASE_STATUS_SYNCHRONIZED | lib.TIMEBASE_LINE_NEVER_MOVED)
+    assert (page["is_never_moved"], page["is_counter_distrusted"]) == (True, False)
+    page = page_of(lib.TIMEBASE_STATUS_UNRELIABLE | lib.TIMEBASE_LINE_COUNTER_DISTRUSTED)
+    assert (page["is_never_moved"], page["is_counter_distrusted"]) == (False, True)
 
 
 def test_screen_of_a_good_page_fits_a_person(timebase_command, tmp_path):

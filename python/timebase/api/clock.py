@@ -99,6 +99,17 @@ class Instant:
         return bool(self.flags & lib.TIMEBASE_LINE_ESTIMATE)
 
     @property
+    def is_never_moved(self) -> bool:
+        """Nothing would tell if this guest were stopped or moved: its administrator has said that
+        it never is (never_moved = yes)."""
+        return bool(self.flags & lib.TIMEBASE_LINE_NEVER_MOVED)
+
+    @property
+    def is_counter_distrusted(self) -> bool:
+        """The kernel no longer uses this counter for its own clock: UNRELIABLE for as long."""
+        return bool(self.flags & lib.TIMEBASE_LINE_COUNTER_DISTRUSTED)
+
+    @property
     def tai_offset_sec(self) -> int | None:
         """TAI - UTC in seconds. None while the kernel does not know it."""
         return self._tai_offset_sec if self.flags & lib.TIMEBASE_LINE_TAI_VALID else None

@@ -102,6 +102,8 @@ def moment(instant: Instant) -> dict:
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
         "is_promise": instant.status.name == "SYNCHRONIZED" and not instant.is_estimate,
+        "is_never_moved": instant.is_never_moved,
+        "is_counter_distrusted": instant.is_counter_distrusted,
         "tai_offset_sec": instant.tai_offset_sec,
         "leap_sec": instant.leap_sec,
     }

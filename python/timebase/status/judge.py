@@ -182,10 +182,23 @@ EXPIRY_REASONS = {
 }
 
 
+COUNTER_DISTRUSTED = Reason(
+    "critical",
+    "counter-distrusted",
+    "The kernel no longer uses this counter for its own clock: UNRELIABLE for as long as that is so.",
+    "The kernel's log says why (`dmesg | grep -i clocksource`); `timebase doctor`. Programs are told "
+    "the kernel's time meanwhile.",
+)
+
+
 def what_does_it_say(seen: Seen, _limits: Limits) -> Reasons:
     if seen.comparison is None:
         return
     instant = seen.comparison.instant
+    if instant.is_counter_distrusted:
+        yield COUNTER_DISTRUSTED
+        if instant.status == Status.UNRELIABLE:
+            return
     reasons = EXPIRY_REASONS if seen.page.has_expired(instant) else STATUS_REASONS
     if instant.status in reasons:
         yield Reason(*reasons[instant.status])
@@ -323,6 +336,17 @@ def is_a_leap_second_near(seen: Seen, _limits: Limits) -> Reasons:
         )
 
 
+def who_would_notice_a_move(seen: Seen, _limits: Limits) -> Reasons:
+    if seen.comparison is not None and seen.comparison.instant.is_never_moved:
+        yield Reason(
+            "ok",
+            "never-moved",
+            "Nothing would tell if this guest were stopped, moved or restored: its administrator has "
+            "said that it never is (never_moved = yes).",
+            "Have a witness instead (docs/guide/references.md): reference = vmclock, chrony, phc.",
+        )
+
+
 def which_time_namespace(seen: Seen, _limits: Limits) -> Reasons:
     space = seen.namespace
     if space is not None and space.monotonic_offset_ns:
@@ -346,5 +370,6 @@ QUESTIONS = (
     do_the_references_agree,
     does_it_publish_in_time,
     is_a_leap_second_near,
+    who_would_notice_a_move,
     which_time_namespace,
 )

@@ -29,6 +29,8 @@ METRICS = {
     "timebase_maxerror_ns": (),
     "timebase_utc_maxerror_ns": (),
     "timebase_utc_estimate": (),
+    "timebase_never_moved": (),
+    "timebase_counter_distrusted": (),
     "timebase_publications_total": (),
     "timebase_late_publications_total": (),
     "timebase_utc_steps_total": (),
