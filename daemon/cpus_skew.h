@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cpus_skew: what the counters of this machine's CPUs differ by, measured when the daemon begins,
- * again from time to time, and when CPUs have come. Every sample carries it into the bound: a
+ * again from time to time, when CPUs have come, and when the machine has slept or was disrupted: it
+ * may have been moved to another host, whose counters nobody has compared. Every sample carries it into the bound: a
  * reader may be on another CPU than the daemon.
  *
  * A reader may also run on a CPU that was never measured (hidden by a cpuset, busy all the time).
@@ -28,7 +29,10 @@ struct cpus_skew {
     uint64_t allowance_ticks; /* a microsecond */
     struct skew skew;
     struct skew_map map;
-    int64_t looked_ns;   /* whether the CPUs are still the same, monotonic */
+    uint64_t disturbances; /* as cpus_heed() was told last */
+    bool is_forgotten;   /* because of one, and not each CPU was tried again since */
+    int64_t listed_ns;   /* whether the CPUs are still the same, monotonic */
+    int64_t looked_ns;   /* whether some are not known yet */
     int64_t measured_ns; /* all of them were begun with */
     bool is_told;        /* the log has it, as it was then: */
     struct skew told;
@@ -44,8 +48,15 @@ void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns);
  */
 bool cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns);
 
-/* What may be promised. is_vouched_for: the kernel's own clock is this counter. Pure. */
+/*
+ * So many sleeps and disruptions have been seen. If they are more than before, what was measured
+ * and what the kernel has found are about another machine.
+ */
+void cpus_heed(struct cpus_skew *cpus, uint64_t disturbances);
+
+/* What may be promised. is_vouched_for: the kernel's own clock is this counter. Both are pure. */
 enum cpus_verdict cpus_verdict(const struct skew *skew, bool is_vouched_for);
+enum cpus_verdict cpus_judge(const struct cpus_skew *cpus, bool is_vouched_for);
 
 /* For the sample: the measured skew, or with what is allowed. Pure. */
 uint64_t cpus_ticks(const struct cpus_skew *cpus, enum cpus_verdict verdict);

@@ -97,6 +97,8 @@ static void step(struct daemon *daemon)
     sources_ask_for_sample(&daemon->sources, mono_ns);
     enum servo_result result = shared_clock_step(&daemon->shared);
     daemon->due_ns = mono_ns + (int64_t)shared_clock_wait_ns(&daemon->shared, result);
+    const struct servo_counts *counts = &daemon->shared.servo.counts;
+    cpus_heed(&daemon->cpus, counts->disruptions + counts->suspends);
     bool is_status_new = report_step(&daemon->report, &daemon->shared, result);
     report_sources(&daemon->report, &daemon->sources);
     daemon_tell_status(daemon, is_status_new);

@@ -110,7 +110,7 @@ void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample
     bool is_vouched_for =
         counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
         COUNTER_OPINION_TRUSTS;
-    cpus_apply(&daemon->cpus, cpus_verdict(&daemon->cpus.skew, is_vouched_for), sample);
+    cpus_apply(&daemon->cpus, cpus_judge(&daemon->cpus, is_vouched_for), sample);
     facts->never_moved = daemon->settings.never_moved;
     facts->kinds = witness_of_sources(&daemon->sources, sample->mono_ns) |
         witness_of_clocksource(seen->current) |

@@ -97,6 +97,16 @@ void skew_again(struct skew_map *map, bool only_unknown)
     map->is_done = map->count <= 1;
 }
 
+void skew_forget(struct skew_map *map)
+{
+    for (unsigned i = 1; i < map->count; i++) {
+        map->cpus[i].is_measured = false;
+        map->cpus[i].range = SKEW_UNKNOWN;
+        map->cpus[i].drift.count = 0;
+    }
+    skew_again(map, false);
+}
+
 /* The index of a CPU that was measured; 0, the first, if that one was not. */
 static unsigned find_measured(const struct skew_map *map, int number)
 {
@@ -228,4 +238,19 @@ void skew_of_map(const struct skew_map *map, struct skew *skew)
             skew_extend(&extremes, &map->cpus[i].range);
     }
     skew->ticks = extremes.most_ticks;
+}
+
+uint64_t skew_growth(const struct skew_map *map, uint64_t ticks)
+{
+    double ahead = 0, behind = 0;
+    for (unsigned i = 1; i < map->count; i++) {
+        struct drift_rate rate = drift_of(&map->cpus[i].drift);
+        if (!map->cpus[i].is_measured || rate.low > rate.high)
+            continue;
+        if (rate.low > 0 && rate.high > ahead)
+            ahead = rate.high;
+        if (rate.high < 0 && -rate.low > behind)
+            behind = -rate.low;
+    }
+    return (uint64_t)((ahead + behind) * (double)ticks) + (ahead + behind > 0);
 }

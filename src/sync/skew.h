@@ -143,6 +143,9 @@ bool skew_is_outdated(const struct skew_map *map);
 /* All, or those not known yet, are tried again; what is known stays until it is replaced. */
 void skew_again(struct skew_map *map, bool only_unknown);
 
+/* The machine may be another one: nothing is known any more, and all are tried again. */
+void skew_forget(struct skew_map *map);
+
 /*
  * Measure for so long, and some milliseconds at most longer. Two threads for each pair are started
  * and ended, and run for tens of microseconds. Returns whether anything has become known.
@@ -161,5 +164,11 @@ struct skew {
 
 /* What is known so far. Pure. */
 void skew_of_map(const struct skew_map *map, struct skew *skew);
+
+/*
+ * By how much more two measured CPUs may differ after so many ticks, as those that certainly drift
+ * have drifted since they were measured first. Pure.
+ */
+uint64_t skew_growth(const struct skew_map *map, uint64_t ticks);
 
 #endif
