@@ -2,8 +2,8 @@
 /*
  * cpus_skew: what the counters of this machine's CPUs differ by, measured when the daemon begins,
  * again from time to time, when CPUs have come, and when the machine has slept or was disrupted: it
- * may have been moved to another host, whose counters nobody has compared. Every sample carries it into the bound: a
- * reader may be on another CPU than the daemon.
+ * may have been moved to another host, whose counters nobody has compared. Every sample carries it
+ * into the bound: a reader may be on another CPU than the daemon.
  *
  * A reader may also run on a CPU that was never measured (hidden by a cpuset, busy all the time).
  * If the kernel itself uses the counter on all CPUs, it has found them to agree, and a microsecond

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest: is this machine a virtual one? On x86 CPUID says so. Elsewhere, and where CPUID is switched
- * off, no register does, and what the firmware and the kernel show is looked through:
+ * guest: is this machine a virtual one? On x86 CPUID says so. Elsewhere, and where CPUID is
+ * switched off, no register does, and what the firmware and the kernel show is looked through:
  *
  *     /proc/cpuinfo               flag `hypervisor` (x86)
  *     /proc/device-tree           a node `hypervisor`, QEMU's and kvmtool's machines, PowerVM's

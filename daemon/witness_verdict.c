@@ -85,8 +85,9 @@ unsigned witness_of_sources(const struct sources *sources, int64_t mono_ns)
 
 unsigned witness_of_clocksource(const char *clocksource)
 {
-    /* The hypervisor corrects the first three after a move; the others are counters of their own.
-     */
+    /* The first four are made of the TSC and of what the hypervisor says of it, or come from the
+     * hypervisor. Like the last two, which are its devices, they may be put back together with the
+     * counter, and then tell of nothing. */
     static const char *const others[] = {
         "kvm-clock", "xen",    "hyperv_clocksource_tsc_page", "hyperv_clocksource_msr",
         "hpet",      "acpi_pm"};

@@ -118,6 +118,19 @@ static void a_battery_clock_tells_of_two_seconds(void **state)
     assert_true(witness_rtc_parted(&rtc, INT64_MAX, mono_ns += SECOND));
 }
 
+/* It shows whole seconds, so the documents promise nothing of them. */
+static void a_battery_clock_tells_of_no_shorter_stops(void **state)
+{
+    struct witness_rtc rtc = {.is_read = false};
+    int64_t mono_ns = 50 * SECOND, rtc_ns = 1000 * SECOND;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        assert_false(witness_rtc_parted(&rtc, rtc_ns / SECOND, mono_ns));
+        mono_ns += 4 * SECOND;
+        rtc_ns += 4 * SECOND + SECOND - SECOND / 100;
+    }
+}
+
 static void witnesses_are_named(void **state)
 {
     char text[64];
@@ -177,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_source_is_a_witness_while_it_answers),
         cmocka_unit_test(a_kernel_on_another_clock_than_the_counter_is_a_witness),
         cmocka_unit_test(a_battery_clock_tells_of_two_seconds),
+        cmocka_unit_test(a_battery_clock_tells_of_no_shorter_stops),
         cmocka_unit_test(witnesses_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
