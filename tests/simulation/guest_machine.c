@@ -110,6 +110,7 @@ void __wrap_counter_look_at_clocksource(struct counter_clocksource *seen, int64_
 bool __wrap_witness_rtc_read(int64_t *sec);
 void __wrap_cpus_measure(struct cpus_skew *cpus, int64_t mono_ns);
 bool __wrap_cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns);
+void __wrap_cpus_heed(struct cpus_skew *cpus, uint64_t disturbances);
 void __wrap_cpus_close(struct cpus_skew *cpus);
 
 void __wrap_counter_ask_processor(struct counter_processor *processor)
@@ -144,6 +145,12 @@ bool __wrap_cpus_measure_again(struct cpus_skew *cpus, int64_t mono_ns)
 {
     (void)cpus, (void)mono_ns;
     return false;
+}
+
+/* There is one. */
+void __wrap_cpus_heed(struct cpus_skew *cpus, uint64_t disturbances)
+{
+    (void)cpus, (void)disturbances;
 }
 
 void __wrap_cpus_close(struct cpus_skew *cpus)
