@@ -12,6 +12,8 @@ from copies import ENVIRONMENT
 
 SKIPPED = 77  # what a test exits with that cannot run here
 
+LOOK_S = 0.25
+
 SESSIONS = set()  # of the tests that run now, by their leaders
 
 
@@ -44,8 +46,47 @@ def end_session(session):
         time.sleep(0.01)
 
 
-def run(copy, path, limit_s):
-    """What the test's end was: "" for a pass, "skipped", or words about the failure."""
+def cpu_of(session):
+    """Seconds of processors that the living of a session have used, and whether one of them wants
+    a processor or a device. Children that have ended do not count."""
+    used, is_busy = 0.0, False
+    for pid in members(session):
+        try:
+            threads = [one.read_text() for one in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+        except OSError:
+            continue  # gone meanwhile
+        for thread in threads:
+            fields = thread.rpartition(")")[2].split()
+            is_busy |= fields[0] in "RD"
+            used += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return used, is_busy
+
+
+class Limit:
+    """Of one run: seconds of processors, and looks at which all of it sleeps."""
+
+    def __init__(self, cpu_s, looks):
+        self.cpu_s, self.looks, self.asleep = cpu_s, looks, 0
+
+    def hangs(self, session):
+        """Words if it does by now: it spins, or it sleeps. Who is kept from running wants a
+        processor and is not asleep, so a slow machine raises neither."""
+        used, is_busy = cpu_of(session)
+        self.asleep += not is_busy
+        if used > self.cpu_s:
+            return f"hangs: {used:.0f} s of a processor"
+        if self.asleep > self.looks:
+            return f"hangs: asleep at {self.asleep} looks"
+        return ""
+
+
+NO_LIMIT = (float("inf"), float("inf"))
+
+
+def run(copy, path, cpu_s, looks):
+    """What the test's end was: "" for a pass, "skipped", or words about the failure; and the
+    seconds of processors that it and its children used."""
+    limit, hung = Limit(cpu_s, looks), ""
     test = subprocess.Popen(
         [str(copy.build / path)],
         cwd=copy.build,
@@ -58,19 +99,22 @@ def run(copy, path, limit_s):
     SESSIONS.add(test.pid)
     end = os.pidfd_open(test.pid)
     try:
-        is_over, _, _ = select.select([end], [], [], limit_s)
+        while not hung and not select.select([end], [], [], LOOK_S)[0]:
+            hung = limit.hangs(test.pid)
     finally:
         os.close(end)
         end_session(test.pid)
         SESSIONS.discard(test.pid)
-        status = test.wait()
-    if not is_over:
-        return f"hangs: {limit_s:.0f} s"
+        _, status, used = os.wait4(test.pid, 0)
+        test.returncode = status = os.waitstatus_to_exitcode(status)
+    if hung:
+        return hung, 0.0
+    cpu = used.ru_utime + used.ru_stime
     if status == SKIPPED:
-        return "skipped"
+        return "skipped", cpu
     if status < 0:
-        return f"signal {-status}"
-    return f"exit {status}" if status else ""
+        return f"signal {-status}", cpu
+    return (f"exit {status}" if status else ""), cpu
 
 
 def stop(number, _frame):
