@@ -44,14 +44,15 @@ static int read_precise(const struct phc *phc, struct phc_reading *reading)
     reading->device_ns = to_ns(&both.device);
     reading->before_ns = to_ns(&both.sys_realtime);
     reading->after_ns = reading->before_ns;
-    return 0;
+    errno = EAGAIN;
+    return reading->before_ns != INT64_MIN ? 0 : -1;
 }
 
 /* The narrower of two, the first of them perhaps not there yet. */
 static void keep_narrower(struct phc_reading *best, bool *has_best, const struct phc_reading *next)
 {
-    if (next->after_ns < next->before_ns)
-        return; /* stepped back in between */
+    if (next->before_ns == INT64_MIN || next->after_ns < next->before_ns)
+        return; /* no time, or stepped back in between */
     if (!*has_best || next->after_ns - next->before_ns < best->after_ns - best->before_ns)
         *best = *next;
     *has_best = true;
@@ -66,8 +67,7 @@ static int read_extended(const struct phc *phc, struct phc_reading *reading)
     for (unsigned i = 0; i < SAMPLES; i++) {
         struct phc_reading next = {to_ns(&samples.ts[i][0]), to_ns(&samples.ts[i][1]),
                                    to_ns(&samples.ts[i][2])};
-        if (next.before_ns != INT64_MIN && next.after_ns != INT64_MIN)
-            keep_narrower(reading, &has_reading, &next);
+        keep_narrower(reading, &has_reading, &next);
     }
     errno = EAGAIN;
     return has_reading ? 0 : -1;

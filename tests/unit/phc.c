@@ -28,9 +28,10 @@ static struct {
     bool has_tai;
     int64_t ahead_ns; /* of CLOCK_REALTIME, its TAI - UTC not counted */
     int64_t scale_sec;
-    int64_t width_ns; /* of a bracket of the extended call; each next one twice as wide */
-    int64_t fixed_ns; /* shows always this, if not 0 */
-    uint32_t nsec;    /* instead of a good one, if not 0 */
+    int64_t width_ns;     /* of a bracket of the extended call; each next one twice as wide */
+    int64_t fixed_ns;     /* shows always this, if not 0 */
+    uint32_t nsec;        /* instead of a good one, if not 0 */
+    uint32_t system_nsec; /* the same, of the system clock beside it */
     int precise_calls, extended_calls, clock_calls;
 } device;
 
@@ -60,6 +61,8 @@ static int answer_precise(struct ptp_sys_offset_precise *both)
     device.precise_calls++;
     both->device = to_time(device_ns(utc_ns));
     both->sys_realtime = to_time(utc_ns);
+    if (device.system_nsec != 0)
+        both->sys_realtime.nsec = device.system_nsec;
     return refuse(device.precise_errno);
 }
 
@@ -264,6 +267,21 @@ static void a_device_that_was_never_set_claims_nothing(void **state)
     phc_close(&phc);
 }
 
+/* Its device's time is one, the system clock's beside it is not. */
+static void a_driver_that_shows_no_system_time_is_not_believed(void **state)
+{
+    struct claim claim;
+    (void)state;
+    device.cross_timestamping = 1;
+    struct phc phc = opened("");
+    device.system_nsec = SEC_NS;
+    assert_int_equal(phc_claim(&phc, &claim), TIMEBASE_E_REFERENCE);
+    assert_non_null(strstr(phc.reason, "cannot be read"));
+    device.system_nsec = 0;
+    assert_int_equal(phc_claim(&phc, &claim), TIMEBASE_OK);
+    phc_close(&phc);
+}
+
 static void a_file_that_is_no_ptp_clock_is_said_to_be_none(void **state)
 {
     struct phc phc;
@@ -324,6 +342,7 @@ int main(void)
         cmocka_unit_test_setup(tai_without_the_kernel_s_offset_is_refused_with_a_reason, clear),
         cmocka_unit_test_setup(a_device_that_shows_utc_needs_no_offset, clear),
         cmocka_unit_test_setup(a_device_that_was_never_set_claims_nothing, clear),
+        cmocka_unit_test_setup(a_driver_that_shows_no_system_time_is_not_believed, clear),
         cmocka_unit_test_setup(a_file_that_is_no_ptp_clock_is_said_to_be_none, clear),
         cmocka_unit_test_setup(arguments_that_mean_nothing_are_refused, clear),
         cmocka_unit_test_setup(durations_have_units, clear),
