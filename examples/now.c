@@ -41,9 +41,12 @@ int main(void)
            now.ticks);
     printf("status     %s\n", timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)));
 
-    /* Only this status makes the second bound a promise. */
-    struct timebase_interval true_utc;
-    if (timebase_utc_interval(clock, &true_utc) == TIMEBASE_STATUS_SYNCHRONIZED)
+    /* SYNCHRONIZED makes the second bound a promise, if it is not flagged as the kernel's word. */
+    struct timebase_interval true_utc = timebase_interval_around(now.utc_ns, now.utc_maxerror_ns);
+    if ((now.flags & (TIMEBASE_LINE_STATUS_MASK | TIMEBASE_LINE_ESTIMATE)) ==
+        TIMEBASE_STATUS_SYNCHRONIZED)
         printf("true UTC lies within %" PRId64 " ns\n", true_utc.latest_ns - true_utc.earliest_ns);
+    else
+        printf("true UTC: nobody promises where it lies\n");
     return 0;
 }

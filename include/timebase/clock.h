@@ -5,9 +5,13 @@
  *     const timebase_clock *clock = timebase_clock_default();
  *     int64_t stamp_ns = timebase_utc_ns(clock);
  *
- *     struct timebase_interval when;
- *     if (timebase_utc_interval(clock, &when) == TIMEBASE_STATUS_SYNCHRONIZED)
- *         ... true UTC was between when.earliest_ns and when.latest_ns, as far as is known ...
+ *     struct timebase_instant now;
+ *     timebase_now(clock, &now);
+ *     if ((now.flags & (TIMEBASE_LINE_STATUS_MASK | TIMEBASE_LINE_ESTIMATE)) ==
+ *         TIMEBASE_STATUS_SYNCHRONIZED)
+ *         ... a promise: true UTC was within now.utc_maxerror_ns of now.utc_ns ...
+ *     else
+ *         ... none: SYNCHRONIZED with ESTIMATE is the kernel's word, as on the default clock ...
  *
  *     uint64_t raw = timebase_ticks();                    // now
  *     int64_t then_ns = timebase_utc_at_ns(clock, raw);   // later, elsewhere
@@ -189,8 +193,8 @@ TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, ui
 /*
  * Where true UTC is, if the reference is right about its own error. The half-width adds up the
  * kernel's maxerror, the error of following its clock, and what these have grown since. Returns an
- * enum timebase_status. The interval is a promise only with TIMEBASE_STATUS_SYNCHRONIZED, and only
- * if timebase_now() does not flag ESTIMATE. If the kernel's clock is not synchronised, its maxerror
+ * enum timebase_status. SYNCHRONIZED alone makes no promise of it: the interval is one only with
+ * TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the kernel's clock is not synchronised, its maxerror
  * is 16 s, and the interval is that wide either way: FREERUNNING. If it is synchronised, its
  * maxerror is an estimate (docs/bound.md) and flagged as one; where a guest's kernel makes its
  * clock of the same counter, this maxerror does not know that the guest was stopped or moved. An
@@ -213,7 +217,7 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
  * Where CLOCK_REALTIME is; the interval contains only the error of following it. Holds while nobody
  * steps or slews the system clock by more than 500 ppm; a step is noticed within about 100 ms of
  * use. The promise does not hold if the result is UNKNOWN, or UNRELIABLE: the counter misbehaved a
- * moment ago.
+ * moment ago, or the kernel does not trust it.
  */
 TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
                                                struct timebase_interval *out)

@@ -101,13 +101,16 @@ static void a_negative_phase_makes_no_claim_of_seconds(void **state)
     expect(1501, 1500099);
 }
 
-/* Told, and no longer told: by the next sample that is 50 ms later. */
+/* Told, and no longer told: by the next sample that is 50 ms later, and by none before that. */
 static void a_slew_is_heard_of_within_50_ms(void **state)
 {
     struct reference_kernel kernel = {0};
     (void)state;
     assert_int_equal(sample_of(&kernel).slew_limit_ppm, 500);
     told.tick += told.tick / 10;
+    uint32_t soon_ppm = sample_of(&kernel).slew_limit_ppm;
+    assert_int_equal(soon_ppm, asked == 1 ? 500 : 100500); /* asked: this thread was held up */
+    asked = 1;
     kernel.asked_ns -= 51 * MS;
     assert_int_equal(sample_of(&kernel).slew_limit_ppm, 100500);
     told.tick = 1000000 / sysconf(_SC_CLK_TCK);
