@@ -165,9 +165,9 @@ struct timebase_calendar {
  *     If gcd(p, T) is more than the width and the approach, all releases of the unit are on the
  *     tick or none is, and moving the unit helps. With avoid_tick it is moved: later, by as little
  *     as possible, if it then ends within its deadline when it does not have to wait, and overlaps
- *     no other unit. If may_overlap is set, it may come to overlap others, and the check of the
- *     deadlines, with all that units wait for each other, comes after the move. moved_ns says how
- *     far; deadlines still count from the ready time. If start_ns is 0, the start is chosen first,
+ *     no unit that it did not overlap before. If may_overlap is set, the check of the deadlines,
+ *     with all that units wait for each other, comes after the move. moved_ns says how far;
+ *     deadlines still count from the ready time. If start_ns is 0, the start is chosen first,
  *     within one tick from the earliest possible: so that as few units as possible have to be
  *     moved, in the middle of the room that this leaves.
  *

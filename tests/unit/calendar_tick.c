@@ -281,6 +281,23 @@ static void random_plans_are_what_they_say(void **state)
     assert_true(moves > 30);
 }
 
+/* Behind "long", which was declared first, "short" would wait past its deadline. */
+static void a_unit_is_not_moved_into_one_that_it_kept_off_though_units_may_overlap(void **state)
+{
+    struct timebase_unit units[] = {unit_of("long", 55001, TICK, 300 * US),
+                                    unit_of("short", 0, TICK, 10 * US)};
+    struct timebase_tick_comb wide = comb;
+    (void)state;
+    wide.width_ns = 100 * US;
+    units[1].deadline_ns = 200 * US;
+    struct timebase_calendar calendar = calendar_on_comb(units, 2);
+    calendar.comb = &wide;
+    calendar.may_overlap = 1;
+    assert_int_equal(warnings(calendar), 1);
+    placement_make(&placement, &calendar);
+    assert_true(placement.moved_ns[1] == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +306,7 @@ int main(void)
         cmocka_unit_test(the_edges_of_the_comb_are_where_the_manual_says),
         cmocka_unit_test(a_unit_is_not_moved_past_its_deadline),
         cmocka_unit_test(a_unit_is_not_moved_into_another),
+        cmocka_unit_test(a_unit_is_not_moved_into_one_that_it_kept_off_though_units_may_overlap),
         cmocka_unit_test(moved_units_keep_off_each_other),
         cmocka_unit_test(a_period_without_a_large_divisor_in_common_cannot_be_kept_off),
         cmocka_unit_test(nothing_is_moved_unless_asked_for),

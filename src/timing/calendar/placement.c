@@ -118,14 +118,20 @@ static void choose_start(struct placement *placement, const struct teeth *teeth,
     placement->start_phase_ns = (best_ns + half_ns) % teeth->period_ns;
 }
 
-static bool overlaps_any(const struct placement *placement,
-                         const struct timebase_calendar *calendar, uint32_t unit, int64_t moved_ns)
+/*
+ * Without may_overlap no two units overlap. With it, those that do wait for each other; whoever came
+ * to overlap another by a move might make it miss a deadline that it keeps.
+ */
+static bool overlaps_more(const struct placement *placement,
+                          const struct timebase_calendar *calendar, uint32_t unit, int64_t moved_ns)
 {
+    struct pattern present = pattern_of(calendar, unit, placement->moved_ns[unit]);
     struct pattern moved = pattern_of(calendar, unit, moved_ns);
     int64_t at_ns;
     for (uint32_t i = 0; i < calendar->unit_count; i++) {
         struct pattern other = pattern_of(calendar, i, placement->moved_ns[i]);
-        if (i != unit && overlap_first(&moved, &other, &at_ns))
+        if (i != unit && overlap_first(&moved, &other, &at_ns) &&
+            !overlap_first(&present, &other, &at_ns))
             return true;
     }
     return false;
@@ -141,7 +147,7 @@ static void move(struct placement *placement, const struct teeth *teeth,
     struct pattern moved = pattern_of(calendar, unit, by_ns);
     bool is_in_time =
         moved.deadline_ns == PATTERN_NO_DEADLINE || moved.wcet_ns <= moved.deadline_ns;
-    if (is_in_time && (calendar->may_overlap || !overlaps_any(placement, calendar, unit, by_ns)))
+    if (is_in_time && !overlaps_more(placement, calendar, unit, by_ns))
         placement->moved_ns[unit] = by_ns;
 }
 
