@@ -5,6 +5,7 @@
  *     daemon*  wake  notify  privileges  lock    the loop and what a service needs
  *     config/                                    configuration file, command line, their values
  *     shared_clock  disturbance  cpus_skew       from samples to published lines
+ *     witness_verdict  guest                     who would tell that the machine was moved
  *     sources/                                   claims about UTC, and the selection among them
  *     page_file  store  replace                  the page on disk
  *     history/                                   the timeline's writer

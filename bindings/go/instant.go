@@ -19,7 +19,7 @@ const (
 	StatusInitializing = Status(line.Initializing) // the frequency is not known well yet; bounds hold
 	StatusSynchronized = Status(line.Synchronized) // the reference says that it follows true UTC
 	StatusFreerunning  = Status(line.Freerunning)  // it does not, or is out of reach
-	StatusUnreliable   = Status(line.Unreliable)   // the counter misbehaved a moment ago
+	StatusUnreliable   = Status(line.Unreliable)   // the counter has just misbehaved, or is distrusted
 )
 
 func (s Status) String() string {

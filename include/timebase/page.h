@@ -82,7 +82,7 @@ enum timebase_status {
     TIMEBASE_STATUS_INITIALIZING = 1, /* the frequency is not measured well yet; bounds hold */
     TIMEBASE_STATUS_SYNCHRONIZED = 2, /* the reference says that it follows true UTC */
     TIMEBASE_STATUS_FREERUNNING = 3,  /* the reference does not follow UTC, or is out of reach */
-    TIMEBASE_STATUS_UNRELIABLE = 4,   /* the counter misbehaved a moment ago */
+    TIMEBASE_STATUS_UNRELIABLE = 4,   /* the counter has just misbehaved, or is distrusted */
 };
 
 /* timebase_line.flags */

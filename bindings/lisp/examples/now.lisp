@@ -24,7 +24,8 @@
           (timebase:instant-ticks now))
   (format t "status     ~a~%" (timebase:status-name (timebase:instant-status now))))
 
-;; Only this status makes the second bound a promise.
-(multiple-value-bind (interval status) (timebase:utc-interval)
-  (when (eq status :synchronized)
-    (format t "true UTC lies within ~d ns~%" (timebase:interval-width-ns interval))))
+;; Only this status makes the second bound a promise, and only where it is no estimate.
+(let ((now (timebase:now)))
+  (when (and (eq (timebase:instant-status now) :synchronized)
+             (not (timebase:instant-estimate-p now)))
+    (format t "true UTC lies within ~d ns~%" (* 2 (timebase:instant-utc-maxerror-ns now)))))

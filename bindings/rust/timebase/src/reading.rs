@@ -20,7 +20,7 @@ pub enum Status {
     Synchronized = 2,
     /// The reference does not follow UTC, or is out of reach.
     FreeRunning = 3,
-    /// The counter misbehaved a moment ago.
+    /// The counter has just misbehaved, or is distrusted.
     Unreliable = 4,
 }
 
