@@ -356,9 +356,10 @@ static void no_world_breaks_the_promises(void **state)
 static void worlds_that_broke_a_promise_do_so_no_more(void **state)
 {
     static const uint64_t seeds[] = {
-        8403,  /* a restart of the lines below where readers still followed the old one */
-        46832, /* a chronyd that told no last offset */
-        48608, /* a battery clock that told of a sleep what the counter had told before */
+        8403,   /* a restart of the lines below where readers still followed the old one */
+        46832,  /* a chronyd that told no last offset */
+        48608,  /* a battery clock that told of a sleep what the counter had told before */
+        220173, /* lines taken up whose pace might be anything, then a jump */
     };
     (void)state;
     life.is_quiet = true;
