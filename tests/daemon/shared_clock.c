@@ -91,6 +91,18 @@ static void after_too_early_the_wait_is_to_the_moment(void **state)
     assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
 }
 
+/* Else it would wait until the counter is there again, half a minute later perhaps. */
+static void a_counter_that_went_back_into_the_lines_is_not_waited_for(void **state)
+{
+    (void)state;
+    start();
+    keep(&shared, SECOND);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    world.ticks_at -= (uint64_t)(0.02 * world.hz);
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_int_equal(status_told(), TIMEBASE_STATUS_UNRELIABLE);
+}
+
 static void a_late_publication_is_counted_and_told_on_the_page(void **state)
 {
     (void)state;
@@ -456,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_tick_means_the_same_in_all_copies),
         cmocka_unit_test(a_step_that_comes_early_waits_for_its_moment),
         cmocka_unit_test(after_too_early_the_wait_is_to_the_moment),
+        cmocka_unit_test(a_counter_that_went_back_into_the_lines_is_not_waited_for),
         cmocka_unit_test(a_late_publication_is_counted_and_told_on_the_page),
         cmocka_unit_test(a_step_of_the_clock_is_in_utc_a_lead_later_and_counted),
         cmocka_unit_test(a_jump_of_the_counter_is_marked_and_recorded),

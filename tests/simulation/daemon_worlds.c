@@ -359,6 +359,7 @@ static void worlds_that_broke_a_promise_do_so_no_more(void **state)
         8403,   /* a restart of the lines below where readers still followed the old one */
         46832,  /* a chronyd that told no last offset */
         48608,  /* a battery clock that told of a sleep what the counter had told before */
+        218008, /* a counter that began anew within a line, whose end the daemon waited for */
         220173, /* lines taken up whose pace might be anything, then a jump */
     };
     (void)state;

@@ -24,9 +24,10 @@ struct delivery {
 
 uint64_t servo_hold_ticks(const struct servo *servo, const struct servo_outside *outside)
 {
-    const struct plan *plan = &servo->discipline.plan;
-    uint64_t now = servo_ticks(outside);
-    if (!servo->discipline.has_plan || (int64_t)(now - plan->before.start_ticks) < 0)
+    const struct discipline *discipline = &servo->discipline;
+    const struct plan *plan = &discipline->plan;
+    uint64_t now = servo_ticks(outside), spread = discipline->sample.spread_ticks;
+    if (!discipline->has_plan || (int64_t)(now + spread - discipline->estimator.newest.ticks) < 0)
         return 0; /* no lines, or the counter went back and says nothing of the lines */
     if ((int64_t)(plan->slew.start_ticks - now) > 0)
         return plan->slew.start_ticks - now; /* `before` would lie in the future */
