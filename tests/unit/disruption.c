@@ -123,6 +123,28 @@ static void a_counter_that_went_back_takes_nothing_back(void **state)
     assert_true((int64_t)output.lines.after.mono_ns >= told_ns);
 }
 
+/* Asleep, and on a tick that the lines had before: they are behind what was told before the sleep. */
+static void a_counter_that_went_back_asleep_takes_nothing_back(void **state)
+{
+    struct scene scene = quiet_scene();
+    (void)state;
+    simulated_wait(&scene.line, 90 * MS);
+    const struct plan *present = &scene.discipline.plan;
+    uint64_t now = scene.line.now_ticks;
+    int64_t told_ns = segment_at(plan_segment(present, now), now).ns;
+    leap(&scene, -50 * MS);
+    struct discipline_sample sample = simulated_sample(&scene.line, 40, 20);
+    sample.suspended_ns += 3600000LL * MS;
+    assert_int_equal(discipline_observe(&scene.discipline, &sample),
+                     DISCIPLINE_JUMPED | DISCIPLINE_SUSPENDED);
+    struct discipline_output output = plan(&scene);
+    struct timebase_instant instant;
+    assert_true(output.lines.after.start_ticks <= sample.ticks_before);
+    timebase_line_convert(&output.lines.after, sample.ticks_after - output.lines.after.start_ticks,
+                          TIMEBASE_WANT_ALL, &instant);
+    assert_true((int64_t)instant.mono_ns >= told_ns);
+}
+
 /* What the newest line says at a tick beyond what it is off there. */
 static int64_t spare_ns(const struct scene *scene, const struct discipline_output *output,
                         uint64_t ticks)
@@ -229,6 +251,7 @@ int main(void)
         cmocka_unit_test(what_may_be_slewed_outlives_a_move_that_is_told),
         cmocka_unit_test(after_a_long_leap_no_cpu_is_left_on_the_old_line),
         cmocka_unit_test(a_counter_that_went_back_takes_nothing_back),
+        cmocka_unit_test(a_counter_that_went_back_asleep_takes_nothing_back),
         cmocka_unit_test(a_counter_that_the_kernel_distrusts_is_unreliable_for_as_long_as_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,16 @@ static void begin_later(const struct discipline *discipline, const struct schedu
     segment->start_ticks = start;
 }
 
+/* A sleep in which the counter went back, and not as far as the sample before: the old lines are
+ * behind what has been told. */
+static bool fell_behind(const struct discipline *discipline)
+{
+    uint64_t now = discipline->sample.ticks_before;
+    const struct segment *line = plan_segment(&discipline->plan, now);
+    return discipline->events & DISCIPLINE_SUSPENDED &&
+        segment_at(line, now).ns < discipline->sample.mono_ns;
+}
+
 /*
  * The counter and the reference have parted. The new line begins with the sample if all readers
  * have come to the end of the old lines, and else ahead of them like any other; never below
@@ -138,6 +148,8 @@ static struct plan plan_after_jump(const struct discipline *discipline,
 {
     const struct plan *present = &discipline->plan;
     struct fixed floor = segment_at(plan_segment(present, followed_ticks), followed_ticks);
+    if (fell_behind(discipline))
+        return plan_afresh(discipline, reference_and_error(discipline));
     if ((int64_t)(discipline->sample.ticks_before - followed_ticks) < 0)
         return plan_restart(present, &discipline->estimator, schedule, floor);
     if (jumped_over_lines(discipline, followed_ticks))
