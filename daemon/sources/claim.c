@@ -32,7 +32,9 @@ void claim_ends(const struct claim *claim, int64_t mono_ns, uint32_t drift_ppb, 
     /* A claim may also be newer than the instant that is asked for. It is aged in the same way
      * then. */
     uint64_t age_ns = saturate_distance(mono_ns, claim->mono_ns);
-    uint64_t slew_ppb = claim->is_slewed_by_others ? slewed_ppb(claim) : 0;
+    /* Who corrects may have measured since, and found another offset than it has told. */
+    bool is_slewed = claim->is_slewed_by_others || claim->is_correcting;
+    uint64_t slew_ppb = is_slewed ? slewed_ppb(claim) : 0;
     uint64_t rate_ppb = slew_ppb + claim->dispersion_ppb + drift_ppb;
     uint64_t error_ns = saturate_add(claim->error_ns, saturate_growth(age_ns, rate_ppb));
     error_ns = saturate_add(error_ns, saturate_growth(claim->drifting_ns, drift_ppb));

@@ -36,7 +36,8 @@ struct claim {
     uint32_t flags;             /* TIMEBASE_LINE_... but the status, and TAI offset: as in a line */
     bool is_synchronized;       /* the source says that it follows UTC; else an estimate */
     bool is_correcting;         /* the source is slewing CLOCK_REALTIME towards UTC: any part of
-                                 * offset_ns may be gone since mono_ns */
+                                 * offset_ns may be gone since mono_ns, and by a newer measurement
+                                 * it may be slewed either way */
     bool is_slewed_by_others;   /* the source has a clock of its own, and
                                  * CLOCK_REALTIME may have been slewed either way since mono_ns */
     uint64_t read_error_ns;     /* of the change of offset_ns since the answer before: what reading
