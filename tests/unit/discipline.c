@@ -243,6 +243,20 @@ static void adopted_lines_are_not_slewed_back_from_beyond_their_bound(void **sta
     assert_false(observe(&scene) & DISCIPLINE_JUMPED);
 }
 
+/* They would excuse a sleep between the first two samples. */
+static void adopted_lines_of_any_pace_do_not_fit(void **state)
+{
+    struct scene scene = scene_after(20);
+    struct discipline_output output = plan(&scene, 0);
+    struct discipline_sample sample = simulated_sample(&scene.line, 100, 50);
+    (void)state;
+    discipline_adopt(&scene.discipline, &output.lines);
+    assert_true(discipline_fits(&scene.discipline, &sample));
+    output.lines.after.drift_rate = UINT32_MAX;
+    discipline_adopt(&scene.discipline, &output.lines);
+    assert_false(discipline_fits(&scene.discipline, &sample));
+}
+
 static void the_refresh_is_the_horizon_less_what_lies_before_the_last_line(void **state)
 {
     struct scene scene = scene_after(20);
@@ -272,6 +286,7 @@ int main(void)
         cmocka_unit_test(the_first_line_takes_the_reading_for_the_tick_before_it),
         cmocka_unit_test(adopted_lines_are_not_slewed_back_from_beyond_their_bound),
         cmocka_unit_test(adopted_lines_are_continued_once_the_slope_is_known),
+        cmocka_unit_test(adopted_lines_of_any_pace_do_not_fit),
         cmocka_unit_test(the_refresh_is_the_horizon_less_what_lies_before_the_last_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,9 @@
 #define SUSPEND_MIN_NS 1000000
 /* Beyond the bound of lines that are taken up; as much as is no jump from sample to sample. */
 #define ADOPTED_TOLERANCE_NS 1000000
+/* A pace that may be wrong by more than one part in so many would excuse a sleep or a jump at the
+ * next sample. No kernel is slewed as fast: 10 % and 500 ppm. */
+#define ADOPTED_PACE_PARTS 8
 
 /* The width is that for the longest tick that the slope's error allows, which may be percents
  * longer after a disruption. */
@@ -75,7 +78,10 @@ bool discipline_fits(const struct discipline *discipline, const struct disciplin
 {
     const struct segment *line = plan_segment(&discipline->plan, sample->ticks_before);
     uint64_t d = sample->ticks_after - line->start_ticks;
-    if ((int64_t)(sample->ticks_before - line->start_ticks) < 0)
+    struct fixed pace_error = {0, discipline->estimator.period_error_frac};
+    bool is_vague =
+        fixed_less(fixed_over(discipline->estimator.period, ADOPTED_PACE_PARTS), pace_error);
+    if (is_vague || (int64_t)(sample->ticks_before - line->start_ticks) < 0)
         return false;
     uint64_t bound_ns = line->maxerror_ns + timebase_growth(d, (uint32_t)line->drift_rate) +
         timebase_growth(d, (uint32_t)line->slew_rate) + ADOPTED_TOLERANCE_NS;

@@ -128,7 +128,8 @@ void discipline_adopt(struct discipline *discipline, const struct timebase_lines
 
 /*
  * Is the reference where the lines in force have it, within their own bound and a millisecond? Lines
- * that nobody kept for a while may be off by what they say of themselves, and by no more.
+ * that nobody kept for a while may be off by what they say of themselves, and by no more; and their
+ * pace by an eighth.
  */
 bool discipline_fits(const struct discipline *discipline, const struct discipline_sample *sample);
 

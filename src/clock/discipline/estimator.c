@@ -179,19 +179,12 @@ static void learn_scatter(struct estimator *estimator, struct fixed predicted,
     scatter_learn(&estimator->scatter, &sample);
 }
 
-/*
- * How far they are apart beyond what slope, or lines that were taken up, may be wrong by. A slope
- * excuses a tenth of the time at most: lines that were taken up may say that theirs may be wrong by
- * as much as itself, which would excuse any sleep.
- */
+/* How far they are apart beyond what slope, or lines that were taken up, may be wrong by. */
 static int64_t parted_ns(const struct estimator *estimator, struct fixed predicted,
                          const struct estimator_point *point)
 {
     uint64_t ticks = point->ticks - estimator->newest.ticks;
     uint64_t slope_ns = timebase_multiply_high(ticks, estimator->period_error_frac);
-    uint64_t most_ns = (uint64_t)(predicted.ns - estimator->value.ns) / 10;
-    if (slope_ns > most_ns)
-        slope_ns = most_ns;
     uint64_t size_ns = run_distance(point->ns, predicted.ns);
     return size_ns > slope_ns && !estimator->has_fitted ? (int64_t)(size_ns - slope_ns) : 0;
 }
