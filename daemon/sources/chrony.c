@@ -178,6 +178,9 @@ static void settle(struct chrony *chrony, int64_t now_ns, const struct chrony_tr
     chrony->is_waiting = false;
     chrony->refused = 0;
     chrony->next_ns = chrony->asked_ns + (int64_t)chrony->interval_ns;
+    /* A late answer is told before the next question is asked, which may find nobody there. */
+    if (chrony->next_ns <= now_ns)
+        chrony->next_ns = now_ns + 1;
     chrony->outcome = explain(chrony, TIMEBASE_OK);
 }
 

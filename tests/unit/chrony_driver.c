@@ -100,6 +100,25 @@ static void silence_ends_in_a_reason(void **state)
     stepped_driver.close(&chrony);
 }
 
+/* The next question is due at once, and finds nobody: the answer is told all the same. */
+static void a_late_answer_is_told_before_anything_is_asked(void **state)
+{
+    struct chrony chrony;
+    struct claim claim;
+    (void)state;
+    listen_udp();
+    assert_int_equal(open_at_fake(&chrony), TIMEBASE_OK);
+    assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_E_BUSY);
+    assert_true(take_newest_question());
+    give_answer(6, 0);
+    chrony.interval_ns = 0;
+    hang_up();
+    assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_OK);
+    assert_true(claim.offset_ns == -250000000);
+    assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_E_REFERENCE);
+    stepped_driver.close(&chrony);
+}
+
 /* Its socket, then the loopback: the next at once where one refuses, and all of them later. */
 static void all_usual_places_are_tried(void **state)
 {
@@ -207,6 +226,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_dated_from_its_question),
         cmocka_unit_test(one_question_is_out_at_a_time),
         cmocka_unit_test(silence_ends_in_a_reason),
+        cmocka_unit_test(a_late_answer_is_told_before_anything_is_asked),
         cmocka_unit_test(all_usual_places_are_tried),
         cmocka_unit_test(what_was_said_before_a_step_is_not_said_after_it),
         cmocka_unit_test(a_step_while_it_is_asked_is_asked_about_again),
