@@ -71,6 +71,19 @@ static void a_jump_begins_afresh_and_keeps_the_known_period(void **state)
     assert_true(estimator.period.ns == period.ns && estimator.period.frac == period.frac);
 }
 
+/* However far off: the reference was read somewhere in the width. */
+static void an_interruption_of_a_sample_is_no_jump(void **state)
+{
+    struct estimator estimator = settled(200000000);
+    struct estimator_point interrupted = point_at(200100000, 200 * MS),
+                           jumped = point_at(200200000, 50);
+    (void)state;
+    interrupted.ns += 199 * MS;
+    assert_int_equal(estimator_observe(&estimator, &interrupted), ESTIMATOR_FOLLOWED);
+    jumped.ns += 199 * MS;
+    assert_int_equal(estimator_observe(&estimator, &jumped), ESTIMATOR_JUMPED);
+}
+
 /* Of a counter with coarse steps hardly any point is kept: one is, as after a jump. */
 static void the_slope_across_a_jump_is_no_rate(void **state)
 {
@@ -260,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_slope_waits_for_a_baseline),
         cmocka_unit_test(a_jump_begins_afresh_and_keeps_the_known_period),
+        cmocka_unit_test(an_interruption_of_a_sample_is_no_jump),
         cmocka_unit_test(the_slope_across_a_jump_is_no_rate),
         cmocka_unit_test(after_any_jumps_the_clock_is_followed_again),
         cmocka_unit_test(what_a_slewing_reference_can_do_is_no_jump),

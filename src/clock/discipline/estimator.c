@@ -179,14 +179,18 @@ static void learn_scatter(struct estimator *estimator, struct fixed predicted,
     scatter_learn(&estimator->scatter, &sample);
 }
 
-/* How far they are apart beyond what slope, or lines that were taken up, may be wrong by. */
+/*
+ * How far they are apart beyond what the slope, or lines that were taken up, may be wrong by, and
+ * beyond the point's width: what interrupts a sample is no jump, however long it takes.
+ */
 static int64_t parted_ns(const struct estimator *estimator, struct fixed predicted,
                          const struct estimator_point *point)
 {
     uint64_t ticks = point->ticks - estimator->newest.ticks;
     uint64_t slope_ns = timebase_multiply_high(ticks, estimator->period_error_frac);
     uint64_t size_ns = run_distance(point->ns, predicted.ns);
-    return size_ns > slope_ns && !estimator->has_fitted ? (int64_t)(size_ns - slope_ns) : 0;
+    uint64_t known_ns = pace_add(slope_ns, point->width_ns);
+    return size_ns > known_ns && !estimator->has_fitted ? (int64_t)(size_ns - known_ns) : 0;
 }
 
 /*
