@@ -12,10 +12,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDERS = ("include", "src", "daemon", "measure")
 ENDINGS = {".c", ".h", ".S"}
-FIELDS = {"what", "kills", "machine", "in", "from", "to"}
+FIELDS = {"what", "kills", "machine", "user", "in", "from", "to"}
 SHOWN = 3  # places that a message names
 
-Mutant = collections.namedtuple("Mutant", "name fixed what kills machine within before after")
+Mutant = collections.namedtuple("Mutant", "name fixed what kills machine user within before after")
 Place = collections.namedtuple("Place", "file start end text")
 
 
@@ -51,6 +51,7 @@ def mutant(block):
         fields["what"],
         fields["kills"].split(),
         fields.get("machine", "").split(),
+        fields.get("user", ""),
         pattern.parse(fields.get("in", "")),
         pattern.parse(fields["from"]),
         fields["to"].strip(),
