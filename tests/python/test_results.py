@@ -15,7 +15,6 @@ NAMED = re.compile(r", commit (\S+?)[.,]?(?:\s|$)|\| \d{4}-\d\d-\d\d, (\S+), loa
 # added to it.
 NOT_YET = {
     "chrony": "names no commit",
-    "goals": "names no commit",
     "languages": "its commit is not in this history",
     "peers": "names no commit",
     "waits": "its commit is not in this history",
@@ -40,6 +39,14 @@ def history():
         pytest.skip(f"no history here: {done.stderr.strip()}")
     if done.stdout.strip() != "false":
         pytest.skip("a shallow clone lacks the commits that the tables name")
+    texts = [text_of(table) for table in TABLES if table not in NOT_YET]
+    named = {name for text in texts for name in commits(text)}
+    if not any(git("cat-file", "-e", f"{name}^{{commit}}").returncode == 0 for name in named):
+        pytest.skip("a history that was written anew: it has none of the commits")
+
+
+def text_of(table):
+    return (ROOT / f"bench/results/{table}.md").read_text(encoding="utf-8")
 
 
 def commits(text):
@@ -57,7 +64,7 @@ def complaints(text):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_names_commits_of_this_history(table, history):
-    found = list(complaints((ROOT / f"bench/results/{table}.md").read_text(encoding="utf-8")))
+    found = list(complaints(text_of(table)))
     if table in NOT_YET:
         assert found, f"{table} has been measured again: take it out of NOT_YET"
     else:
