@@ -17,7 +17,6 @@ NOT_YET = {
     "chrony": "names no commit",
     "languages": "its commit is not in this history",
     "peers": "names no commit",
-    "waits": "its commit is not in this history",
 }
 TABLES = sorted(path.stem for path in (ROOT / "bench/results").glob("*.md"))
 
