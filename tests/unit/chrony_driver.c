@@ -44,6 +44,17 @@ static int be_answered(struct chrony *chrony, struct claim *claim)
     return stepped_driver.claim(chrony, claim);
 }
 
+/* A driver that has asked, and whose answer has come and is not heard yet. */
+static void begin_answered(struct chrony *chrony)
+{
+    struct claim claim;
+    listen_udp();
+    assert_int_equal(open_at_fake(chrony), TIMEBASE_OK);
+    assert_int_equal(stepped_driver.claim(chrony, &claim), TIMEBASE_E_BUSY);
+    assert_true(take_newest_question());
+    give_answer(6, 0);
+}
+
 static void an_answer_is_dated_from_its_question(void **state)
 {
     struct chrony chrony;
@@ -106,11 +117,7 @@ static void a_late_answer_is_told_before_anything_is_asked(void **state)
     struct chrony chrony;
     struct claim claim;
     (void)state;
-    listen_udp();
-    assert_int_equal(open_at_fake(&chrony), TIMEBASE_OK);
-    assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_E_BUSY);
-    assert_true(take_newest_question());
-    give_answer(6, 0);
+    begin_answered(&chrony);
     chrony.interval_ns = 0;
     hang_up();
     assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_OK);
@@ -162,11 +169,7 @@ static void a_step_while_it_is_asked_is_asked_about_again(void **state)
     struct chrony chrony;
     struct claim claim;
     (void)state;
-    listen_udp();
-    assert_int_equal(open_at_fake(&chrony), TIMEBASE_OK);
-    assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_E_BUSY);
-    assert_true(take_newest_question());
-    give_answer(6, 0);
+    begin_answered(&chrony);
     utc_offset_ns += 1000000000;
     /* The answer is there, and void. */
     assert_int_equal(stepped_driver.claim(&chrony, &claim), TIMEBASE_E_DISRUPTED);
