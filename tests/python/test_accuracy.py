@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from interruptions import interrupt
 
 from timebase import schemas
 from timebase.accuracy import delay, experiments, session
@@ -277,18 +278,10 @@ def test_quick_accuracy(timebase_command, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_interrupted_accuracy_leaves_nothing(tmp_path, number):
-    code = (
+    measuring = (
         "from timebase.accuracy import experiments; run = experiments.EXPERIMENTS['offset'][1];"
         "tell = lambda *all: (print('begun', flush=True), run(*all))[1];"
-        "experiments.EXPERIMENTS['offset'] = ('', tell);"
-        "from timebase.cli import main; main()"
+        "experiments.EXPERIMENTS['offset'] = ('', tell)"
     )
-    program = [sys.executable, "-c", code, "accuracy", "--quick"]
-    running = subprocess.Popen(
-        program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert running.stdout.readline() == "begun\n"
-    running.send_signal(number)
-    running.communicate()
-    assert running.returncode != 0
+    assert interrupt(number, tmp_path, measuring, "accuracy", "--quick") != 0
     assert list(tmp_path.iterdir()) == []

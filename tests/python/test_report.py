@@ -4,14 +4,14 @@
 import json
 import os
 import re
+import signal
 import stat
-import subprocess
-import sys
 from html import unescape
 from html.parser import HTMLParser
 
 import jsonschema
 import pytest
+from interruptions import interrupt
 
 from timebase import schemas
 from timebase.api.errors import InputError, TimebaseError
@@ -153,17 +153,9 @@ def test_a_folder_is_no_file(tmp_path):
 
 @pytest.mark.slow
 def test_interrupted_report_leaves_nothing(tmp_path):
-    code = (
+    measuring = (
         "from timebase.report import measure; examine = measure.examine;"
-        "measure.examine = lambda *all: (print('begun', flush=True), examine(*all))[1];"
-        "from timebase.cli import main; main()"
+        "measure.examine = lambda *all: (print('begun', flush=True), examine(*all))[1]"
     )
-    program = [sys.executable, "-c", code, "report", "--quick"]
-    running = subprocess.Popen(
-        program, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert running.stdout.readline() == "begun\n"
-    running.terminate()
-    running.communicate()
-    assert running.returncode != 0
+    assert interrupt(signal.SIGTERM, tmp_path, measuring, "report", "--quick") != 0
     assert list(tmp_path.iterdir()) == []
