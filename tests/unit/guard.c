@@ -173,15 +173,28 @@ static void *take_and_die(void *argument)
     return NULL;
 }
 
-static void what_a_dead_thread_had_is_recovered(void **state)
+static void let_a_thread_take_and_die(void)
 {
     pthread_t thread;
-    (void)state;
-    not_under_thread_sanitizer();
     pthread_create(&thread, NULL, take_and_die, NULL);
+    while (!guard_is_taken(&guard))
+        sched_yield();
+}
+
+/* Ends when the thread has: a late one would write into the lock of the next test. */
+static void recover_from_the_dead(void)
+{
     while (guard_try(&guard, &hold) != GUARD_RECOVERED)
         sched_yield();
     guard_release(&guard, &hold);
+}
+
+static void what_a_dead_thread_had_is_recovered(void **state)
+{
+    (void)state;
+    not_under_thread_sanitizer();
+    let_a_thread_take_and_die();
+    recover_from_the_dead();
 }
 
 /* ---- processes */
@@ -196,12 +209,9 @@ static int status_of(long child)
 
 static void a_fork_s_child_recovers_what_a_lost_thread_had(void **state)
 {
-    pthread_t thread;
     (void)state;
     not_under_thread_sanitizer();
-    pthread_create(&thread, NULL, take_and_die, NULL);
-    while (!guard_is_taken(&guard))
-        sched_yield();
+    let_a_thread_take_and_die();
     uint32_t number = space_number();
     pid_t child = fork();
     if (child == 0)
@@ -211,6 +221,7 @@ static void a_fork_s_child_recovers_what_a_lost_thread_had(void **state)
                   : 1);
     assert_int_equal(status_of(child), 0);
     assert_int_equal(space_number(), number);
+    recover_from_the_dead();
 }
 
 static int is_enough;
@@ -298,7 +309,6 @@ static void nor_does_it_keep_anything_when_it_is_gone(void **state)
 /* The first process of a namespace has number 1, and so has its child in another. */
 static void the_first_of_a_namespace_recovers_what_it_did_not_inherit(void **state)
 {
-    pthread_t thread;
     (void)state;
     not_under_thread_sanitizer();
     skip_where_forks_wipe_nothing();
@@ -306,9 +316,7 @@ static void the_first_of_a_namespace_recovers_what_it_did_not_inherit(void **sta
     if (first < 0)
         skip();
     if (first == 0) {
-        pthread_create(&thread, NULL, take_and_die, NULL);
-        while (!guard_is_taken(&guard))
-            sched_yield();
+        let_a_thread_take_and_die();
         long second = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
         if (second == 0)
             _exit(getpid() == 1 && try_and_give_back() == GUARD_RECOVERED ? 0 : 1);
