@@ -179,27 +179,54 @@ TIMEBASE_INLINE void timebase_now(const timebase_clock *clock, struct timebase_i
         timebase_now_slow(clock, out);
 }
 
+/* What may leave 64 bits is cut off at their ends. */
+static TIMEBASE_COLD __attribute__((unused)) void
+timebase_interval_set_far(struct timebase_interval *out, int64_t ns, uint64_t error_ns)
+{
+    if (__builtin_sub_overflow(ns, error_ns, &out->earliest_ns))
+        out->earliest_ns = INT64_MIN;
+    if (__builtin_add_overflow(ns, error_ns, &out->latest_ns))
+        out->latest_ns = INT64_MAX;
+}
+
+/*
+ * A time from 1970 on has an earliest end with any error below 2^63, so one overflow is left to be
+ * looked for. To choose both ends by comparisons would cost a bounded reading 3 % (GCC) to 10 %
+ * (Clang) on Zen 4.
+ */
+TIMEBASE_PART void timebase_interval_set(struct timebase_interval *out, int64_t ns,
+                                         uint64_t error_ns)
+{
+    int64_t latest_ns;
+    if (TIMEBASE_UNLIKELY(__builtin_add_overflow(ns, (int64_t)error_ns, &latest_ns)) ||
+        TIMEBASE_UNLIKELY((int64_t)((uint64_t)ns | error_ns) < 0)) {
+        timebase_interval_set_far(out, ns, error_ns);
+    } else {
+        out->latest_ns = latest_ns;
+        out->earliest_ns = ns - (int64_t)error_ns;
+    }
+}
+
 /* All moments within error_ns of ns; at the ends of the range of int64_t it is cut off there. */
 TIMEBASE_INLINE struct timebase_interval timebase_interval_around(int64_t ns, uint64_t error_ns)
 {
     struct timebase_interval around;
-    if (TIMEBASE_UNLIKELY(__builtin_sub_overflow(ns, error_ns, &around.earliest_ns)))
-        around.earliest_ns = INT64_MIN;
-    if (TIMEBASE_UNLIKELY(__builtin_add_overflow(ns, error_ns, &around.latest_ns)))
-        around.latest_ns = INT64_MAX;
+    timebase_interval_set(&around, ns, error_ns);
     return around;
 }
 
 /*
  * Where true UTC is, if the reference is right about its own error. The half-width adds up the
- * kernel's maxerror, the error of following its clock, and what these have grown since. Returns an
- * enum timebase_status. SYNCHRONIZED alone makes no promise of it: the interval is one only with
- * TIMEBASE_STATUS_SYNCHRONIZED, and only if timebase_now() does not flag ESTIMATE. If the kernel's clock is not synchronised, its maxerror
- * is 16 s, and the interval is that wide either way: FREERUNNING. If it is synchronised, its
- * maxerror is an estimate (docs/bound.md) and flagged as one; where a guest's kernel makes its
- * clock of the same counter, this maxerror does not know that the guest was stopped or moved. An
- * attached clock has the claim of the daemon's sources instead, and the flag only if no source has
- * a bound. Ordered; the interval contains the instant at which the counter was read.
+ * kernel's maxerror, the error of following its clock, and what these have grown since. Ordered;
+ * the interval contains the instant at which the counter was read.
+ *
+ * Returns an enum timebase_status. The interval is a promise only with
+ * TIMEBASE_STATUS_SYNCHRONIZED, and only where timebase_now() does not flag ESTIMATE. If the
+ * kernel's clock is not synchronised, its maxerror is 16 s, and the interval is that wide either
+ * way: FREERUNNING. If it is synchronised, its maxerror is an estimate (docs/bound.md) and flagged
+ * as one; where a guest's kernel makes its clock of the same counter, this maxerror does not know
+ * that the guest was stopped or moved. An attached clock has the claim of the daemon's sources
+ * instead, and the flag only if no source has a bound.
  */
 TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                                           struct timebase_interval *out)
@@ -209,7 +236,7 @@ TIMEBASE_INLINE int timebase_utc_interval(const timebase_clock *clock,
                             TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_UTC_MAXERROR,
                             &now))
         return timebase_utc_interval_slow(clock, out);
-    *out = timebase_interval_around(now.utc_ns, now.utc_maxerror_ns);
+    timebase_interval_set(out, now.utc_ns, now.utc_maxerror_ns);
     return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
@@ -226,7 +253,7 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
     if (!timebase_page_read(timebase_clock_page(clock), 1,
                             TIMEBASE_WANT_UTC | TIMEBASE_WANT_FLAGS | TIMEBASE_WANT_MAXERROR, &now))
         return timebase_realtime_interval_slow(clock, out);
-    *out = timebase_interval_around(now.utc_ns, now.maxerror_ns);
+    timebase_interval_set(out, now.utc_ns, now.maxerror_ns);
     return (int)(now.flags & TIMEBASE_LINE_STATUS_MASK);
 }
 
