@@ -257,6 +257,27 @@ static void adopted_lines_of_any_pace_do_not_fit(void **state)
     assert_false(discipline_fits(&scene.discipline, &sample));
 }
 
+/* The line that misses the step is wrong by it in UTC, and not in monotonic time. */
+static void a_step_of_utc_does_not_let_a_counter_go_back(void **state)
+{
+    struct scene scene = scene_after(20);
+    (void)state;
+    plan(&scene, 0);
+    simulated_wait(&scene.line, 100 * MS);
+    scene.line.utc_offset_ns += SECOND;
+    observe(&scene);
+    struct discipline_output output = plan(&scene, 0);
+    struct discipline_sample sample = simulated_sample(&scene.line, 100, 50);
+    uint64_t back = fixed_ticks(scene.line.period, 30 * MS);
+    discipline_adopt(&scene.discipline, &output.lines);
+    assert_true(output.lines.before.maxerror_ns >= SECOND);
+    assert_true(discipline_fits(&scene.discipline, &sample));
+    sample.ticks_before -= back;
+    sample.ticks_after -= back;
+    assert_true(sample.ticks_before > output.lines.before.start_ticks);
+    assert_false(discipline_fits(&scene.discipline, &sample));
+}
+
 static void the_refresh_is_the_horizon_less_what_lies_before_the_last_line(void **state)
 {
     struct scene scene = scene_after(20);
@@ -287,6 +308,7 @@ int main(void)
         cmocka_unit_test(adopted_lines_are_not_slewed_back_from_beyond_their_bound),
         cmocka_unit_test(adopted_lines_are_continued_once_the_slope_is_known),
         cmocka_unit_test(adopted_lines_of_any_pace_do_not_fit),
+        cmocka_unit_test(a_step_of_utc_does_not_let_a_counter_go_back),
         cmocka_unit_test(the_refresh_is_the_horizon_less_what_lies_before_the_last_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,17 +74,30 @@ static uint64_t later_ns(int64_t a, int64_t b)
     return a > b ? (uint64_t)a - (uint64_t)b : 0;
 }
 
+/*
+ * How far from the reference lines may be that fit. `before` has in its bound what its UTC is wrong
+ * by: the step that it missed, and what its claim was wider by, hours perhaps. The slew has none of
+ * that, and begins where `before` ends.
+ */
+static uint64_t fitting_ns(const struct plan *plan, const struct discipline_sample *sample)
+{
+    const struct segment *line = plan_segment(plan, sample->ticks_before);
+    const struct segment *known = line == &plan->before ? &plan->slew : line;
+    uint64_t left = known->start_ticks - sample->ticks_before;
+    uint64_t d = line == known ? sample->ticks_after - known->start_ticks : left;
+    return known->maxerror_ns + timebase_growth(d, (uint32_t)known->drift_rate) +
+        timebase_growth(d, (uint32_t)known->slew_rate) + ADOPTED_TOLERANCE_NS;
+}
+
 bool discipline_fits(const struct discipline *discipline, const struct discipline_sample *sample)
 {
     const struct segment *line = plan_segment(&discipline->plan, sample->ticks_before);
-    uint64_t d = sample->ticks_after - line->start_ticks;
     struct fixed pace_error = {0, discipline->estimator.period_error_frac};
     bool is_vague =
         fixed_less(fixed_over(discipline->estimator.period, ADOPTED_PACE_PARTS), pace_error);
     if (is_vague || (int64_t)(sample->ticks_before - line->start_ticks) < 0)
         return false;
-    uint64_t bound_ns = line->maxerror_ns + timebase_growth(d, (uint32_t)line->drift_rate) +
-        timebase_growth(d, (uint32_t)line->slew_rate) + ADOPTED_TOLERANCE_NS;
+    uint64_t bound_ns = fitting_ns(&discipline->plan, sample);
     return later_ns(segment_at(line, sample->ticks_before).ns, sample->mono_ns) <= bound_ns &&
         later_ns(sample->mono_ns, segment_at(line, sample->ticks_after).ns) <= bound_ns;
 }
