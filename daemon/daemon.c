@@ -131,6 +131,7 @@ static void look_around(struct daemon *daemon, unsigned reasons)
         step(daemon);
     else
         sources_ask(&daemon->sources, mono_ns);
+    daemon_judge_told(daemon, mono_ns);
     if (mono_ns - daemon->metrics_ns >= METRICS_NS) {
         daemon->metrics_ns = mono_ns;
         daemon_write_metrics(daemon, true);
@@ -147,6 +148,7 @@ static void hear_sources(struct daemon *daemon, const int *fds, unsigned count)
     for (unsigned i = 0; i < count; i++)
         if (fds[i] >= 0)
             sources_hear(&daemon->sources, fds[i], mono_ns);
+    daemon_judge_told(daemon, mono_ns);
     if (daemon->sources.disruptions != disruptions)
         daemon->due_ns = mono_ns;
 }

@@ -56,22 +56,35 @@ void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, 
     sources_disrupted(&daemon->sources, mono_ns);
 }
 
+/* Has it parted from CLOCK_BOOTTIME since the last look? The next one is compared with this. */
+static bool has_rtc_parted(struct daemon *daemon, int64_t mono_ns, int64_t boot_ns)
+{
+    int64_t sec;
+    daemon->rtc_looked_ns = mono_ns;
+    daemon->is_rtc_there = witness_rtc_read(&sec);
+    return daemon->is_rtc_there && witness_rtc_parted(&daemon->rtc, sec, boot_ns);
+}
+
 /*
  * In a guest the kernel's clock may have stood still together with the counter. The battery clock
  * goes on in a sleep; so does CLOCK_BOOTTIME, and the sample tells of that.
  */
 static void look_at_rtc(struct daemon *daemon, int64_t mono_ns)
 {
-    int64_t sec, boot_ns = counter_clock_ns(CLOCK_BOOTTIME);
-    if (daemon->witness.is_guest <= 0 || mono_ns - daemon->rtc_looked_ns < RTC_LOOK_NS)
-        return;
-    daemon->rtc_looked_ns = mono_ns;
-    daemon->is_rtc_there = witness_rtc_read(&sec);
-    if (!daemon->is_rtc_there || !witness_rtc_parted(&daemon->rtc, sec, boot_ns))
+    int64_t boot_ns = counter_clock_ns(CLOCK_BOOTTIME);
+    if (daemon->witness.is_guest <= 0 || mono_ns - daemon->rtc_looked_ns < RTC_LOOK_NS ||
+        !has_rtc_parted(daemon, mono_ns, boot_ns))
         return;
     log_line(LOG_WARNING, "the battery clock and the kernel's have parted: this machine has stood "
                           "still, or one of them was set");
     shared_clock_disrupt(&daemon->shared);
+}
+
+/* Whatever the battery clock shows by now was told with that, and is not to be told again. */
+void daemon_judge_told(struct daemon *daemon, int64_t since_ns)
+{
+    if (daemon->is_rtc_there && daemon->sources.disrupted_ns >= since_ns)
+        has_rtc_parted(daemon, since_ns, counter_clock_ns(CLOCK_BOOTTIME));
 }
 
 void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns)

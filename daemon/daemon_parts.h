@@ -47,13 +47,15 @@ void daemon_reload(struct daemon *daemon);
 
 /*
  * daemon_judge.c: what is known of the machine, at the start, of the time before (page: what was
- * there, or NULL), before each step, into a sample.
+ * there, or NULL), before each step, into a sample; and when the sources may have been told of a
+ * disruption since then.
  */
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,
                        int64_t mono_ns);
 void daemon_judge_machine(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample);
+void daemon_judge_told(struct daemon *daemon, int64_t since_ns);
 
 /* daemon_tell.c: the metrics file, systemd when the status is new (and with each step until it
  * could be told), and its watchdog when due. */

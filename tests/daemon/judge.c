@@ -86,11 +86,51 @@ static void a_stop_while_it_could_not_be_read_is_told(void **state)
     assert_true(daemon_state.shared.is_disrupted);
 }
 
+/* A source has told at this second that the machine was disrupted. */
+static void tell_at(int64_t sec)
+{
+    daemon_state.sources.disrupted_ns = now_ns = sec * SECOND;
+    daemon_judge_told(&daemon_state, now_ns);
+}
+
+static void what_a_source_has_told_is_not_told_again(void **state)
+{
+    (void)state;
+    start();
+    rtc_sec = 1000;
+    is_promised_at(100);
+    rtc_sec = 1030; /* stopped for 28 s */
+    tell_at(102);
+    rtc_sec = 1034;
+    is_promised_at(106);
+    assert_false(daemon_state.shared.is_disrupted);
+    rtc_sec = 1068; /* and once more */
+    is_promised_at(110);
+    assert_true(daemon_state.shared.is_disrupted);
+}
+
+/* The sources were disrupted before these looks, and tell nothing of what is between them. */
+static void what_was_told_before_the_stop_hides_it_not(void **state)
+{
+    (void)state;
+    start();
+    rtc_sec = 1000;
+    is_promised_at(100);
+    tell_at(100);
+    rtc_sec = 1030;
+    daemon_judge_told(&daemon_state, now_ns + 2 * SECOND);
+    rtc_sec = 1034;
+    is_promised_at(106);
+    assert_true(daemon_state.shared.is_disrupted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_battery_clock_is_a_witness_while_it_can_be_read),
         cmocka_unit_test(a_stop_while_it_could_not_be_read_is_told),
+        cmocka_unit_test(what_a_source_has_told_is_not_told_again),
+        cmocka_unit_test(what_was_told_before_the_stop_hides_it_not),
     };
     log_set_level(LOG_ERROR);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -19,7 +20,8 @@
 
 static struct settings settings;
 static struct options options;
-static int64_t sleep_ns;  /* monotonic; 0: not at all */
+static void (*befalls)(void); /* at this monotonic time; NULL: nothing */
+static int64_t befalls_ns;
 static int64_t until_ns;  /* monotonic */
 static int64_t reload_ns; /* moved, and then configured anew, likewise; 0: not at all */
 static unsigned promised; /* readings */
@@ -45,9 +47,9 @@ static unsigned wait_until(uint64_t ns, int *fds, unsigned count)
     if (guest.stores > 0)
         read_page();
     guest_pass((int64_t)ns + 1);
-    if (sleep_ns != 0 && guest_mono_ns() >= sleep_ns) {
-        sleep_ns = 0;
-        guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, 0);
+    if (befalls != NULL && guest_mono_ns() >= befalls_ns) {
+        befalls();
+        befalls = NULL;
     }
     if (reload_ns != 0 && guest_mono_ns() >= reload_ns) {
         reload_ns = 0;
@@ -153,15 +155,42 @@ static void a_reference_that_is_added_after_a_move_waits_for_its_measurement(voi
     assert_true(run_for(20 * SECOND) > 40);
 }
 
+static void sleep_well(void)
+{
+    guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, 0);
+}
+
 /* By the sample that shows it, and not by the battery clock once more. */
 static void a_sleep_is_told_once(void **state)
 {
     (void)state;
     begin(GUEST_ON_KVM_CLOCK);
     guest.has_rtc = true;
-    sleep_ns = guest_mono_ns() + 10 * SECOND;
+    befalls = sleep_well;
+    befalls_ns = guest_mono_ns() + 10 * SECOND;
     assert_true(run_for(30 * SECOND) > 30);
     assert_int_equal(guest.page.disruption_marker, 1);
+}
+
+static void stop(void)
+{
+    guest_stop(100 * SECOND, 0);
+}
+
+/* By the hypervisor's page, likewise. */
+static void a_move_is_told_once(void **state)
+{
+    (void)state;
+    begin(GUEST_ON_TSC);
+    guest.has_rtc = guest.has_marker = true;
+    guest_write_hypervisors_page();
+    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH,
+             "vmclock:/proc/self/fd/%d", guest.page_fd);
+    befalls = stop;
+    befalls_ns = guest_mono_ns() + 10 * SECOND;
+    run_for(30 * SECOND);
+    assert_int_equal(guest.page.disruption_marker, 1);
+    guest_end();
 }
 
 /* The page shows it: it does not fit. */
@@ -184,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_jump_that_the_daemon_before_has_seen_is_not_forgotten),
         cmocka_unit_test(a_jump_while_there_is_no_daemon_is_seen),
         cmocka_unit_test(a_sleep_is_told_once),
+        cmocka_unit_test(a_move_is_told_once),
         cmocka_unit_test(a_reference_that_is_added_after_a_move_waits_for_its_measurement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -361,6 +361,7 @@ static void worlds_that_broke_a_promise_do_so_no_more(void **state)
         48608,  /* a battery clock that told of a sleep what the counter had told before */
         218008, /* a counter that began anew within a line, whose end the daemon waited for */
         220173, /* lines taken up whose pace might be anything, then a jump */
+        741053, /* a move that the battery clock told again after a stall */
         757681, /* a counter gone back into a line of a wide UTC, and taken up on it */
     };
     (void)state;

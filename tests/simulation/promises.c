@@ -30,8 +30,7 @@ static void note_wrong(struct promises *promises, const char *what,
 static void allow_unreliable(struct promises *promises)
 {
     promises->unreliable_until_ns = guest_mono_ns() + UNRELIABLE_NS;
-    promises->unreliable_until_stores =
-        guest.stores + (guest.has_rtc ? 2 * UNRELIABLE_STORES : UNRELIABLE_STORES);
+    promises->unreliable_until_stores = guest.stores + UNRELIABLE_STORES;
 }
 
 void promises_happened(struct promises *promises, enum promises_sight sight)
