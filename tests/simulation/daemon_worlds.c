@@ -61,7 +61,8 @@ static bool is_learning(void)
 /* Who is stopped and moved is told by marker and kernel, if there are any. */
 static void stop(void)
 {
-    bool is_seen = guest.kind == GUEST_ON_KVM_CLOCK || guest.has_marker;
+    enum promises_sight sight =
+        guest.kind == GUEST_ON_KVM_CLOCK ? PROMISES_PARTED : PROMISES_UNSEEN;
     if (guest.kind == GUEST_IS_NONE || life.settings.never_moved || is_learning())
         return;
     /* Beyond what a slewed reference would explain, where the kernel's clock goes on. */
@@ -70,7 +71,7 @@ static void stop(void)
         guest.kind == GUEST_ON_KVM_CLOCK && guest.has_marker ? guest_between(-480, 480) : 0;
     life.stops++;
     guest_stop((int64_t)guest_around(least_ns, 10000e9), pace_ppm);
-    promises_happened(&life.promises, is_seen ? PROMISES_SEEN : PROMISES_UNSEEN);
+    promises_happened(&life.promises, guest.has_marker ? PROMISES_SEEN : sight);
 }
 
 static void sleep_well(void)
@@ -94,7 +95,7 @@ static void jump(void)
         guest_ticks() - begin > (uint64_t)-ticks)
         return;
     guest_jump(ticks);
-    promises_happened(&life.promises, PROMISES_SEEN);
+    promises_happened(&life.promises, PROMISES_PARTED);
 }
 
 static void step_clock(void)
@@ -361,6 +362,7 @@ static void worlds_that_broke_a_promise_do_so_no_more(void **state)
         48608,  /* a battery clock that told of a sleep what the counter had told before */
         218008, /* a counter that began anew within a line, whose end the daemon waited for */
         220173, /* lines taken up whose pace might be anything, then a jump */
+        718106, /* a stop that took back most of a jump: none was to be told */
         741053, /* a move that the battery clock told again after a stall */
         757681, /* a counter gone back into a line of a wide UTC, and taken up on it */
     };

@@ -37,6 +37,12 @@ void promises_happened(struct promises *promises, enum promises_sight sight)
 {
     promises->is_parted = true;
     promises->stores = guest.stores;
+    if (sight == PROMISES_PARTED && guest.is_running && guest.stores > promises->begun_stores) {
+        promises->is_counter_parted = true;
+        promises->counter_parted_ns = guest.now_ns;
+        allow_unreliable(promises);
+        return;
+    }
     if (sight == PROMISES_UNSEEN) {
         promises->is_moved_unseen = true;
         promises->moved_ns = guest.now_ns;
@@ -65,8 +71,27 @@ void promises_begun(struct promises *promises, bool is_past_unknown)
     promises->begun_ns = guest.now_ns;
     if (is_disturbed)
         allow_unreliable(promises);
+    if (promises->is_counter_parted) /* and the daemon before has taken no sample since */
+        promises->void_since_ns = promises->counter_parted_ns;
+    promises->is_counter_parted = false;
     promises->must_be_unreliable = false;
     promises->begun_stores = guest.stores;
+}
+
+/* Counter and system clock are surely further apart than what A6 takes for a slew. Two happenings
+ * between the same two samples may leave less than either of them. */
+static bool is_jump(const struct promises *promises)
+{
+    long double counter_ns = (guest.ticks - promises->stored_ticks) / guest.hz * 1e9L;
+    long double parted_ns = fabsl(counter_ns - (guest.mono_ns - promises->stored_mono_ns));
+    return counter_ns <= 0 || parted_ns > 2e6L + counter_ns * (0.11L + promises->stored_rate);
+}
+
+/* Of the lines in force, per unit of time. */
+static double drift_rate(void)
+{
+    uint32_t per_tick = guest.page.copy[guest.page.seq & 1].after.drift_rate;
+    return per_tick / 4294967296.0 * guest.hz * 1e-9;
 }
 
 /* What only the sample shows has been shown; of the rest chronyd has been heard. */
@@ -74,7 +99,14 @@ static void learn(struct promises *promises)
 {
     if (guest.stores == promises->stores)
         return;
+    if (promises->is_counter_parted && is_jump(promises)) {
+        promises->void_since_ns = promises->counter_parted_ns;
+        promises->must_be_unreliable = true;
+    }
+    promises->is_counter_parted = false;
     promises->stored_ticks = guest.ticks;
+    promises->stored_mono_ns = guest.mono_ns;
+    promises->stored_rate = drift_rate();
     promises->is_parted = false;
     promises->stores = guest.stores;
     /* The first page of a daemon that cannot know what was before. */

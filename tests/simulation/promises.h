@@ -18,6 +18,8 @@ struct promises {
     bool is_moved_unseen;    /* nobody can have told; chronyd's next measurement will */
     int64_t moved_ns;        /* true time */
     int64_t void_since_ns;   /* what was measured earlier is not to be believed, true time */
+    bool is_counter_parted;  /* from the system clock: the next sample shows it, if it is a jump */
+    int64_t counter_parted_ns; /* true time */
     bool is_past_unknown;    /* to the daemon that has begun then, and has not published */
     int64_t begun_ns;        /* true time */
     bool must_be_unreliable; /* the next page, for the daemon has been told */
@@ -26,7 +28,8 @@ struct promises {
     uint64_t begun_stores;   /* when this daemon began */
     bool is_due;             /* undisturbed for so long that UTC must be promised */
     uint64_t stores;         /* that had been made by then */
-    long double stored_ticks;
+    long double stored_ticks, stored_mono_ns; /* at the newest of them */
+    double stored_rate; /* of its lines: what their pace may be wrong by */
     /* what was read */
     int64_t last_mono_ns;
     uint64_t pages;
@@ -41,6 +44,7 @@ struct promises {
 enum promises_sight {
     PROMISES_UNSEEN, /* nothing */
     PROMISES_VOID,   /* that what sources said is void: asleep, with a counter that stood still */
+    PROMISES_PARTED, /* how far counter and system clock have parted */
     PROMISES_SEEN,   /* that the counter is disrupted */
 };
 
