@@ -278,6 +278,27 @@ static void a_step_of_utc_does_not_let_a_counter_go_back(void **state)
     assert_false(discipline_fits(&scene.discipline, &sample));
 }
 
+/* Nor do readers run ahead of the reference by it when they have a counter that began anew. */
+static void a_step_of_utc_is_not_added_to_monotonic_time(void **state)
+{
+    struct scene scene = scene_after(20);
+    (void)state;
+    plan(&scene, 0);
+    simulated_wait(&scene.line, 100 * MS);
+    scene.line.utc_offset_ns += SECOND;
+    observe(&scene);
+    struct discipline_output output = plan(&scene, 0);
+    discipline_adopt(&scene.discipline, &output.lines);
+    simulated_wait(&scene.line, 100 * MS);
+    scene.line.now_ticks -= fixed_ticks(scene.line.period, SECOND);
+    scene.line.origin_ticks -= fixed_ticks(scene.line.period, SECOND);
+    assert_int_equal(observe(&scene) & DISCIPLINE_BACKWARDS, DISCIPLINE_BACKWARDS);
+    output = plan(&scene, 0);
+    int64_t ahead_ns =
+        (int64_t)output.lines.after.mono_ns - scene.discipline.sample.mono_ns;
+    assert_true(ahead_ns > 0 && ahead_ns < 100 * MS);
+}
+
 static void the_refresh_is_the_horizon_less_what_lies_before_the_last_line(void **state)
 {
     struct scene scene = scene_after(20);
@@ -309,6 +330,7 @@ int main(void)
         cmocka_unit_test(adopted_lines_are_continued_once_the_slope_is_known),
         cmocka_unit_test(adopted_lines_of_any_pace_do_not_fit),
         cmocka_unit_test(a_step_of_utc_does_not_let_a_counter_go_back),
+        cmocka_unit_test(a_step_of_utc_is_not_added_to_monotonic_time),
         cmocka_unit_test(the_refresh_is_the_horizon_less_what_lies_before_the_last_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

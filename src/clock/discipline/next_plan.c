@@ -30,6 +30,11 @@ static uint64_t ticks_of(struct fixed period, int64_t ns)
     return fixed_ticks(period, second) * (whole / second) + fixed_ticks(period, whole % second);
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The bound of a line after so many ticks, or where readers left it, if that was sooner. */
 static uint64_t grown(const struct discipline *discipline, const struct segment *segment,
                       uint64_t ticks)
@@ -42,6 +47,17 @@ static uint64_t grown(const struct discipline *discipline, const struct segment 
         timebase_growth(ticks, (uint32_t)segment->slew_rate);
 }
 
+/* How far readers of a segment can have been ahead: by its bound, and not beyond where it ends. The
+ * bound of `before` may have a step of UTC in it, if the lines were taken up. */
+static uint64_t ahead_ns(const struct discipline *discipline, const struct segment *segment,
+                         const struct segment *next, uint64_t ticks)
+{
+    uint64_t by_bound = grown(discipline, segment, ticks);
+    int64_t left_ns = next->value.ns + 1 - discipline->sample.mono_ns;
+    uint64_t by_end = left_ns > 0 ? (uint64_t)left_ns : 0;
+    return by_bound < by_end ? by_bound : by_end;
+}
+
 /*
  * As much as any reading before the disruption can have been ahead of the reference: by the bounds
  * of the old lines, which have grown for as long as the reference has gone on since the sample
@@ -52,12 +68,11 @@ static struct fixed reference_and_error(const struct discipline *discipline)
     const struct plan *plan = &discipline->plan;
     int64_t elapsed_ns = discipline->sample.mono_ns - discipline->previous_ns;
     uint64_t ticks = ticks_of(discipline->estimator.period, elapsed_ns);
-    uint64_t ahead_ns = grown(discipline, &plan->before, ticks);
-    if (ahead_ns < grown(discipline, &plan->slew, ticks))
-        ahead_ns = grown(discipline, &plan->slew, ticks);
-    if (ahead_ns < grown(discipline, &plan->after, ticks))
-        ahead_ns = grown(discipline, &plan->after, ticks);
-    return fixed_from_ns(discipline->sample.mono_ns + (int64_t)ahead_ns);
+    uint64_t before_ns = ahead_ns(discipline, &plan->before, &plan->slew, ticks);
+    uint64_t slew_ns = ahead_ns(discipline, &plan->slew, &plan->after, ticks);
+    uint64_t after_ns = grown(discipline, &plan->after, ticks);
+    uint64_t most_ns = larger(after_ns, larger(slew_ns, before_ns));
+    return fixed_from_ns(discipline->sample.mono_ns + (int64_t)most_ns);
 }
 
 /*
@@ -79,11 +94,6 @@ static void begin_sooner(struct segment *segment, uint64_t ticks)
 {
     segment->start_ticks -= ticks;
     segment->value = fixed_subtract(segment->value, fixed_times(segment->period, ticks));
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /*
