@@ -67,6 +67,14 @@ uint64_t servo_wait_ns(const struct servo *servo, const struct servo_outside *ou
     }
 }
 
+/* Lines are published a lead before they begin. If there is more to go, the counter has gone back,
+ * perhaps to where it never was: a line ends at a jump, and the next begins beyond. */
+static bool is_waited_for(const struct discipline *discipline, const struct servo_outside *outside)
+{
+    uint64_t lead = fixed_ticks(discipline->estimator.period, outside->cadence.lead_ns);
+    return (int64_t)(discipline->plan.slew.start_ticks - servo_ticks(outside) - lead) > 0;
+}
+
 bool servo_adopt(struct servo *servo, const struct servo_outside *outside)
 {
     struct discipline_sample sample = {0};
@@ -76,7 +84,7 @@ bool servo_adopt(struct servo *servo, const struct servo_outside *outside)
         !publish_read_back(outside->page, &lines))
         return false;
     discipline_adopt(&adopted, &lines);
-    if (!discipline_fits(&adopted, &sample))
+    if (!discipline_fits(&adopted, &sample) || is_waited_for(&adopted, outside))
         return false;
     servo->discipline = adopted;
     servo->is_adopted = true;
