@@ -42,9 +42,10 @@ struct page_writer {
     struct segment origin;      /* the kernel's time, drawn on at that pace */
     struct segment line[3];
     struct dice dice;
-    int bend;       /* ppm of the newest line */
-    uint32_t flags; /* of all of them */
-    uint64_t late;  /* publications whose new line began within the lease */
+    int bend;               /* ppm of the newest line */
+    uint32_t flags;         /* of all of them */
+    uint64_t refresh_lines; /* their renewal is due so many lines after the last began */
+    uint64_t late;          /* publications whose new line began within the lease */
 };
 
 static inline struct timebase_line writer_line(const struct page_writer *writer,
@@ -74,7 +75,7 @@ static inline uint64_t writer_ticks(const struct page_writer *writer)
 static inline struct timebase_lines writer_lines(const struct page_writer *writer,
                                                  const struct segment line[3])
 {
-    uint64_t due = WRITER_REFRESH_LINES * writer_ticks(writer);
+    uint64_t due = writer->refresh_lines * writer_ticks(writer);
     uint64_t second = fixed_ticks(writer->period, 1000000000);
     struct timebase_lines lines = {writer_line(writer, &line[0]), writer_line(writer, &line[1]),
                                    writer_line(writer, &line[2]), NEVER_EXPIRES};
@@ -146,7 +147,7 @@ static inline void writer_publish(struct page_writer *writer)
         now = timebase_ticks_ordered();
     }
     struct timebase_lines lines = writer_lines(writer, writer->line);
-    publish_lines(writer->page, &lines, WRITER_REFRESH_LINES * writer_ticks(writer));
+    publish_lines(writer->page, &lines, writer->refresh_lines * writer_ticks(writer));
     uint64_t left = writer->line[2].start_ticks - timebase_ticks_ordered();
     if (is_new && (int64_t)(left - fixed_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS)) < 0)
         writer->late++;
@@ -208,6 +209,7 @@ static inline struct page_writer writer_new(void)
     chmod(writer.folder, 0755);
     snprintf(writer.path, sizeof(writer.path), "%s/page", writer.folder);
     writer.dice = dice_new();
+    writer.refresh_lines = WRITER_REFRESH_LINES;
     int64_t tai_ns = kernel_now(CLOCK_TAI) - kernel_now(CLOCK_REALTIME) + 500000000;
     writer.flags = TIMEBASE_STATUS_SYNCHRONIZED | TIMEBASE_LINE_TAI_VALID |
         (uint32_t)(tai_ns / 1000000000) << TIMEBASE_LINE_TAI_SHIFT;
