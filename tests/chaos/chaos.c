@@ -8,8 +8,9 @@
  * - now and then one at its next calls of the system, before and after each.
  *
  * Any kernel may do the same to a program on a busy machine, so a test that fails here needs luck.
- * Most delays are short, some longer than any time slice. SEED decides them; the kernel's own
- * schedule has its part, so the same seed gives much the same disturbances, not the same run.
+ * Most delays are short, some longer than any time slice, few longer than a second. SEED decides
+ * them; the kernel's own schedule has its part, so the same seed gives much the same disturbances,
+ * not the same run.
  *
  * Exits as the command does, or with 128 + its signal; what the command leaves behind is killed.
  * A traced program cannot trace: tests that step through their children skip.
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000) /* ns */
+#define AT_CALL (SIGTRAP | 0x80) /* as PTRACE_O_TRACESYSGOOD has it */
 #define OPTIONS                                                                                    \
     (PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |         \
      PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)
@@ -43,7 +45,12 @@ struct thread {
 static struct thread *threads;
 static size_t threads_count, threads_room;
 static uint64_t dice_state;
-static uint64_t pause_most_ns; /* between two disturbances */
+/* Either often for as long as a time slice, or seldom for as long as a machine is paused. */
+static struct manner {
+    uint64_t pause_most_ms; /* between two disturbances */
+    uint64_t longest_ms;    /* of a disturbance */
+} manner;
+static const struct manner manners[] = {{5, 200}, {20, 200}, {80, 200}, {200, 2000}};
 
 static uint64_t now_ns(void)
 {
@@ -84,7 +91,9 @@ static uint64_t delay_of_creator(void)
 
 static uint64_t delay_somewhere(void)
 {
-    return one_in(20) ? between_ms(50, 200) : one_in(2) ? between_ms(1, 20) : between_ms(0, 1);
+    if (one_in(20))
+        return between_ms(50, manner.longest_ms);
+    return one_in(2) ? between_ms(1, 20) : between_ms(0, 1);
 }
 
 static uint64_t delay_at_call(void)
@@ -171,19 +180,13 @@ static void stopped(pid_t id, int status)
         ptrace(PTRACE_LISTEN, id, NULL, NULL);
         return;
     }
-    if (event == PTRACE_EVENT_EXEC)
-        forget_former(id);
-    thread = thread_of(id);
     if (event != 0)
         hold(thread, delay_at_event(thread, event), 0);
     else
-        hold(thread, delay_at_call(), signal == (SIGTRAP | 0x80) ? 0 : signal);
+        hold(thread, delay_at_call(), signal == AT_CALL ? 0 : signal);
     thread->is_new = false;
-}
-
-static int exit_status(int status)
-{
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (event == PTRACE_EVENT_EXEC)
+        forget_former(id);
 }
 
 /* All that has stopped or ended by now; whether the command has, and how. */
@@ -198,7 +201,7 @@ static bool take_reports(pid_t command, int *result)
         }
         forget(id);
         if (id == command) {
-            *result = exit_status(status);
+            *result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
             return true;
         }
     }
@@ -247,7 +250,7 @@ static int disturb_until_end(pid_t command, const sigset_t *reports)
         sleep_until(release_due(disturb_ns), reports);
         if (now_ns() >= disturb_ns) {
             disturb_one();
-            disturb_ns = now_ns() + below(pause_most_ns);
+            disturb_ns = now_ns() + between_ms(0, manner.pause_most_ms);
         }
     }
     return result;
@@ -281,7 +284,7 @@ int main(int argc, char **argv)
         return 2;
     }
     dice_state = strtoull(argv[1], NULL, 0);
-    pause_most_ns = 5 * MS << 2 * below(3); /* 5, 20 or 80 ms: where there are fewer, more happens */
+    manner = manners[below(sizeof manners / sizeof manners[0])];
     sigemptyset(&reports);
     sigaddset(&reports, SIGCHLD);
     sigprocmask(SIG_BLOCK, &reports, &former);
