@@ -71,6 +71,19 @@ static void no_sleep_is_shorter_than_asked_for(void **state)
     child_must_pass(sleep_often);
 }
 
+static void sleep_for_the_past(void)
+{
+    const timebase_clock *clock = timebase_clock_default();
+    int64_t past_ns = timebase_mono_ns(clock) - MILLISECOND;
+    EXPECT(sleep_in_kernel.sleep_until((void *)(uintptr_t)clock, past_ns) == SLEEP_HAS_PASSED);
+}
+
+static void the_past_is_not_slept_for(void **state)
+{
+    (void)state;
+    child_must_pass(sleep_for_the_past);
+}
+
 static volatile sig_atomic_t signals;
 
 static void count(int number)
@@ -180,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_sleep_is_shorter_than_asked_for),
+        cmocka_unit_test(the_past_is_not_slept_for),
         cmocka_unit_test(signals_do_not_end_a_sleep),
         cmocka_unit_test(it_may_be_slept_by_a_clock_far_from_the_kernels),
         cmocka_unit_test(a_sleep_in_a_time_namespace_is_as_long_as_any),

@@ -18,8 +18,9 @@ struct world {
     int64_t now_ns, latency_ns;
     int64_t until_ns[16]; /* what was asked for */
     int sleeps;
-    int error;    /* of every sleep */
-    int is_early; /* sleeps return at once */
+    int error;          /* of every sleep */
+    int is_early;       /* sleeps return at once */
+    int64_t held_up_ns; /* before the next sleep */
     struct sleeper sleeper;
 };
 
@@ -33,6 +34,10 @@ static int sleep_in_world(void *context, int64_t until_ns)
 {
     struct world *world = context;
     world->until_ns[world->sleeps++ % 16] = until_ns;
+    world->now_ns += world->held_up_ns;
+    world->held_up_ns = 0;
+    if (world->error == 0 && until_ns < world->now_ns)
+        return SLEEP_HAS_PASSED;
     if (world->error == 0 && !world->is_early && until_ns > world->now_ns)
         world->now_ns = until_ns + world->latency_ns;
     return world->error;
@@ -164,6 +169,31 @@ static void a_sleep_that_ends_early_is_no_sample_and_is_repeated(void **state)
     assert_int_equal(world->sleeper.margin.samples, 1);
 }
 
+/* No wake-up was late: nobody slept. */
+static void a_thread_held_up_before_its_sleep_is_no_sample(void **state)
+{
+    struct world *world = new_world();
+    (void)state;
+    world->held_up_ns = 6 * MILLISECOND;
+    struct sleep_wait wait = wait_for(world, SECOND + 5 * MILLISECOND);
+    assert_int_equal(world->sleeps, 1);
+    assert_int_equal(wait.margin_ns, 0);
+    assert_int_equal(wait.wake_ns, 0);
+    assert_int_equal(world->sleeper.margin.samples, 0);
+    assert_int_equal(world->sleeper.margin.late, 0);
+}
+
+static void and_sleeps_for_what_is_left_of_a_long_wait(void **state)
+{
+    struct world *world = new_world();
+    (void)state;
+    world->held_up_ns = 2 * SECOND;
+    struct sleep_wait wait = wait_for(world, 4 * SECOND);
+    assert_true(world->sleeps > 1);
+    assert_int_equal(wait.margin_ns, MARGIN_START_NS);
+    assert_int_equal(world->sleeper.margin.samples, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +205,8 @@ int main(void)
         cmocka_unit_test(a_target_that_has_passed_is_not_slept_for),
         cmocka_unit_test(where_sleeping_is_refused_it_polls),
         cmocka_unit_test(a_sleep_that_ends_early_is_no_sample_and_is_repeated),
+        cmocka_unit_test(a_thread_held_up_before_its_sleep_is_no_sample),
+        cmocka_unit_test(and_sleeps_for_what_is_left_of_a_long_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

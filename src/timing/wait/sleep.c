@@ -24,16 +24,16 @@ static int64_t now_ns(const struct sleeper *sleeper)
     return sleeper->ops->now_ns(sleeper->context);
 }
 
-static bool sleep_until(const struct sleeper *sleeper, int64_t until_ns)
+static int sleep_until(const struct sleeper *sleeper, int64_t until_ns)
 {
-    return sleeper->ops->sleep_until(sleeper->context, until_ns) == 0;
+    return sleeper->ops->sleep_until(sleeper->context, until_ns);
 }
 
 /* A part of a long sleep. Never so much of it that what remains is too short to be a sample. */
 static enum sleep_outcome sleep_slice(struct sleeper *sleeper, int64_t begin_ns, int64_t nap_ns)
 {
     int64_t slice_ns = nap_ns < 2 * SLEEP_SLICE_NS ? nap_ns / 2 : SLEEP_SLICE_NS;
-    return sleep_until(sleeper, begin_ns + slice_ns) ? SLEEP_AGAIN : SLEEP_POLL;
+    return sleep_until(sleeper, begin_ns + slice_ns) > 0 ? SLEEP_POLL : SLEEP_AGAIN;
 }
 
 /* 0: unknown. To ask takes two system calls: often at first, then now and then. */
@@ -49,11 +49,12 @@ static enum sleep_outcome sleep_to_margin(struct sleep_wait *wait, struct sleepe
                                           int64_t until_ns, int64_t margin_ns)
 {
     int64_t before_ns = cpu_ns(sleeper);
-    if (!sleep_until(sleeper, until_ns))
+    int error = sleep_until(sleeper, until_ns);
+    if (error > 0)
         return SLEEP_POLL;
     int64_t latency_ns = now_ns(sleeper) - until_ns, after_ns = cpu_ns(sleeper);
-    if (latency_ns < -MARGIN_NAP_MIN_NS) /* woken early: no sample */
-        return SLEEP_AGAIN;
+    if (error == SLEEP_HAS_PASSED || latency_ns < -MARGIN_NAP_MIN_NS)
+        return SLEEP_AGAIN; /* not woken, or early: no sample */
     wait->margin_ns = margin_ns;
     wait->wake_ns = latency_ns;
     if (before_ns > 0 && after_ns > before_ns)
@@ -102,9 +103,9 @@ static int sleep_on_monotonic(void *context, int64_t until_ns)
     errno = saved_errno;
     if (error != 0)
         return error;
-    int64_t ns = until.tv_nsec + until_ns - now_of_clock(context);
-    if (ns < 0)
-        return 0;
+    int64_t ahead_ns = until_ns - now_of_clock(context), ns = until.tv_nsec + ahead_ns;
+    if (ahead_ns < 0)
+        return SLEEP_HAS_PASSED;
     until.tv_sec += (time_t)(ns / NS_PER_SEC);
     until.tv_nsec = (long)(ns % NS_PER_SEC);
     do {

@@ -31,12 +31,16 @@
 /* The longest sleep of one call, ns. */
 #define SLEEP_SLICE_NS 1000000000
 
+/* The thread was held up on its way to bed: the moment was over, and there was no sleep. */
+#define SLEEP_HAS_PASSED (-1)
+
 /* What sleeping needs of the world; a simulation has its own. */
 struct sleep_ops {
     int64_t (*cpu_ns)(void *context); /* that this thread has used; null, or 0 now: unknown */
     /* The clock of the targets. */
     int64_t (*now_ns)(void *context);
-    /* Sleep until this moment of it or later; less than 2 s ahead. 0, or an errno: no sleeping. */
+    /* Sleep until this moment of it or later; less than 2 s ahead. 0, SLEEP_HAS_PASSED, or an
+     * errno: no sleeping. */
     int (*sleep_until)(void *context, int64_t until_ns);
 };
 
