@@ -191,10 +191,11 @@ func (r *reader) isEnough(wanted int) bool {
 // run reads until that is enough, or to the end of the writer.
 func run(t *testing.T, l *live, wanted int) *reader {
 	p := l.page
-	if err := p.Validate(); err != nil && !strings.Contains(err.Error(), "changed") {
-		t.Fatal(err)
-	}
 	r := &reader{page: p, t0: p.Counts().Disruption}
+	if err := p.Validate(); err != nil && !strings.Contains(err.Error(), "changed") {
+		t.Log(err)
+		r.torn++ // lines that cannot be are of two publications
+	}
 	for i := uint64(0); !r.isEnough(wanted) && (i%1024 != 0 || !l.hasEnded()); i++ {
 		r.look(i)
 	}
