@@ -284,6 +284,26 @@ func TestAStepOfUTCDoesNotSetTheMonotonicReadingBack(t *testing.T) {
 	}
 }
 
+// Held up between the two readings of time.Now, the first of which is the wall clock's.
+func TestOfSeveralLooksTheNarrowestIsTaken(t *testing.T) {
+	defer func() { sampleWall = wallAt }()
+	c, _ := newClock(t)
+	var held *wall
+	sampleWall = func(offset int64) *wall {
+		w := wallAt(offset)
+		if held == nil {
+			held = w
+			w.mono -= wallMax / 2
+			time.Sleep(50 * time.Millisecond)
+		}
+		return w
+	}
+	c.Now()
+	if c.wall.Load() == held {
+		t.Error("the look was taken that was held up")
+	}
+}
+
 func TestNowHasAMonotonicReadingAfterBeingHeldUp(t *testing.T) {
 	defer func() { sampleWall = wallAt }()
 	c, _ := newClock(t)

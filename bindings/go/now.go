@@ -45,27 +45,45 @@ func (c *Clock) Now() time.Time {
 	return w.base.Add(time.Duration(mono - w.mono))
 }
 
-// newWall is made at the first Now, and after each step of UTC. Of a few it is the one that has the
-// latest monotonic reading, so that this does not go back at a step of UTC. Each is judged by readings of
-// the clock before and after it: to be held up between them is no step, but a narrower look is better.
+// look is a wall, with how long it took to find, and by how much its monotonic reading is later than that
+// of the wall before.
+type look struct {
+	wall  *wall
+	width int64
+	gain  time.Duration
+}
+
+// isBetter: none is to set the monotonic reading back; of others the narrower is better. Who is held up
+// while package time reads its two clocks, one after the other, has a monotonic reading that is too late
+// by as much: the next wall would lie before it.
+func (l look) isBetter(than look) bool {
+	if l.gain < 0 || than.gain < 0 {
+		return l.gain > than.gain
+	}
+	return l.width < than.width
+}
+
+// newWall is made at the first Now, and after each step of UTC: the best of a few. Each is judged by
+// readings of the clock before and after it; to be held up between them is no step.
 func (c *Clock) newWall(old *wall, offset int64) *wall {
-	var best *wall
+	var best look
 	for i := 0; i < wallSamples; i++ {
 		earliest := int64(c.Mono())
-		w := sampleWall(offset)
+		found := look{wall: sampleWall(offset)}
 		latest := int64(c.Mono())
-		if w.mono < earliest-wallMax || w.mono > latest+wallMax {
+		if found.wall.mono < earliest-wallMax || found.wall.mono > latest+wallMax {
 			return nil
 		}
-		if best == nil || w.gain(best) > 0 {
-			best = w
+		found.width = latest - earliest
+		if old != nil {
+			found.gain = found.wall.gain(old)
 		}
-		if latest-earliest <= wallMax && (old == nil || best.gain(old) >= 0) {
-			break
+		if best.wall == nil || found.isBetter(best) {
+			best = found
 		}
 	}
-	c.wall.Store(best)
-	return best
+	c.wall.Store(best.wall)
+	return best.wall
 }
 
 // sampleWall: tests have readings of their own.
