@@ -121,7 +121,7 @@ def stop(process):
 
 @contextlib.contextmanager
 def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=False):
-    """A chronyd to be asked: yields the port of its command socket."""
+    """A chronyd that follows, or serves its own clock: yields the port of its command socket."""
     folder = Path(folder)
     server_port, command_port = free_port(), free_port()
     with contextlib.ExitStack() as stack:
@@ -146,7 +146,7 @@ def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=
             ],
         )
         stack.callback(stop, client)
-        wait_for_answer(command_port, (server, client), folder)
+        wait_until_it_follows(command_port, (server, client), folder, local_only)
         yield command_port
 
 
@@ -160,12 +160,12 @@ def ask(port, *options):
     return done.stdout if done.returncode == 0 else None
 
 
-def wait_for_answer(port, processes, folder):
-    for _ in range(200):
-        if ask(port) is not None:
+def wait_until_it_follows(port, processes, folder, local_only):
+    """Until it answers, and says that it follows. What hangs, scripts/watchdog ends."""
+    while all(process.poll() is None for process in processes):
+        text = ask(port)
+        if text is not None and (local_only or "Not synchronised" not in text):
             return
-        if any(process.poll() is not None for process in processes):
-            break
         time.sleep(0.05)
     logs = "\n".join(path.read_text() for path in sorted(folder.glob("*.log")))
     raise RuntimeError(f"no chronyd here: {logs}")
