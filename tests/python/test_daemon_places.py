@@ -53,12 +53,14 @@ def test_names_a_read_only_file_system(tmp_path):
     assert "Read-only file system: mount a writable file system there" in done.stderr
 
 
-# $1: an empty folder, $2: the daemon. Full when the page is gone; then there is room again.
+# $1: an empty folder, $2: the daemon. Full when the page is gone: the daemon keeps the file, and its
+# block, until another stands in its place. Then there is room again.
 FILL_AND_EMPTY = r"""
 mount -t tmpfs -o size=16k tmpfs "$1"
 "$2" --page="$1/page" --config=/dev/null --metrics=none 2>"$1.log" &
 daemon=$!
-patiently() { for i in $(seq 300); do "$@" && return; sleep 0.1; done; exit 9; }
+lives() { grep -q "^State:.[^XZ]" "/proc/$daemon/status"; }
+patiently() { until "$@"; do lives || exit 9; sleep 0.1; done; }
 fill() { dd if=/dev/zero of="$1" bs=4k 2>/dev/null || true; }
 patiently test -s "$1/page"
 fill "$1/ballast"
