@@ -35,6 +35,7 @@ type Writer struct {
 	page  *page.Page
 	file  *os.File
 	last  line.Lines
+	late  int
 	ended chan struct{}
 	done  sync.WaitGroup
 }
@@ -97,7 +98,31 @@ func (w *Writer) Lines() line.Lines {
 }
 
 // Publish leads the present line on and towards the kernel's clocks.
-func (w *Writer) Publish() error { return w.Store(w.Next()) }
+func (w *Writer) Publish() error {
+	old, next := w.Lines(), w.Next()
+	err := w.Store(next)
+	w.countIfLate(&old, &next, counter.Ordered())
+	return err
+}
+
+// countIfLate looks whether some reader may still tell another time than the new lines, at the tick
+// written or later: it follows an older line that began meanwhile, or its lease outlasts `before`.
+func (w *Writer) countIfLate(old, next *line.Lines, written uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	present, _ := old.For(written)
+	left := int64(next.Slew.Start - written)
+	if present.Start != next.Before.Start || left < int64(next.Ticks(page.LeaseNS)) {
+		w.late++
+	}
+}
+
+// Late are the publications of Publish that came too late for some reader.
+func (w *Writer) Late() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.late
+}
 
 // Next are the lines that Publish would store.
 func (w *Writer) Next() line.Lines {
