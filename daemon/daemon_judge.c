@@ -7,7 +7,7 @@
 #include "log.h"
 
 /* The kernel does not tell when it changes its clocksource, so it is asked. */
-#define CLOCKSOURCE_AGE_MAX_NS INT64_C(4000000000)
+#define CLOCKSOURCE_LOOK_NS INT64_C(4000000000)
 /* A battery clock shows whole seconds, so more frequent looks would not tell more. */
 #define RTC_LOOK_NS INT64_C(4000000000)
 
@@ -16,7 +16,7 @@
 static const struct counter_clocksource *look_at_clocksource(struct daemon *daemon, int64_t mono_ns)
 {
     struct counter_clocksource *seen = &daemon->kernel.clocksource;
-    counter_look_at_clocksource(seen, mono_ns, CLOCKSOURCE_AGE_MAX_NS);
+    counter_look_at_clocksource(seen, mono_ns, CLOCKSOURCE_LOOK_NS);
     return seen;
 }
 

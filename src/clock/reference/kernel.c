@@ -37,7 +37,7 @@
 #define JUDGE_INTERVAL_NS 1000000000
 /*
  * The clocksource changes when the kernel's watchdog has found a fault. Longer than the daemon's
- * interval: it has looked before it samples, and has told the servo of a change.
+ * CLOCKSOURCE_LOOK_NS: it has looked before it samples, and has told the servo of a change.
  */
 #define CLOCKSOURCE_AGE_MAX_NS 5000000000
 /* What the kernel itself says of a clock nobody disciplines (NTP_PHASE_LIMIT). */
