@@ -43,7 +43,6 @@ static void who_reads_before_the_writer_has_seen_it_is_told(void **state)
     live_for(2 * SLEEP, true);
 }
 
-/* And so is who finds somebody else at the renewal; and nobody is ahead afterwards. */
 /*
  * Asked again within the lease: what is shown by then may lie above the kernel's clocks, and is not
  * replaced before its end. The lines have parted from them all the same. The sleep begins anywhere
@@ -73,6 +72,7 @@ static void who_asks_again_within_the_lease_is_told_again(void **state)
     }
 }
 
+/* And so is a reader that finds another thread at the renewal; and nobody is ahead afterwards. */
 static void who_is_locked_out_meanwhile_is_told_too(void **state)
 {
     struct held_lock held;
