@@ -386,6 +386,7 @@ static void worlds_that_broke_a_promise_do_so_no_more(void **state)
     };
     static const uint64_t crowded_seeds[] = {
         8044, /* a counter gone back to where a jump had led over a line, and lines taken up there */
+        112031, /* a battery clock that told of a stop after a stall, for it was not asked before */
     };
     (void)state;
     life.is_quiet = true;

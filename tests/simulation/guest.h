@@ -62,6 +62,7 @@ struct guest {
     int64_t suspended_ns;
     enum guest_kind kind;
     bool has_rtc;
+    int64_t rtc_read_ns; /* true time of the newest look at it */
     bool has_marker; /* the hypervisor's page is there */
     bool has_utc;    /* and tells UTC */
     uint64_t marker;

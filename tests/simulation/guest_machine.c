@@ -131,6 +131,7 @@ void __wrap_counter_look_at_clocksource(struct counter_clocksource *seen, int64_
 bool __wrap_witness_rtc_read(int64_t *sec)
 {
     *sec = guest_utc_ns() / SECOND + 3600;
+    guest.rtc_read_ns = guest.now_ns;
     return guest.has_rtc;
 }
 

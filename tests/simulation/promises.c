@@ -7,7 +7,7 @@
 
 #include <timebase/page.h>
 
-/* Three quiet samples after the one that shows it; a battery clock shows it seconds later. */
+/* Three quiet samples after the one that shows it. */
 #define UNRELIABLE_STORES 6
 #define UNRELIABLE_NS (15 * SECOND)
 /* As in verdict.c; and lines begin, and want renewal, intervals after they were published. */
@@ -46,9 +46,7 @@ void promises_happened(struct promises *promises, enum promises_sight sight)
     if (sight == PROMISES_UNSEEN) {
         promises->is_moved_unseen = true;
         promises->moved_ns = guest.now_ns;
-        /* A battery clock may tell within seconds, and else nothing does. */
-        if (guest.has_rtc)
-            allow_unreliable(promises);
+        promises->is_rtc_unread = guest.has_rtc;
         return;
     }
     if (guest.is_running || sight == PROMISES_VOID)
@@ -94,6 +92,15 @@ static double drift_rate(void)
     return per_tick / 4294967296.0 * guest.hz * 1e-9;
 }
 
+/* A daemon that is kept from running looks at the battery clock late. */
+static void learn_of_rtc(struct promises *promises)
+{
+    if (!promises->is_rtc_unread || guest.rtc_read_ns < promises->moved_ns)
+        return;
+    promises->is_rtc_unread = false;
+    allow_unreliable(promises);
+}
+
 /* What only the sample shows has been shown; of the rest chronyd has been heard. */
 static void learn(struct promises *promises)
 {
@@ -129,6 +136,7 @@ static bool is_promised(const struct timebase_instant *now)
 static bool may_be_unreliable(const struct promises *promises)
 {
     return guest_mono_ns() <= promises->unreliable_until_ns || promises->is_moved_unseen ||
+        promises->is_rtc_unread ||
         guest.stores <= promises->unreliable_until_stores;
 }
 
@@ -189,6 +197,7 @@ static void judge_bounds(struct promises *promises, const struct timebase_instan
 void promises_read(struct promises *promises)
 {
     struct timebase_instant now;
+    learn_of_rtc(promises);
     learn(promises);
     if (!guest.has_page || !timebase_page_convert(&guest.page, guest_ticks(), &now))
         return;

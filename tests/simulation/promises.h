@@ -17,6 +17,7 @@ struct promises {
     bool is_parted;          /* counter, system clock or UTC have, and no sample has shown it */
     bool is_moved_unseen;    /* nobody can have told; chronyd's next measurement will */
     int64_t moved_ns;        /* true time */
+    bool is_rtc_unread;      /* since then: the next look at the battery clock may tell */
     int64_t void_since_ns;   /* what was measured earlier is not to be believed, true time */
     bool is_counter_parted;  /* from the system clock: the next sample shows it, if it is a jump */
     int64_t counter_parted_ns; /* true time */
