@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from lateness import in_time
 
 import timebase
 from timebase.api.library import check
@@ -123,8 +124,13 @@ def test_nonsense_maintenance_is_refused(clock):
 
 
 def test_statistics_have_the_names_of_the_header(clock):
-    clock.utc_ns()
-    statistics = clock.statistics()
+    for _ in range(10_000):
+        clock.utc_ns()
+        statistics = clock.statistics()
+        if statistics["frequency_hz"] > 0:  # it wants two samples, some time apart
+            break
+        time.sleep(0.001)
+    assert statistics["samples"] >= 2
     assert statistics["frequency_hz"] > 0
     assert {"samples", "utc_steps", "counter_jumps", "last_offset_ns"} <= statistics.keys()
 
@@ -155,22 +161,26 @@ def test_errors_carry_text_and_code():
 
 def test_threads_may_read_at_the_same_time(clock):
     """The lock of the interpreter is released in C, so that these calls truly overlap."""
-    failures = []
 
-    def read():
-        last = 0
-        for _ in range(50_000):
-            reading = clock.mono_ns()
-            if reading < last:
-                failures.append((last, reading))
-            last = reading
+    def failures_of_a_round():
+        failures = []
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+        def read():
+            last = 0
+            for _ in range(5_000):
+                reading = clock.mono_ns()
+                if reading < last:
+                    failures.append((last, reading))
+                last = reading
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return failures
+
+    assert in_time(failures_of_a_round, wanted=10) == [[]] * 10
 
 
 def test_one_wheel_serves_every_python():

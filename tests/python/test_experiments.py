@@ -2,6 +2,7 @@
 """The measurements give what they say. Nothing here asserts how long anything took."""
 
 import pytest
+from lateness import in_time
 
 from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib
@@ -48,8 +49,12 @@ def test_the_articles_clock_steps_by_954_ns():
 def test_the_articles_clock_is_late_by_its_rounding_only():
     """Twice rounded down to 2^-20 s, at the update and at the reading."""
     found = figure1.resolution()
-    for ours, theirs in zip(found["utc_ns"], found["tb_nano_2007_ns"]):
-        assert -2 * 954 - 1000 < theirs - ours < 100_000
+    elapsed, ours, theirs = (found[name] for name in ("elapsed_ns", "utc_ns", "tb_nano_2007_ns"))
+    for i in range(len(elapsed) - 1):
+        # It stays on the line of its update, whose pace may be new; and is read after ours.
+        drift = 0.01 * elapsed[i + 1]
+        between = elapsed[i + 1] - elapsed[i]
+        assert -2 * 954 - 1000 - drift < theirs[i] - ours[i] < between + 1000 + drift
 
 
 def test_tracking():
@@ -87,11 +92,13 @@ def test_cpu_pairs():
 
 @pytest.mark.skipif(len(allowed_cpus()) < 2, reason="needs two CPUs")
 def test_ordered_clocks_keep_causality():
-    found = causality.run(seconds=0.05)
-    rows = {row["name"]: row for row in found["rows"]}
-    assert {"utc", "utc_unordered", "counter", "clock_gettime_realtime"} <= rows.keys()
-    for name in ("utc", "mono", "counter_ordered"):
-        assert rows[name]["violations"] == 0
+    def violations():
+        rows = causality.run(seconds=0.01)["rows"]
+        return {row["name"]: row["violations"] for row in rows}
+
+    for found in in_time(violations):
+        assert {"utc", "utc_unordered", "counter", "clock_gettime_realtime"} <= found.keys()
+        assert found["utc"] == found["mono"] == found["counter_ordered"] == 0
 
 
 @pytest.mark.parametrize("publisher, reader", [(0, 0), (-1, 0), (0, 100_000)])
