@@ -6,7 +6,7 @@
 
 (defun unit-of (function &rest options)
   (apply #'timebase:make-unit :name "unit" :function function
-         (append options '(:period-ns 5000000 :duration-ns 100000 :deadline-ns 1000000000 :releases 4))))
+         (append options '(:period-ns 5000000 :duration-ns 100000 :deadline-ns 20000000000 :releases 4))))
 
 (defmacro with-run ((calendar waiter units &rest options) &body body)
   `(timebase:with-waiter (,waiter)
@@ -53,7 +53,7 @@
       (setf calendar (timebase:make-calendar
                       (list (timebase:make-unit :name "for ever" :duration-ns 100000
                                                 :period-ns 50000000
-                                                :deadline-ns 1000000000
+                                                :deadline-ns 20000000000
                                                 :function (lambda ()
                                                             (when (= 3 (incf runs))
                                                               (timebase:stop-calendar calendar)))))
