@@ -36,7 +36,7 @@ def is_gone(process):
     """Or dead at least, and to be buried by init."""
     try:
         stat = text_of(f"/proc/{process}/stat")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before it was opened, or after
         return True
     return stat.rpartition(")")[2].split()[0] == "Z"
 
