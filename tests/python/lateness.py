@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Rounds of readings in which the process' own clock published all its lines in time."""
+"""When the process' own clock knows its pace, and in which rounds it published all lines in time."""
+
+import time
 
 import pytest
 
 import timebase
+
+
+def statistics_with_a_pace(clock):
+    """Its statistics after two samples, some time apart: before, no frequency is known."""
+    for _ in range(10_000):
+        clock.utc_ns()
+        statistics = clock.statistics()
+        if statistics["frequency_hz"] > 0:
+            break
+        time.sleep(0.001)
+    return statistics
 
 
 def in_time(look, wanted=4, most=200):
