@@ -27,6 +27,21 @@ struct moved {
     struct discipline_sample taken;
 };
 
+/* The narrowest of five, as of the kernel's clocks: this thread may be held up in any. */
+static void take_narrowest(const struct moved *moved, struct discipline_sample *sample)
+{
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = timebase_ticks_ordered();
+        int64_t mono_ns = kernel_now(CLOCK_MONOTONIC) + moved->by_ns;
+        uint64_t after = timebase_ticks_ordered();
+        if (i > 0 && after - before >= sample->ticks_after - sample->ticks_before)
+            continue;
+        sample->ticks_before = before;
+        sample->mono_ns = mono_ns;
+        sample->ticks_after = after;
+    }
+}
+
 static int sample_moved(void *context, struct discipline_sample *sample)
 {
     struct moved *moved = (struct moved *)context;
@@ -38,9 +53,7 @@ static int sample_moved(void *context, struct discipline_sample *sample)
         moved->has_taken = false;
         return TIMEBASE_OK;
     }
-    sample->ticks_before = timebase_ticks_ordered();
-    sample->mono_ns = kernel_now(CLOCK_MONOTONIC) + moved->by_ns;
-    sample->ticks_after = timebase_ticks_ordered();
+    take_narrowest(moved, sample);
     sample->step_ticks = counter_measure_step();
     sample->utc_offset_ns = moved->utc_offset_ns;
     sample->suspended_ns = moved->suspended_ns;
@@ -243,10 +256,12 @@ static void a_reference_that_falls_back_is_waited_for_and_the_bound_says_how_far
     static struct scene scene;
     (void)state;
     begin(&scene);
+    int64_t begun_ns = kernel_now(CLOCK_MONOTONIC);
     fall_back(&scene);
     compare(&scene);
     assert_true(statistics_of(&scene).counter_jumps == 1);
-    assert_true(error_of(&scene) >= 4 * (uint64_t)SECOND);
+    int64_t error_ns = (int64_t)error_of(&scene); /* shrinks as the reference comes nearer */
+    assert_true(error_ns + kernel_now(CLOCK_MONOTONIC) - begun_ns >= 4 * SECOND);
     assert_follows_reference(&scene);
     read_for(&scene, 20 * MS);
     compare(&scene);
