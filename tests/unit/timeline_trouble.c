@@ -213,8 +213,13 @@ static void a_segment_removed_under_the_writer_is_a_gap(void **state)
 
 struct shared {
     volatile uint64_t appended;        /* publications that were acknowledged */
-    volatile uint64_t published_ticks; /* of the last of them */
+    volatile uint64_t published_ticks; /* of the last of them; on 32 bits one access, too */
 };
+
+static uint64_t last_published(const struct shared *shared)
+{
+    return __atomic_load_n(&shared->published_ticks, __ATOMIC_RELAXED);
+}
 
 /* Small segments, so that many of the kills fall into their beginnings and ends. */
 static void write_until_killed(const struct folder *folder, struct scene scene,
@@ -230,7 +235,7 @@ static void write_until_killed(const struct folder *folder, struct scene scene,
             continue;
         if (history_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
             _exit(2);
-        shared->published_ticks = scene.published_ticks;
+        __atomic_store_n(&shared->published_ticks, scene.published_ticks, __ATOMIC_RELAXED);
         __atomic_store_n(&shared->appended, shared->appended + 1, __ATOMIC_RELEASE);
     }
 }
@@ -264,11 +269,11 @@ static void a_killed_writer_loses_nothing_it_had_acknowledged(void **state)
         int status;
         assert_true(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
         timebase_timeline *reader = reader_open(&folder);
-        assert_int_equal(error_at(reader, shared->published_ticks), 0);
+        assert_int_equal(error_at(reader, last_published(shared)), 0);
         struct timebase_timeline_damage damage;
         assert_true(timebase_timeline_damages(reader, &damage, 1) <= i + 1);
         timebase_timeline_close(reader);
-        scene.line.now_ticks = shared->published_ticks; /* the next one lives later */
+        scene.line.now_ticks = last_published(shared); /* the next one lives later */
         simulated_wait(&scene.line, 3600 * 1000 * MS);
     }
     munmap(shared, sizeof(*shared));
@@ -286,7 +291,7 @@ static bool read_one(timebase_timeline *reader, struct shared *shared, uint64_t 
 {
     struct timebase_instant got;
     uint64_t before = __atomic_load_n(&shared->appended, __ATOMIC_ACQUIRE);
-    int error = timebase_timeline_at(reader, NULL, shared->published_ticks - back, &got);
+    int error = timebase_timeline_at(reader, NULL, last_published(shared) - back, &got);
     uint64_t meanwhile = __atomic_load_n(&shared->appended, __ATOMIC_ACQUIRE) - before;
     bool may_be_gone = back > 0 || meanwhile >= KEPT_AT_LEAST;
     assert_true(error == 0 || (may_be_gone && error == TIMEBASE_E_TOO_EARLY));
