@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <timebase/error.h>
 
@@ -33,9 +34,9 @@ static struct timebase_validity validity_of(uint64_t number)
     return validity;
 }
 
-static void rewrite_until_orphaned(struct timebase_page *page)
+static void rewrite_until_orphaned(struct timebase_page *page, pid_t parent)
 {
-    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* unless the parent has died before */
     for (uint64_t number = 1; number % 1024 != 0 || getppid() == parent; number++) {
         struct timebase_line line = line_of(number);
         struct timebase_lines lines = {line, line, line, validity_of(number)};
@@ -66,9 +67,9 @@ static void no_copy_is_of_two_publications(void **state)
     (void)state;
     assert_int_equal(shared_file_open(&file, writer.path, "/none"), 0);
     publish_clear(writer.page);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        rewrite_until_orphaned(writer.page);
+        rewrite_until_orphaned(writer.page, parent);
         _exit(0);
     }
     while (shared_file_copy(&file, &copy) == TIMEBASE_E_STALE)

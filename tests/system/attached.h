@@ -6,6 +6,8 @@
 #ifndef TEST_ATTACHED_H
 #define TEST_ATTACHED_H
 
+#include <sys/prctl.h>
+
 #include "child.h"
 #include "page_writer.h"
 
@@ -75,10 +77,11 @@ static inline int end(void **state)
 /* In a child: publish until killed, or until the parent has died. */
 static inline pid_t start_writing(void (*how)(void))
 {
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child != 0)
         return child;
-    while (getppid() != 1) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent) { /* it may have died before the call */
         how();
         usleep(1000);
     }

@@ -396,7 +396,7 @@ static void be_free_again_when_the_thread_was_cancelled(void)
         EXPECT(pthread_create(&thread, NULL, open_and_be_cancelled, &number) == 0);
         EXPECT(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
         /* It is joined a little before the kernel has forgotten it. */
-        while (syscall(SYS_tkill, number, 0) == 0)
+        while (syscall(SYS_tgkill, getpid(), number, 0) == 0)
             sched_yield();
     }
     EXPECT(timeout_open(&timeout) == 0);
