@@ -82,6 +82,8 @@ static void start_clock(struct daemon *daemon)
     else if (is_there) {
         problem_set(&problem, "%s: its time is not this machine's", daemon->file.path);
         page_file_disown(&daemon->file);
+        /* The new page tells of that, to readers and to the next daemon. */
+        daemon->shared.page.disruption_marker = page.disruption_marker + 1;
     }
     if (!is_taken_up)
         log_line(LOG_INFO, "a new page is begun (%s)", problem.text);

@@ -42,10 +42,12 @@ void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, 
 {
     struct witness_facts facts = daemon->witness;
     struct witness_past past = {.has_page = page != NULL, .is_taken_up = is_taken_up};
-    if (page != NULL)
+    if (page != NULL) {
+        const uint32_t mask = TIMEBASE_LINE_STATUS_MASK | TIMEBASE_LINE_ESTIMATE;
         past.was_synchronized =
-            (page->copy[page->seq & 1].after.flags & TIMEBASE_LINE_STATUS_MASK) ==
-            TIMEBASE_STATUS_SYNCHRONIZED;
+            (page->copy[page->seq & 1].after.flags & mask) == TIMEBASE_STATUS_SYNCHRONIZED;
+        past.was_disrupted = page->disruption_marker != 0;
+    }
     past.has_slept = has_slept();
     facts.never_moved = daemon->settings.never_moved;
     facts.kinds = witness_of_clocksource(daemon->kernel.clocksource.current);

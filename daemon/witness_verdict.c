@@ -29,7 +29,7 @@ enum witness_verdict witness_verdict(const struct witness_facts *facts)
 bool witness_past_is_known(const struct witness_facts *facts, const struct witness_past *past)
 {
     bool would_show = facts->is_guest <= 0 || facts->never_moved || facts->kinds & WITNESS_KERNEL;
-    bool goes_on = past->is_taken_up && past->was_synchronized;
+    bool goes_on = past->is_taken_up && past->was_synchronized && !past->was_disrupted;
     return would_show && !past->has_slept && (goes_on || !past->has_page);
 }
 

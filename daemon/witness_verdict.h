@@ -44,7 +44,9 @@ enum witness_verdict witness_verdict(const struct witness_facts *facts);
 struct witness_past {
     bool has_page;         /* one of this boot and counter is there */
     bool is_taken_up;      /* it fits: counter and kernel's clock have not parted */
-    bool was_synchronized; /* its daemon promised UTC to the end */
+    bool was_synchronized; /* its daemon promised UTC to the end, by a bound */
+    bool was_disrupted;    /* it tells of a disruption: not each of the sources may have measured
+                            * since, though one that has was enough for the promise */
     bool has_slept;        /* the machine, since it was started */
 };
 

@@ -176,6 +176,9 @@ static void what_the_page_shows_of_the_time_before_counts(void **state)
     assert_false(is_known(0, 0, false, past)); /* no promise was made: not without a reason */
     past = (struct witness_past){.has_page = true, .was_synchronized = true};
     assert_false(is_known(0, 0, false, past)); /* counter and clock have parted */
+    past = (struct witness_past){
+        .has_page = true, .is_taken_up = true, .was_synchronized = true, .was_disrupted = true};
+    assert_false(is_known(0, 0, false, past)); /* not each source may have measured since */
 }
 
 int main(void)

@@ -204,6 +204,38 @@ static void a_jump_while_there_is_no_daemon_is_seen(void **state)
     assert_int_equal(guest.pages, 2);
 }
 
+static void follow_too(const char *reference)
+{
+    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH, "%s", reference);
+}
+
+static void put_back_together(void)
+{
+    guest_stop_with_clock(3 * SECOND);
+    guest.stores = 0; /* up to the next sample nobody has been told */
+}
+
+/* QEMU puts kvm-clock and counter back as it saved them. The hypervisor's page tells it; chronyd
+ * knows nothing; and the kernel's word alone makes the page SYNCHRONIZED, as an estimate. */
+static void an_estimate_after_a_move_is_no_promise_to_the_next_daemon(void **state)
+{
+    char path[64];
+    (void)state;
+    begin(GUEST_ON_KVM_CLOCK);
+    guest.has_marker = true;
+    guest_write_hypervisors_page();
+    snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
+    follow_too(path);
+    follow_too("kernel");
+    befalls = put_back_together;
+    befalls_ns = guest_mono_ns() + 10 * SECOND;
+    run_for(20 * SECOND);
+    assert_true(guest.page.copy[guest.page.seq & 1].after.flags & TIMEBASE_LINE_ESTIMATE);
+    assert_int_equal(guest.page.disruption_marker, 1);
+    expect_promise_after_the_poll();
+    guest_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_jump_while_there_is_no_daemon_is_seen),
         cmocka_unit_test(a_sleep_is_told_once),
         cmocka_unit_test(a_move_is_told_once),
+        cmocka_unit_test(an_estimate_after_a_move_is_no_promise_to_the_next_daemon),
         cmocka_unit_test(a_reference_that_is_added_after_a_move_waits_for_its_measurement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

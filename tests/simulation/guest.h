@@ -103,6 +103,9 @@ double guest_realtime_error_ns(void); /* CLOCK_REALTIME - true UTC */
 /* Stopped for so long, and gone on, here or elsewhere, where the counter's pace is another one. */
 void guest_stop(int64_t ns, double pace_ppm);
 
+/* Likewise, but the kernel's clock is put back together with the counter, whatever it is made of. */
+void guest_stop_with_clock(int64_t ns);
+
 enum guest_counter { GUEST_COUNTER_RUNS, GUEST_COUNTER_STANDS, GUEST_COUNTER_BEGINS_ANEW };
 
 /* Asleep; CLOCK_REALTIME goes on by a battery clock that is off by error_ns afterwards. */
