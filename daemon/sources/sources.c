@@ -106,6 +106,7 @@ void sources_replace(struct sources *sources, const struct settings *settings)
     sources->disrupted_ns = before.disrupted_ns;
     sources->marker = before.marker;
     sources->disruptions = before.disruptions;
+    sources->is_disputed = before.is_disputed;
     for (unsigned i = 0; i < sources->count; i++)
         keep_measurement(&sources->list[i], &before);
 }

@@ -21,6 +21,13 @@
  * be older than that: a driver may be told to ask more seldom, and repeats its claim in between. */
 #define SOURCES_FRESH_NS 10000000000
 
+/* Where a source saw UTC, by its own word. */
+struct source_range {
+    bool is_known;
+    int64_t low_ns, high_ns; /* CLOCK_REALTIME - UTC lay between these */
+    uint64_t slewed_ns;      /* sources.slewed_ns then */
+};
+
 struct source {
     char name[SETTINGS_PATH];           /* "phc:/dev/ptp0" */
     const struct source_driver *driver; /* NULL: the kernel's word, from the sample */
@@ -38,6 +45,7 @@ struct source {
     const char *reason;  /* of that error, for people: constant text */
     struct claim claim;
     struct departure departure;
+    struct source_range range; /* at the last sample in which it gave a bound */
     enum claim_notice notice; /* of its newest answer */
 };
 
@@ -50,8 +58,11 @@ struct sources {
     uint64_t marker;            /* vmclock's, the newest; 0: none seen */
     uint64_t disruptions;       /* how often it has changed, or the sources' clocks have parted */
     struct selection selection; /* the newest */
+    bool is_of_bounds;          /* it was reached by sources that give bounds */
     int64_t selected_ns;        /* when it held, monotonic */
-    uint64_t parted_ppb;        /* what it ages by at most */
+    uint64_t slewing_ppb;       /* what it ages by at most */
+    uint64_t slewed_ns;         /* by how much CLOCK_REALTIME may have been slewed up to then */
+    bool is_disputed;           /* the last disruption was shown by one, and not by another */
     struct slew slew;           /* how the kernel said that CLOCK_REALTIME is steered */
     struct slew (*read_slew)(void);
 };

@@ -46,13 +46,6 @@ static void take_kernel(struct source *source, const struct discipline_sample *s
     source->is_up = true;
 }
 
-/* The claims that there are, and the source of each. */
-struct candidates {
-    struct claim claims[SELECTION_CLAIMS];
-    struct source *sources[SELECTION_CLAIMS];
-    unsigned count;
-};
-
 /* The kernel's word lacks a term (kernel_claim.c). */
 static bool is_estimate(const struct source *source)
 {
@@ -63,8 +56,7 @@ static bool is_estimate(const struct source *source)
 static bool has_bound(const struct candidates *candidates)
 {
     for (unsigned i = 0; i < candidates->count; i++)
-        if (candidates->claims[i].is_synchronized && !candidates->sources[i]->is_falseticker &&
-            !is_estimate(candidates->sources[i]))
+        if (candidates->are_bounds[i] && !candidates->sources[i]->is_falseticker)
             return true;
     return false;
 }
@@ -92,6 +84,7 @@ static void collect(struct sources *sources, const struct discipline_sample *sam
         struct claim claim = source->claim;
         if (sample->mono_ns - source->answered_ns > SOURCES_FRESH_NS)
             claim.is_synchronized = false;
+        candidates->are_bounds[candidates->count] = claim.is_synchronized && !is_estimate(source);
         candidates->sources[candidates->count] = source;
         candidates->claims[candidates->count++] = claim;
     }
@@ -154,68 +147,41 @@ static void add_flags(const struct candidates *candidates, struct discipline_sam
     }
 }
 
-/*
- * Have the range that was agreed on before, widened by all that may have been slewed since, and the
- * range of now nothing in common? Then either the sources' clocks have stood still, or ours has.
- */
-static bool has_parted(struct sources *sources, const struct selection *before, int64_t mono_ns)
+/* Holds them against each other, and against what they have said before. */
+static void select_range(struct sources *sources, struct candidates *candidates, int64_t mono_ns)
 {
-    const struct selection *now = &sources->selection;
-    uint64_t rate_ppb = sources->slew.most_ppb + sources->drift_ppb;
-    uint64_t most_ppb = larger(rate_ppb, sources->parted_ppb);
-    uint64_t age_ns = saturate_distance(mono_ns, sources->selected_ns);
-    uint64_t moved_ns = saturate_growth(age_ns, most_ppb);
-    sources->selected_ns = mono_ns;
-    sources->parted_ppb = rate_ppb;
-    return before->is_synchronized && now->is_synchronized &&
-        (now->low_ns > saturate_up(before->high_ns, moved_ns) ||
-         now->high_ns < saturate_down(before->low_ns, moved_ns));
-}
-
-/* The sources that show the disruption have measured since it. So it happened before the newest of
- * their measurements. */
-static void note_parting(struct sources *sources, const struct candidates *candidates)
-{
-    const struct selection *now = &sources->selection;
-    sources->disruptions++;
-    for (unsigned i = 0; i < candidates->count; i++) {
-        const struct claim *claim = &candidates->claims[i];
-        if (claim->is_synchronized && !(now->falsetickers >> i & 1) &&
-            claim->measured_ns > sources->disrupted_ns)
-            sources->disrupted_ns = claim->measured_ns;
-    }
+    struct selection before = sources->selection;
+    struct selection *selection = &sources->selection;
+    *selection = selection_of(candidates->claims, candidates->count, mono_ns, sources->drift_ppb);
+    for (unsigned i = 0; i < candidates->count; i++)
+        candidates->sources[i]->is_falseticker = selection->falsetickers >> i & 1;
+    sources_look_for_parting(sources, &before, candidates, mono_ns);
+    sources->is_of_bounds = selection->is_synchronized && has_bound(candidates);
 }
 
 void sources_apply(struct sources *sources, struct discipline_sample *sample)
 {
-    static const struct selection none;
-    struct selection before = sources->selection;
     struct candidates candidates;
     collect(sources, sample, &candidates);
     sample->flags |= TIMEBASE_LINE_ESTIMATE;
-    sources->selection = none;
+    select_range(sources, &candidates, sample->mono_ns);
     if (candidates.count == 0) {
         /* The kernel's word stays, as an estimate: the configuration asks others about UTC. */
         sample->is_synchronized = false;
         return;
     }
-    sources->selection =
-        selection_of(candidates.claims, candidates.count, sample->mono_ns, sources->drift_ppb);
     const struct selection *selection = &sources->selection;
-    if (has_parted(sources, &before, sample->mono_ns))
-        note_parting(sources, &candidates);
     sample->maxerror_ppb = dispersion_ppb(&candidates, selection, sample->mono_ns);
     if (!selection->is_reached) {
         sample->maxerror_ns = (int64_t)widest(sources, &candidates, sample);
         sample->is_synchronized = false;
         return;
     }
-    for (unsigned i = 0; i < candidates.count; i++)
-        candidates.sources[i]->is_falseticker = selection->falsetickers >> i & 1;
     uint64_t low = saturate_abs(selection->low_ns), high = saturate_abs(selection->high_ns);
     sample->maxerror_ns = (int64_t)capped(larger(low, high));
-    sample->is_synchronized = selection->is_synchronized;
+    sample->is_synchronized =
+        selection->is_synchronized && !sources_are_disputed(sources, sample->mono_ns);
     add_flags(&candidates, sample);
-    if (has_bound(&candidates))
+    if (sources->is_of_bounds)
         sample->flags &= ~TIMEBASE_LINE_ESTIMATE;
 }

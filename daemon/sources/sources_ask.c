@@ -168,6 +168,7 @@ void sources_forget(struct sources *sources, int64_t mono_ns)
     for (unsigned i = 0; i < sources->count; i++) {
         sources->list[i].has_claim = false;
         sources->list[i].departure.has_answer = false;
+        sources->list[i].range.is_known = false;
         sources->list[i].due_ns = mono_ns;
     }
 }

@@ -12,4 +12,23 @@
 int source_open(struct source *source);
 void source_close(struct source *source);
 
+/* The claims that there are, and the source of each. */
+struct candidates {
+    struct claim claims[SELECTION_CLAIMS];
+    struct source *sources[SELECTION_CLAIMS];
+    bool are_bounds[SELECTION_CLAIMS]; /* believed, and no estimates; falsetickers among them */
+    unsigned count;
+};
+
+/*
+ * sources_parting.c, with each sample. Have the sources' clocks gone on without ours, or ours
+ * without theirs? `before` is the selection of the sample before; is_of_bounds still tells of it.
+ * The candidates' falsetickers are named.
+ */
+void sources_look_for_parting(struct sources *sources, const struct selection *before,
+                              const struct candidates *candidates, int64_t mono_ns);
+
+/* Nobody has settled which of the sources is right about the last disruption. */
+bool sources_are_disputed(struct sources *sources, int64_t mono_ns);
+
 #endif

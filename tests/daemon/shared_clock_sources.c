@@ -268,6 +268,75 @@ static void who_has_shown_a_move_is_believed(void **state)
     assert_not_believed();
 }
 
+/* A PTP clock, and chronyd that polls now and then. */
+static void follow_two(void)
+{
+    struct settings settings;
+    struct problem problem;
+    settings_default(&settings);
+    settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:0", 6, &problem);
+    settings_set(&settings, SETTINGS_KEY_REFERENCE, "told:1", 6, &problem);
+    sources_close(&sources);
+    sources_set_up(&sources, &settings);
+    say(0, 1000);
+    told_sources[1].claim =
+        (struct claim){.error_ns = MS, .measured_ns = mono_now(), .is_synchronized = true};
+}
+
+/* At each step: how often the page was UNRELIABLE, and how often it promised UTC. */
+static void live_with_two(int64_t ns, unsigned *unreliable, unsigned *promised)
+{
+    *unreliable = *promised = 0;
+    for (int64_t until = world.now_ns + ns; world.now_ns < until;) {
+        told_sources[1].claim.mono_ns = mono_now();
+        keep_asking(INTERVAL);
+        *unreliable += status() == TIMEBASE_STATUS_UNRELIABLE;
+        *promised += status() == TIMEBASE_STATUS_SYNCHRONIZED &&
+            !(now().flags & TIMEBASE_LINE_ESTIMATE);
+    }
+}
+
+/* Two against each other are no majority. But what the one shows is told; it is not believed alone
+ * where the other answers; and the other tells nothing new when it has measured. */
+static void a_move_that_one_of_two_shows_is_told_once(void **state)
+{
+    unsigned unreliable, promised;
+    (void)state;
+    follow_two();
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    assert_int_equal(unreliable, 0);
+    assert_true(promised > 60);
+    say(-3 * SECOND, 1000);
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    assert_true(unreliable > 0);
+    assert_int_equal(world.page.disruption_marker, 1);
+    assert_int_equal(status(), TIMEBASE_STATUS_FREERUNNING);
+    assert_true(promised <= 10); /* the second in which it was not asked yet */
+    told_sources[1].claim.offset_ns = -3 * SECOND;
+    told_sources[1].claim.measured_ns = mono_now();
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    assert_int_equal(unreliable, 0);
+    assert_true(promised > 60);
+    assert_int_equal(world.page.disruption_marker, 1);
+}
+
+/* It was false, and the other is right: found out when that has measured. */
+static void one_of_two_that_is_stepped_is_not_believed_alone(void **state)
+{
+    unsigned unreliable, promised;
+    (void)state;
+    follow_two();
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    say(-3 * SECOND, 1000);
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    told_sources[1].claim.measured_ns = mono_now();
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    assert_int_equal(promised, 0);
+    told_sources[1].claim_error = TIMEBASE_E_REFERENCE; /* whom nobody contradicts is believed */
+    live_with_two(20 * SECOND, &unreliable, &promised);
+    assert_true(promised > 40);
+}
+
 /* The discipline knows of it, whoever announced it. */
 static void a_leap_second_is_in_the_bound_on_the_page(void **state)
 {
@@ -312,6 +381,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_marker_while_the_reference_fails_is_told, start, finish),
         cmocka_unit_test_setup_teardown(a_step_or_a_stall_asks_for_no_measurement, start, finish),
         cmocka_unit_test_setup_teardown(who_has_shown_a_move_is_believed, start, finish),
+        cmocka_unit_test_setup_teardown(a_move_that_one_of_two_shows_is_told_once, start, finish),
+        cmocka_unit_test_setup_teardown(one_of_two_that_is_stepped_is_not_believed_alone, start,
+                                        finish),
         cmocka_unit_test_setup_teardown(a_leap_second_is_in_the_bound_on_the_page, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

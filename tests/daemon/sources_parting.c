@@ -2,6 +2,8 @@
 /* Sources' clocks that go on while ours does not, or the other way round. */
 #include "cmocka_first.h"
 
+#include <timebase/page.h>
+
 #include "told_sources.h"
 
 static void say(unsigned which, int64_t offset_ns, int64_t mono_ns)
@@ -95,6 +97,48 @@ static void a_step_that_is_known_is_no_parting(void **state)
     sources_close(&sources);
 }
 
+/* What an estimate leaves out may be more than what it claims: that two of them change is no
+ * parting, whoever votes next. */
+static void an_estimate_in_the_place_of_a_bound_has_not_parted(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    sources.read_slew = no_slew;
+    sources.list[1].driver = &told_estimate;
+    told_sources[1].claim.offset_ns = 100 * MS;
+    for (int64_t now_ns = SECOND; now_ns < 40 * SECOND; now_ns += SECOND / 2) {
+        bool is_bound_heard = now_ns % (10 * SECOND) < 5 * SECOND;
+        told_sources[0].claim.is_synchronized = is_bound_heard;
+        say(0, 0, now_ns);
+        say(1, 100 * MS, now_ns);
+        sources.list[0].due_ns = sources.list[1].due_ns = now_ns;
+        sources_ask(&sources, now_ns);
+        struct discipline_sample sample = apply_at(now_ns);
+        assert_int_equal(!(sample.flags & TIMEBASE_LINE_ESTIMATE), is_bound_heard);
+    }
+    assert_true(sources.disruptions == 0);
+    assert_true(sources.disrupted_ns == INT64_MIN);
+    sources_close(&sources);
+}
+
+/* The estimate that voted meanwhile knows of nothing. */
+static void who_was_silent_during_a_stop_shows_it_afterwards(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    sources.read_slew = no_slew;
+    sources.list[1].driver = &told_estimate;
+    for (int64_t now_ns = SECOND; now_ns < 10 * SECOND; now_ns += SECOND) {
+        told_sources[0].claim.is_synchronized = now_ns <= 3 * SECOND || now_ns > 8 * SECOND;
+        say(0, now_ns > 5 * SECOND ? -3 * SECOND : 0, now_ns);
+        say(1, 0, now_ns);
+        sources_ask(&sources, now_ns);
+        apply_at(now_ns);
+        assert_true(sources.disruptions == (now_ns > 8 * SECOND));
+    }
+    sources_close(&sources);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +146,8 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_steered_has_not_parted),
         cmocka_unit_test(a_step_that_is_known_is_no_parting),
         cmocka_unit_test(who_shows_the_parting_is_believed_and_others_when_they_measure),
+        cmocka_unit_test(an_estimate_in_the_place_of_a_bound_has_not_parted),
+        cmocka_unit_test(who_was_silent_during_a_stop_shows_it_afterwards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
