@@ -58,6 +58,14 @@ static void amend(void *context, struct discipline_sample *sample)
     daemon_judge_sample(context, sample);
 }
 
+/* If vmclock's marker is another now, the machine was moved while no daemon ran: the first answer
+ * tells that as any other move. */
+static void take_up(struct daemon *daemon, const struct timebase_page *page)
+{
+    log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page->seq);
+    daemon->sources.marker = page->vmclock_marker;
+}
+
 static void start_clock(struct daemon *daemon)
 {
     const struct shared_clock_outside outside = {
@@ -78,7 +86,7 @@ static void start_clock(struct daemon *daemon)
     bool is_there = page_file_adopt(&daemon->file, &page, &problem) == 0;
     bool is_taken_up = is_there && shared_clock_adopt(&daemon->shared, &page);
     if (is_taken_up)
-        log_line(LOG_INFO, "%s: taken up at publication %" PRIu64, daemon->file.path, page.seq);
+        take_up(daemon, &page);
     else if (is_there) {
         problem_set(&problem, "%s: its time is not this machine's", daemon->file.path);
         page_file_disown(&daemon->file);

@@ -117,7 +117,11 @@ bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *
 static void hear_of_disruption(struct shared_clock *clock)
 {
     const struct sources *sources = clock->outside.sources;
-    if (sources == NULL || sources->disruptions == clock->disruptions_told)
+    if (sources == NULL)
+        return;
+    /* The lines of this step account for what was heard up to now. */
+    publish_word(&clock->page.vmclock_marker, sources_marker(sources));
+    if (sources->disruptions == clock->disruptions_told)
         return;
     clock->disruptions_told = sources->disruptions;
     clock->has_seen_one = true;

@@ -304,7 +304,12 @@ def products():
 def accepted():
     """Unusual, and yet to be accepted."""
     page = page_of(period_of(2_600_000_000))
-    ends = {"reserved32": model.U32, "reserved": (model.U64,) * 8, "counts": (model.U64,) * 3}
+    ends = {
+        "reserved32": model.U32,
+        "vmclock_marker": model.U64,
+        "reserved": (model.U64,) * 7,
+        "counts": (model.U64,) * 3,
+    }
     ones = page.with_validity(reserved32=model.U32, reserved=(model.U64,) * 2)
     yield Case("counts and reserved words all ones", replace(ones, **ends))
     yield Case("unknown counter", replace(page, counter_id=0xFF))

@@ -102,13 +102,14 @@ class Page:
     counts: tuple = (0, 0, 0)
     incompatible: int = 0
     reserved32: int = 0
-    reserved: tuple = (0,) * 8
+    vmclock_marker: int = 0
+    reserved: tuple = (0,) * 7
     other_copy: bytes = field(default=bytes(256))  # the one that seq does not name
 
     def pack(self, endian):
         order = "<" if endian == "little" else ">"
         head = struct.pack(
-            order + "QQIIIIQQQII8Q",
+            order + "QQIIIIQQQIIQ7Q",
             self.seq,
             self.refresh_ticks,
             self.magic,
@@ -118,6 +119,7 @@ class Page:
             *self.counts,
             self.incompatible,
             self.reserved32,
+            self.vmclock_marker,
             *self.reserved,
         )
         named = b"".join(part.pack(order) for part in (*self.lines, self.validity))

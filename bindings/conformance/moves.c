@@ -47,19 +47,23 @@ static const char *verdict(const struct moved *moved)
 /* One step; 0 if the line is none. */
 static int step(struct moved *moved, const char *line)
 {
-    unsigned long long n[6];
-    int found = sscanf(line, "vm %llu %llu %llu %llu %llu %llu", &n[0], &n[1], &n[2], &n[3], &n[4],
-                       &n[5]);
-    if (found == 6) {
+    unsigned long long n[6] = {0};
+    char event[8];
+    int found = sscanf(line, "%7s %llu %llu %llu %llu %llu %llu", event, &n[0], &n[1], &n[2], &n[3],
+                       &n[4], &n[5]);
+    bool is_same = found == 7 && strcmp(event, "vm") == 0;
+    if (is_same || (found == 7 && strcmp(event, "look") == 0)) {
         fill(n);
         moved->witness.page = page;
         moved_look(moved);
+        if (is_same)
+            moved_note_same(moved);
         return 1;
     }
-    if (sscanf(line, "page %llu %llu", &n[0], &n[1]) != 2)
+    if (strcmp(event, "page") != 0 || found < 3 || found > 4)
         return 0;
     for (unsigned long long i = 0; i < n[1]; i++)
-        moved_note_page(moved, n[0]);
+        moved_note_page(moved, n[0], n[2]);
     return 1;
 }
 

@@ -55,7 +55,7 @@ struct sources {
     uint32_t drift_ppb;
     int64_t known_since_ns;     /* claims that held earlier are about another clock */
     int64_t disrupted_ns;       /* claims measured earlier know nothing of the last disruption */
-    uint64_t marker;            /* vmclock's, the newest; 0: none seen */
+    uint64_t marker;            /* vmclock's, the newest, perhaps of the daemon before; 0: none */
     uint64_t disruptions;       /* how often it has changed, or the sources' clocks have parted */
     struct selection selection; /* the newest */
     bool is_of_bounds;          /* it was reached by sources that give bounds */
@@ -119,6 +119,10 @@ void sources_forget(struct sources *sources, int64_t mono_ns);
  * seen, sources_forget() is enough.
  */
 void sources_disrupted(struct sources *sources, int64_t mono_ns);
+
+/* The newest marker of vmclock that was heard, as one number (clock/counter/marker.h); 0: none of
+ * the sources tells one. */
+uint64_t sources_marker(const struct sources *sources);
 
 /*
  * The range that the references agree on replaces the sample's own word. If none has answered yet,

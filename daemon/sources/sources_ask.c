@@ -152,6 +152,14 @@ enum claim_notice sources_notice(const struct sources *sources)
     return most;
 }
 
+uint64_t sources_marker(const struct sources *sources)
+{
+    for (unsigned i = 0; i < sources->count; i++)
+        if (sources->list[i].has_marker)
+            return sources->marker;
+    return 0;
+}
+
 int64_t sources_due_ns(const struct sources *sources)
 {
     int64_t due_ns = INT64_MAX;

@@ -13,6 +13,7 @@
 #include <timebase/error.h>
 #include <timebase/page.h>
 
+#include "clock/counter/marker.h"
 #include "saturate.h"
 #include "vmclock.h"
 
@@ -173,17 +174,6 @@ static const char *why_no_utc(const struct vmclock *clock)
     return NULL;
 }
 
-/*
- * The marker changes with a migration, the generation with a snapshot: one number that changes with
- * either. 0 is for "not told", and a hypervisor may count from 0.
- */
-static uint64_t told_marker(const struct vmclock *clock)
-{
-    const uint64_t odd = 0x9e3779b97f4a7c15; /* spreads small numbers over all 64 bits */
-    uint64_t marker = clock->disruption_marker + clock->generation * odd;
-    return marker + 1 != 0 ? marker + 1 : 1;
-}
-
 static enum claim_notice notice(const struct vmclock *clock)
 {
     if (clock->flags & VMCLOCK_DISRUPTION_IMMINENT)
@@ -209,7 +199,7 @@ int vmclock_claim(const struct vmclock *clock, const struct vmclock_moment *mome
         .mono_ns = moment->mono_ns,
         .measured_ns = moment->mono_ns, /* the hypervisor corrects its page with the marker */
         .error_ns = UINT64_MAX,
-        .disruption_marker = told_marker(clock),
+        .disruption_marker = counter_marker(clock->disruption_marker, clock->generation),
         .notice = notice(clock),
     };
     *reason = why_no_utc(clock);

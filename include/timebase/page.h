@@ -153,7 +153,9 @@ struct timebase_page {
     /* written once */
     uint32_t incompatible; /* TIMEBASE_PAGE_... features: a reader refuses those it does not know */
     uint32_t reserved32;   /* 0 */
-    uint64_t reserved[8];  /* 0 */
+    /* of the hypervisor's page, vmclock: which moves the lines account for; 0: not told. Relaxed */
+    uint64_t vmclock_marker;
+    uint64_t reserved[7]; /* 0 */
     struct timebase_lines copy[2];
 } __attribute__((aligned(64)));
 
@@ -192,6 +194,7 @@ TIMEBASE_PAGE_AT(disruption_marker, 32);
 TIMEBASE_PAGE_AT(utc_step_count, 40);
 TIMEBASE_PAGE_AT(late_count, 48);
 TIMEBASE_PAGE_AT(incompatible, 56);
+TIMEBASE_PAGE_AT(vmclock_marker, 64);
 TIMEBASE_PAGE_AT(copy, 128);
 TIMEBASE_STATIC_ASSERT(sizeof(struct timebase_page) == TIMEBASE_PAGE_SIZE, "page size");
 

@@ -109,11 +109,42 @@ static void a_disruption_that_a_reference_tells_is_on_the_page(void **state)
     say(0, 1000);
     told_sources[0].claim.disruption_marker = 5;
     keep_asking(3 * SECOND);
-    assert_true(shared.page.disruption_marker == 0);
+    assert_true(world.page.disruption_marker == 0);
+    assert_true(world.page.vmclock_marker == 5);
     told_sources[0].claim.disruption_marker = 6;
     keep_asking(1300 * MS);
-    assert_true(shared.page.disruption_marker == 1);
+    assert_true(world.page.disruption_marker == 1);
+    assert_true(world.page.vmclock_marker == 6);
     assert_true(shared.servo.counts.disruptions == 1);
+}
+
+/* The page that tells of the move has lines from after it: readers believe these. */
+static void a_page_accounts_for_no_move_that_it_does_not_publish(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    told_sources[0].claim.disruption_marker = 5;
+    keep_asking(3 * SECOND);
+    told_sources[0].claim.disruption_marker = 6;
+    sources.list[0].due_ns = mono_now();
+    sources_ask(&sources, mono_now());
+    assert_true(shared.page.vmclock_marker == 5);
+    while (world.page.vmclock_marker == 5) {
+        assert_true(world.page.disruption_marker == 0);
+        pass((int64_t)shared_clock_wait_ns(&shared, shared_clock_step(&shared)));
+    }
+    assert_true(world.page.vmclock_marker == 6);
+    assert_true(world.page.disruption_marker == 1);
+}
+
+static void a_page_of_a_daemon_that_hears_no_marker_tells_none(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    sources.marker = 5; /* of the daemon before */
+    keep_asking(3 * SECOND);
+    assert_true(world.page.vmclock_marker == 0);
+    assert_true(world.page.disruption_marker == 0);
 }
 
 /* What was learnt of UTC before the machine was copied is about another machine. */
@@ -373,6 +404,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_disruption_voids_what_was_said_before_it, start, finish),
         cmocka_unit_test_setup_teardown(who_has_not_measured_since_a_disruption_is_not_believed,
                                         start, finish),
+        cmocka_unit_test_setup_teardown(a_page_accounts_for_no_move_that_it_does_not_publish, start,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_page_of_a_daemon_that_hears_no_marker_tells_none, start,
+                                        finish),
         cmocka_unit_test_setup_teardown(a_marker_voids_what_was_measured_before_it, start, finish),
         cmocka_unit_test_setup_teardown(a_jump_voids_what_was_measured_before_it, start, finish),
         cmocka_unit_test_setup_teardown(sleep_voids_what_was_measured_before_it, start, finish),

@@ -236,6 +236,28 @@ static void an_estimate_after_a_move_is_no_promise_to_the_next_daemon(void **sta
     guest_end();
 }
 
+/* Only the marker tells it, and readers that have seen it wait for the daemon's word. */
+static void a_move_while_there_is_no_daemon_is_published(void **state)
+{
+    char path[64];
+    (void)state;
+    begin(GUEST_ON_TSC);
+    guest.has_marker = true;
+    guest_write_hypervisors_page();
+    snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
+    follow_too(path);
+    run_for(20 * SECOND);
+    run_for(20 * SECOND); /* nothing has happened in between */
+    assert_true(guest.page.disruption_marker == 0);
+    uint64_t accounted = guest.page.vmclock_marker;
+    assert_true(accounted != 0);
+    guest_stop(3 * SECOND, 0);
+    run_for(20 * SECOND);
+    assert_int_equal(guest.pages, 1); /* it was taken up */
+    assert_true(guest.page.disruption_marker == 1);
+    assert_true(guest.page.vmclock_marker == accounted + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +266,7 @@ int main(void)
         cmocka_unit_test(a_sleep_that_the_daemon_before_has_seen_is_not_forgotten),
         cmocka_unit_test(a_jump_that_the_daemon_before_has_seen_is_not_forgotten),
         cmocka_unit_test(a_jump_while_there_is_no_daemon_is_seen),
+        cmocka_unit_test(a_move_while_there_is_no_daemon_is_published),
         cmocka_unit_test(a_sleep_is_told_once),
         cmocka_unit_test(a_move_is_told_once),
         cmocka_unit_test(an_estimate_after_a_move_is_no_promise_to_the_next_daemon),

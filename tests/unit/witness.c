@@ -180,7 +180,7 @@ static void begin_moved(void)
     moved = none;
     moved.witness.page = page;
     moved_look(&moved);
-    moved_note_page(&moved, 3);
+    moved_note_page(&moved, 3, 0);
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
@@ -191,12 +191,13 @@ static void a_moved_guest_is_distrusted_until_the_daemon_has_seen_it(void **stat
     put(0x10, 8, 42);
     for (int i = 0; i < 5; i++) {
         moved_look(&moved);
-        moved_note_page(&moved, 3);
+        moved_note_page(&moved, 3, 0);
         assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
     }
     moved_look(&moved);
+    moved_note_same(&moved);
     assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
-    moved_note_page(&moved, 4);
+    moved_note_page(&moved, 4, 0);
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
     moved_look(&moved);
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
@@ -212,18 +213,24 @@ static void a_daemon_that_never_says_so_is_not_believed_about_utc(void **state)
     begin_moved();
     put(0x68, 8, 8); /* restored */
     moved_look(&moved);
+    moved_note_same(&moved);
     int pages = 0;
     for (; status_left() == TIMEBASE_STATUS_UNRELIABLE && pages < 1000; pages++)
-        moved_note_page(&moved, 3);
+        moved_note_page(&moved, 3, 0);
     assert_in_range(pages, 10, 100);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(status_left(), TIMEBASE_STATUS_FREERUNNING);
         moved_look(&moved);
-        moved_note_page(&moved, 3);
+        moved_note_page(&moved, 3, 0);
     }
     assert_int_equal(moved_status(&moved, TIMEBASE_STATUS_INITIALIZING), TIMEBASE_STATUS_INITIALIZING);
     assert_int_equal(moved_status(&moved, TIMEBASE_STATUS_UNRELIABLE), TIMEBASE_STATUS_UNRELIABLE);
-    moved_note_page(&moved, 4);
+    put(0x22, 1, 4);
+    moved_look(&moved);
+    assert_int_equal(moved_status(&moved, TIMEBASE_STATUS_UNKNOWN), TIMEBASE_STATUS_UNKNOWN);
+    put(0x22, 1, VMCLOCK_SYNCHRONIZED);
+    moved_look(&moved);
+    moved_note_page(&moved, 4, 0);
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
@@ -233,7 +240,7 @@ static void an_unreliable_clock_is_distrusted_while_it_is_one(void **state)
     begin_moved();
     put(0x22, 1, 4);
     moved_look(&moved);
-    moved_note_page(&moved, 4);
+    moved_note_page(&moved, 4, 0);
     assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
     put(0x22, 1, VMCLOCK_SYNCHRONIZED);
     moved_look(&moved);
@@ -248,12 +255,65 @@ static void a_look_in_the_midst_of_an_update_counts_until_the_next(void **state)
     put(0x0c, 4, 9);
     for (int i = 0; i < 30; i++) {
         moved_look(&moved);
-        moved_note_page(&moved, 3);
+        moved_note_page(&moved, 3, 0);
         assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
     }
     put(0x0c, 4, 10);
     moved_look(&moved);
     assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* The reader idles; the daemon publishes a sleep, and is SYNCHRONIZED again; then the guest is moved,
+ * and the reader looks before the daemon's next sample. */
+static void a_disruption_from_before_the_look_is_not_the_move(void **state)
+{
+    (void)state;
+    begin_moved();
+    put(0x10, 8, 42);
+    for (int i = 0; i < 1000; i++) {
+        moved_look(&moved);
+        moved_note_page(&moved, 4, 0);
+        assert_int_not_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
+    }
+    moved_note_page(&moved, 5, 0);
+    assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
+}
+
+/* What the daemon says of the bytes that it reads is what the reader sees in them. */
+static void a_page_that_accounts_for_the_move_is_believed_at_once(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        begin_moved();
+        for (size_t at = 0x10; at < 0x18; at++)
+            page[at] = (unsigned char)dice_roll(&dice);
+        for (size_t at = 0x68; at < 0x70; at++)
+            page[at] = (unsigned char)dice_roll(&dice);
+        moved_look(&moved);
+        struct vmclock clock;
+        struct claim claim;
+        const char *reason;
+        const struct vmclock_moment moment = {0};
+        assert_int_equal(vmclock_parse(page, sizeof(page), &clock), 0);
+        vmclock_claim(&clock, &moment, &claim, &reason);
+        moved_note_page(&moved, 4, claim.disruption_marker - 1 != 0 ? claim.disruption_marker - 1 : 2);
+        assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
+        moved_note_page(&moved, 4, claim.disruption_marker);
+        assert_int_equal(status_left(), TIMEBASE_STATUS_SYNCHRONIZED);
+    }
+}
+
+/* It has attached after the move, and the daemon has not looked yet. */
+static void a_page_that_accounts_for_another_move_is_not_believed(void **state)
+{
+    (void)state;
+    begin_moved();
+    moved_note_page(&moved, 3, 99);
+    assert_int_equal(status_left(), TIMEBASE_STATUS_UNRELIABLE);
+    for (int i = 0; i < 1000; i++)
+        moved_note_page(&moved, 3 + (uint64_t)i, 99);
+    assert_int_equal(status_left(), TIMEBASE_STATUS_FREERUNNING);
 }
 
 static void where_no_page_is_nothing_is_distrusted(void **state)
@@ -262,7 +322,7 @@ static void where_no_page_is_nothing_is_distrusted(void **state)
     (void)state;
     moved_open(&nobody, "/nowhere");
     moved_look(&nobody);
-    moved_note_page(&nobody, 1);
+    moved_note_page(&nobody, 1, 0);
     assert_int_equal(moved_status(&nobody, TIMEBASE_STATUS_SYNCHRONIZED), TIMEBASE_STATUS_SYNCHRONIZED);
     moved_close(&nobody);
 }
@@ -282,6 +342,9 @@ int main(void)
         cmocka_unit_test(a_daemon_that_never_says_so_is_not_believed_about_utc),
         cmocka_unit_test(an_unreliable_clock_is_distrusted_while_it_is_one),
         cmocka_unit_test(a_look_in_the_midst_of_an_update_counts_until_the_next),
+        cmocka_unit_test(a_disruption_from_before_the_look_is_not_the_move),
+        cmocka_unit_test(a_page_that_accounts_for_the_move_is_believed_at_once),
+        cmocka_unit_test(a_page_that_accounts_for_another_move_is_not_believed),
         cmocka_unit_test(where_no_page_is_nothing_is_distrusted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

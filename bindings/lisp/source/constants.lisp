@@ -78,5 +78,6 @@
 (define-layout page "struct timebase_page"
   (seq :uint64) (refresh-ticks :uint64) (magic :uint32) (size :uint32) (version :uint32)
   (counter-id :uint32) (disruption-marker :uint64) (utc-step-count :uint64) (late-count :uint64)
-  (incompatible :uint32) (reserved32 :uint32) (reserved (:bytes 64)) (copy (:bytes 512)))
+  (incompatible :uint32) (reserved32 :uint32) (vmclock-marker :uint64) (reserved (:bytes 56))
+  (copy (:bytes 512)))
 

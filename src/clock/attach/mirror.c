@@ -164,7 +164,7 @@ static struct timebase_lines promised(const struct mirror *mirror,
 
 static int show_copied(struct mirror *mirror, const struct timebase_page *copy, uint64_t now_ticks)
 {
-    moved_note_page(&mirror->moved, copy->disruption_marker);
+    moved_note_page(&mirror->moved, copy->disruption_marker, copy->vmclock_marker);
     struct timebase_lines lines = promised(mirror, &copy->copy[copy->seq & 1]);
     int result = show_lines(mirror, &lines, copy->refresh_ticks, now_ticks);
     if (result == TIMEBASE_E_BUSY)
@@ -193,6 +193,8 @@ static int renew(struct mirror *mirror)
     mirror->attachment.renewals++;
     mirror->attachment.refusals += result < 0;
     mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
+    if (result == LOOK_SAME)
+        moved_note_same(&mirror->moved);
     if (result == LOOK_ANOTHER) {
         result = show_copied(mirror, &copy, now_ticks);
     } else if (mirror->seq != 0) {

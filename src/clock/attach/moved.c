@@ -3,8 +3,10 @@
 
 #include <timebase/page.h>
 
-/* If the daemon publishes no disruption, its lines are of the present after so many pages: 5 s at
- * the usual pace. */
+#include "clock/counter/marker.h"
+
+/* If the daemon accounts for no move, its lines are of the present after so many pages: 5 s at the
+ * usual pace. */
 #define PAGES_MIN 20
 
 void moved_open(struct moved *moved, const char *device)
@@ -26,24 +28,56 @@ void moved_look(struct moved *moved)
     moved->is_doubted = seen == WITNESS_UNRELIABLE || seen == WITNESS_UPDATING;
     if (seen == WITNESS_MOVED) {
         moved->is_moved = true;
+        moved->has_base = false;
         moved->pages = 0;
     }
     if (now.is_known)
         moved->mark = now;
 }
 
-void moved_note_page(struct moved *moved, uint64_t disruption_marker)
+static void set_base(struct moved *moved)
 {
-    bool is_published = disruption_marker != moved->marker;
+    moved->base = moved->marker;
+    moved->has_base = true;
+}
+
+/* By the page's own word. False: it tells nothing, or this reader has seen nothing to compare. */
+static bool compare(struct moved *moved)
+{
+    if (moved->accounted == 0 || !moved->mark.is_known)
+        return false;
+    bool is_other = moved->accounted != counter_marker(moved->mark.marker, moved->mark.generation);
+    if (is_other && !moved->is_moved)
+        moved->pages = 0;
+    moved->is_moved = is_other;
+    set_base(moved); /* for a page that tells nothing, if one comes */
+    return true;
+}
+
+void moved_note_same(struct moved *moved)
+{
+    if (!compare(moved) && !moved->has_base)
+        set_base(moved);
+}
+
+void moved_note_page(struct moved *moved, uint64_t disruption_marker, uint64_t vmclock_marker)
+{
     moved->marker = disruption_marker;
+    moved->accounted = vmclock_marker;
     if (moved->pages < PAGES_MIN)
         moved->pages++;
-    if (is_published)
+    if (compare(moved))
+        return;
+    if (!moved->has_base)
+        set_base(moved);
+    else if (disruption_marker != moved->base)
         moved->is_moved = false;
 }
 
 uint32_t moved_status(const struct moved *moved, uint32_t status)
 {
+    if (status == TIMEBASE_STATUS_UNKNOWN)
+        return status;
     if (moved->is_doubted || (moved->is_moved && moved->pages < PAGES_MIN))
         return TIMEBASE_STATUS_UNRELIABLE;
     return moved->is_moved && status == TIMEBASE_STATUS_SYNCHRONIZED ? TIMEBASE_STATUS_FREERUNNING

@@ -28,6 +28,9 @@ func (m *Mirror) renew() error {
 		m.attachment.Refusals++
 	}
 	m.attachment.Err = err
+	if another == nil && err == nil {
+		m.moved.noteSame()
+	}
 	switch {
 	case another != nil:
 		err = m.showCopied(another, now)
@@ -131,7 +134,7 @@ func (m *Mirror) promised(lines line.Lines) line.Lines {
 
 func (m *Mirror) showCopied(p *page.Page, now uint64) error {
 	counts := p.Counts()
-	m.moved.notePage(counts.Disruption)
+	m.moved.notePage(counts.Disruption, p.VMClock())
 	lines, seq, _ := p.Lines()
 	err := m.show(m.promised(lines), p.Refresh(), now)
 	if err != nil && fault.Of(err) == fault.Busy {

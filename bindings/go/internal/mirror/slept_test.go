@@ -234,17 +234,21 @@ func TestMovesAreNoticedAsByC(t *testing.T) {
 	var m moved
 	steps := 0
 	for _, step := range strings.Split(string(text), "\n") {
-		var seq, marker, generation, flags, size, status uint64
+		var seq, marker, generation, flags, size, status, accounted uint64
+		name, _, _ := strings.Cut(step, " ")
 		event, verdict, isStep := strings.Cut(step, "->")
 		if !isStep || strings.HasPrefix(step, "#") {
 			continue
 		}
-		if n, _ := fmt.Sscanf(event, "vm %d %d %d %d %d %d", &seq, &marker, &generation, &flags, &size, &status); n == 6 {
+		if n, _ := fmt.Sscanf(event, name+" %d %d %d %d %d %d", &seq, &marker, &generation, &flags, &size, &status); n == 6 {
 			m.witness = vmPageOf(seq, marker, generation, flags, size, status)
 			m.look()
-		} else if n, _ := fmt.Sscanf(event, "page %d %d", &marker, &size); n == 2 {
+			if name == "vm" {
+				m.noteSame()
+			}
+		} else if n, _ := fmt.Sscanf(event, "page %d %d %d", &marker, &size, &accounted); n >= 2 {
 			for ; size > 0; size-- {
-				m.notePage(marker)
+				m.notePage(marker, accounted)
 			}
 		} else {
 			t.Fatalf("no step: %s", step)
@@ -282,7 +286,7 @@ func TestAMoveMakesLinesUnreliableAndThenUTCUnpromised(t *testing.T) {
 	if now := m.Read(); status(now) != line.Freerunning {
 		t.Errorf("%+v", now)
 	}
-	m.moved.notePage(m.moved.marker + 1)
+	m.moved.notePage(m.moved.marker+1, 0)
 	age(25)
 	if now := m.Read(); status(now) != line.Synchronized {
 		t.Errorf("%+v", now)

@@ -124,14 +124,26 @@ func (now witnessMark) isDoubted(then witnessMark) bool {
 	return then.isKnown && (!now.isKnown || now.status == vmUnreliable)
 }
 
+// word is what the daemon stores for the mark in its page, where 0 is for "not told" (C's
+// counter_marker()).
+func (m witnessMark) word() uint64 {
+	if word := m.marker + m.generation*0x9e3779b97f4a7c15 + 1; word != 0 {
+		return word
+	}
+	return 1
+}
+
 // moved: a guest that was stopped, migrated or restored has lines of another stretch of time, until
 // its daemon has seen that, too.
 type moved struct {
 	witness   witness
 	mark      witnessMark // of the newest look that could be read
 	isDoubted bool        // since that look
-	isMoved   bool        // and the daemon has not published it
-	marker    uint64      // the disruption marker of the page that was copied last
+	isMoved   bool        // and the lines do not account for it
+	accounted uint64      // the vmclock marker of the page that was copied last
+	marker    uint64      // the disruption marker of this page
+	hasBase   bool        // the page in force at the look that saw the newest move is known:
+	base      uint64      // its disruption marker
 	pages     int         // copied since the move, up to those that are enough
 }
 
@@ -143,28 +155,54 @@ func (m *moved) open(device string) {
 	m.mark = m.witness.read()
 }
 
-// look comes before the daemon's page is copied.
+// look comes before the daemon's page is looked at.
 func (m *moved) look() {
 	now := m.witness.read()
 	hasMoved := now.hasMoved(m.mark)
 	m.isDoubted = !hasMoved && now.isDoubted(m.mark)
 	if hasMoved {
-		m.isMoved, m.pages = true, 0
+		m.isMoved, m.hasBase, m.pages = true, false, 0
 	}
 	if now.isKnown {
 		m.mark = now
 	}
 }
 
-// notePage: another marker, and the daemon has published a disruption: the lines are of this stretch of
-// time.
-func (m *moved) notePage(disruption uint64) {
-	isPublished := disruption != m.marker
-	m.marker = disruption
+// compare goes by the page's own word. False: it tells nothing, or this reader has seen nothing to
+// compare.
+func (m *moved) compare() bool {
+	if m.accounted == 0 || !m.mark.isKnown {
+		return false
+	}
+	isOther := m.accounted != m.mark.word()
+	if isOther && !m.isMoved {
+		m.pages = 0
+	}
+	m.isMoved = isOther
+	m.hasBase, m.base = true, m.marker // for a page that tells nothing, if one comes
+	return true
+}
+
+// noteSame: the look has found the page that was copied last.
+func (m *moved) noteSame() {
+	if !m.compare() && !m.hasBase {
+		m.hasBase, m.base = true, m.marker
+	}
+}
+
+// notePage: a page that tells what its lines account for is believed. One that tells nothing is heard
+// when it publishes a disruption after the look that saw the move. What this look found in the file, or
+// what was published while it could not be read, may be an older disruption.
+func (m *moved) notePage(disruption, vmclock uint64) {
+	m.marker, m.accounted = disruption, vmclock
 	if m.pages < movedPagesMin {
 		m.pages++
 	}
-	if isPublished {
+	switch {
+	case m.compare():
+	case !m.hasBase:
+		m.hasBase, m.base = true, disruption
+	case disruption != m.base:
 		m.isMoved = false
 	}
 }
@@ -173,6 +211,8 @@ func (m *moved) notePage(disruption uint64) {
 // the kernel's clock again; but that may have stood still, and UTC with it.
 func (m *moved) status(of uint32) uint32 {
 	switch {
+	case of == line.Unknown:
+		return of
 	case m.isDoubted, m.isMoved && m.pages < movedPagesMin:
 		return line.Unreliable
 	case m.isMoved && of == line.Synchronized:

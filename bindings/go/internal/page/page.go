@@ -34,7 +34,8 @@ type Page struct {
 	utcSteps       uint64
 	late           uint64
 	incompatible   uint64 // and a reserved half
-	reserved       [8]uint64
+	vmclock        uint64
+	reserved       [7]uint64
 	copies         [2]words
 }
 
@@ -75,6 +76,9 @@ type Header struct {
 type Counts struct {
 	Disruption, UTCSteps, Late uint64
 }
+
+// VMClock is the marker of the hypervisor's page for the moves that the lines account for; 0: not told.
+func (p *Page) VMClock() uint64 { return atomic.LoadUint64(&p.vmclock) }
 
 // Seq is the number of the publication; 0: no lines.
 func (p *Page) Seq() uint64 { return atomic.LoadUint64(&p.seq) }

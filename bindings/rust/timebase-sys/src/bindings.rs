@@ -240,7 +240,8 @@ pub struct timebase_page {
     pub late_count: u64,
     pub incompatible: u32,
     pub reserved32: u32,
-    pub reserved: [u64; 8usize],
+    pub vmclock_marker: u64,
+    pub reserved: [u64; 7usize],
     pub copy: [timebase_lines; 2usize],
 }
 #[repr(C)]

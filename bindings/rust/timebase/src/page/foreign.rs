@@ -84,6 +84,7 @@ impl Bytes<'_> {
             late_count: self.word(),
             incompatible: self.half(),
             reserved32: self.half(),
+            vmclock_marker: self.word(),
             reserved: core::array::from_fn(|_| self.word()),
             copy: core::array::from_fn(|_| self.copy()),
         }

@@ -95,7 +95,8 @@ pub struct Page {
     late_count: Word,
     incompatible: Half,
     reserved32: Half,
-    reserved: [Word; 8],
+    vmclock_marker: Word,
+    reserved: [Word; 7],
     copy: [CopyWords; 2],
 }
 
@@ -109,6 +110,7 @@ const _: () = {
     assert!(offset_of!(Page, counter_id) == 28);
     assert!(offset_of!(Page, disruption_marker) == 32);
     assert!(offset_of!(Page, incompatible) == 56);
+    assert!(offset_of!(Page, vmclock_marker) == 64);
     assert!(offset_of!(Page, copy) == 128);
     assert!(offset_of!(LineWords, flags) == 36);
     assert!(offset_of!(LineWords, maxerror_ns) == 40);
@@ -154,6 +156,12 @@ impl Page {
     /// Changes when the counter's past is no guide to its future.
     pub fn disruption_marker(&self) -> u64 {
         self.disruption_marker.load()
+    }
+
+    /// Which moves the lines account for: the marker of the hypervisor's page, vmclock, as one
+    /// number; 0: not told.
+    pub(crate) fn vmclock_marker(&self) -> u64 {
+        self.vmclock_marker.load()
     }
 
     /// How often UTC was stepped.

@@ -103,14 +103,21 @@ struct Copied {
     refresh_ticks: u64,
     seq: u64,
     disruption_marker: u64,
+    vmclock_marker: u64,
     mono_offset_ns: i64,
 }
 
 fn copied(page: &Page, check: impl FnOnce(&Lines) -> Result<i64, Error>) -> Result<Copied, Error> {
     let (lines, refresh_ticks) = page.read_back().ok_or(Error::Stale)?;
     let mono_offset_ns = check(&lines)?;
-    let (seq, disruption_marker) = (page.seq_whole(), page.disruption_marker());
-    Ok(Copied { lines, refresh_ticks, seq, disruption_marker, mono_offset_ns })
+    Ok(Copied {
+        lines,
+        refresh_ticks,
+        seq: page.seq_whole(),
+        disruption_marker: page.disruption_marker(),
+        vmclock_marker: page.vmclock_marker(),
+        mono_offset_ns,
+    })
 }
 
 fn open(path: &Path) -> Result<(PageFile, Copied), Error> {
@@ -206,7 +213,7 @@ impl SharedPage {
         let now_ticks = ticks_ordered();
         moved.look();
         let (file, copied) = open(&path)?;
-        moved.note_page(copied.disruption_marker);
+        moved.note_page(copied.disruption_marker, copied.vmclock_marker);
         let shared = Self {
             shown: Page::begin(PROCESSOR_COUNTER),
             shadow: Page::begin(CounterId::Os),
@@ -274,7 +281,12 @@ impl SharedPage {
         let looked = mirror.look(now_ticks);
         mirror.error = looked.as_ref().err().copied();
         match looked {
-            Ok(copied) => self.renew_locked(mirror, now_ticks, copied.as_ref()),
+            Ok(copied) => {
+                if copied.is_none() {
+                    mirror.moved.note_same();
+                }
+                self.renew_locked(mirror, now_ticks, copied.as_ref())
+            }
             Err(error) => {
                 let _ = self.renew_locked(mirror, now_ticks, None);
                 Err(error)
@@ -294,7 +306,7 @@ impl SharedPage {
             None => (mirror.lines, mirror.refresh_ticks, mirror.mono_offset_ns),
         };
         if let Some(copied) = copied {
-            mirror.moved.note_page(copied.disruption_marker);
+            mirror.moved.note_page(copied.disruption_marker, copied.vmclock_marker);
         }
         self.mono_offset_ns.store(offset_ns, Ordering::Release);
         let shown = self.show(mirror.promised(&lines), refresh_ticks, now_ticks, offset_ns);

@@ -44,6 +44,14 @@ pub(super) struct Mark {
 /// The hypervisor's page as words.
 struct Words<'a>(&'a [AtomicU32; PAGE_SIZE / 4]);
 
+impl Mark {
+    /// What the daemon stores for it in its page, where 0 is for "not told" (C's counter_marker()).
+    fn as_word(&self) -> u64 {
+        let marker = self.generation.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(self.marker);
+        marker.wrapping_add(1).max(1)
+    }
+}
+
 impl Words<'_> {
     fn word(&self, at: usize) -> u32 {
         u32::from_le(self.0[at / 4].load(Ordering::Relaxed))
@@ -135,10 +143,14 @@ pub(super) struct Moved {
     mark: Option<Mark>,
     /// The newest look: the hypervisor calls its own clock unreliable, or was writing its page.
     is_doubted: bool,
-    /// And the daemon has not published it.
+    /// And the lines do not account for it.
     is_moved: bool,
-    /// The disruption marker of the page that was copied last.
+    /// The vmclock marker of the page that was copied last.
+    accounted: u64,
+    /// The disruption marker of this page.
     marker: u64,
+    /// The same of the page in force at the look that saw the newest move, if that is known.
+    base: Option<u64>,
     /// Copied since the move, up to those that are enough.
     pages: u32,
 }
@@ -148,17 +160,26 @@ impl Moved {
     pub(super) fn open() -> Self {
         let witness = Witness::open();
         let mark = witness.as_ref().and_then(|witness| witness.words().read());
-        Self { witness, mark, is_doubted: false, is_moved: false, marker: 0, pages: 0 }
+        Self {
+            witness,
+            mark,
+            is_doubted: false,
+            is_moved: false,
+            accounted: 0,
+            marker: 0,
+            base: None,
+            pages: 0,
+        }
     }
 
-    /// Comes before the daemon's page is copied.
+    /// Comes before the daemon's page is looked at.
     pub(super) fn look(&mut self) {
         let now = self.witness.as_ref().and_then(|witness| witness.words().read());
-        self.compare(now);
+        self.see(now);
     }
 
     /// A page that was known then and is not now is being written, and its marker may be changing.
-    fn compare(&mut self, now: Option<Mark>) {
+    fn see(&mut self, now: Option<Mark>) {
         let Some(then) = self.mark else {
             self.mark = now;
             return;
@@ -170,17 +191,40 @@ impl Moved {
         let is_same = now.marker == then.marker && now.generation == then.generation;
         self.is_doubted = is_same && now.status == UNRELIABLE;
         if !is_same {
-            (self.is_moved, self.pages) = (true, 0);
+            (self.is_moved, self.base, self.pages) = (true, None, 0);
         }
         self.mark = Some(now);
     }
 
-    /// Another marker: the daemon has published a disruption, and the lines are of this stretch of time.
-    pub(super) fn note_page(&mut self, disruption_marker: u64) {
-        let is_published = disruption_marker != self.marker;
+    /// By the page's own word. False: it tells nothing, or this reader has seen nothing to compare.
+    fn compare(&mut self) -> bool {
+        let Some(mark) = self.mark.filter(|_| self.accounted != 0) else {
+            return false;
+        };
+        let is_other = self.accounted != mark.as_word();
+        if is_other && !self.is_moved {
+            self.pages = 0;
+        }
+        self.is_moved = is_other;
+        self.base = Some(self.marker); // for a page that tells nothing, if one comes
+        true
+    }
+
+    /// The look has found the page that was copied last.
+    pub(super) fn note_same(&mut self) {
+        if !self.compare() {
+            self.base.get_or_insert(self.marker);
+        }
+    }
+
+    /// A page that tells what its lines account for is believed. One that tells nothing is heard when
+    /// it publishes a disruption after the look that saw the move. What this look found in the file,
+    /// or what was published while it could not be read, may be an older disruption.
+    pub(super) fn note_page(&mut self, disruption_marker: u64, vmclock_marker: u64) {
         self.marker = disruption_marker;
+        self.accounted = vmclock_marker;
         self.pages = PAGES_MIN.min(self.pages + 1);
-        if is_published {
+        if !self.compare() && *self.base.get_or_insert(disruption_marker) != disruption_marker {
             self.is_moved = false;
         }
     }
@@ -188,7 +232,7 @@ impl Moved {
     /// What is left of that of a line. After a while a daemon that says nothing of the move keeps the
     /// kernel's clock again; but that may have stood still, and UTC with it.
     pub(super) fn status(&self, of: Status) -> Status {
-        if self.is_doubted || self.is_moved && self.pages < PAGES_MIN {
+        if of != Status::Unknown && (self.is_doubted || self.is_moved && self.pages < PAGES_MIN) {
             return Status::Unreliable;
         }
         match of {
@@ -202,7 +246,7 @@ impl Moved {
     pub(super) fn pretend(&mut self) {
         let of = |marker| Some(Mark { marker, generation: 0, status: 0 });
         self.mark = of(1);
-        self.compare(of(2));
+        self.see(of(2));
         self.mark = None;
     }
 }
@@ -236,12 +280,17 @@ mod tests {
 
     fn step(moved: &mut Moved, event: &str, numbers: &[u64]) {
         match event {
-            "vm" => {
+            "vm" | "look" => {
                 let page = page(numbers);
                 assert!(Words(&page).is_vmclock());
-                moved.compare(Words(&page).read());
+                moved.see(Words(&page).read());
+                if event == "vm" {
+                    moved.note_same();
+                }
             }
-            "page" => (0..numbers[1]).for_each(|_| moved.note_page(numbers[0])),
+            "page" => (0..numbers[1]).for_each(|_| {
+                moved.note_page(numbers[0], numbers.get(2).copied().unwrap_or(0));
+            }),
             _ => panic!("no event: {event}"),
         }
     }

@@ -66,10 +66,10 @@ fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
     assert_eq!(shared.at(ticks_ordered()).status(), Status::Unreliable);
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::Unreliable);
-    (0..100).for_each(|_| shared.lock().moved.note_page(0));
+    (0..100).for_each(|_| shared.lock().moved.note_page(0, 0));
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::FreeRunning);
-    shared.lock().moved.note_page(7);
+    shared.lock().moved.note_page(7, 0);
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::Synchronized);
 }
