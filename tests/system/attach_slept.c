@@ -238,6 +238,28 @@ static void a_lock_that_is_held_hides_no_silence(void **state)
     held_lock_end(&held);
 }
 
+/* EXPIRED is UNKNOWN, whatever has befallen the machine besides. */
+static void a_sleep_makes_nothing_known_of_a_dead_writer(void **state)
+{
+    struct held_lock held;
+    struct timebase_attachment attachment;
+    (void)state;
+    pass(2 * TIMEBASE_PAGE_EXPIRED_NS);
+    sleep_with_a_counter_that_runs();
+    pass(2 * TIMEBASE_PAGE_EXPIRED_NS);
+    struct timebase_instant now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNKNOWN);
+    timebase_at(shared, counter, &now);
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNKNOWN);
+    assert_int_equal(timebase_clock_attachment(shared, &attachment), 0);
+    assert_int_equal(attachment.state, TIMEBASE_ATTACHMENT_EXPIRED);
+    held_lock_begin(&held, cell_of(shared));
+    pass(SECOND);
+    now = look();
+    assert_int_equal(status_of(&now), TIMEBASE_STATUS_UNKNOWN);
+    held_lock_end(&held);
+}
+
 static int32_t status_in_statistics(void)
 {
     struct timebase_statistics statistics;
@@ -306,6 +328,7 @@ int main(void)
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
         ASLEEP(utc_of_a_daemon_that_tells_no_move_is_not_promised_again),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
+        ASLEEP(a_sleep_makes_nothing_known_of_a_dead_writer),
         ASLEEP(statistics_tell_what_a_reading_tells),
         ASLEEP(statistics_alone_tell_of_silence),
         ASLEEP(ticks_of_another_namespace_are_refused),

@@ -68,7 +68,8 @@ struct timebase_lines moment_lines(const struct moment *moment, const struct tim
     uint64_t looking_ns = lines_elapsed_ns(lines, looking_ticks);
     line.start_ticks = moment->ticks_before;
     line_set_times(&line, difference_ns(moment->mono_ns, mono_offset_ns), moment->utc_ns);
-    line_set_status(&line, TIMEBASE_STATUS_UNRELIABLE);
+    if (line_status(&line) != TIMEBASE_STATUS_UNKNOWN) /* which promises no more */
+        line_set_status(&line, TIMEBASE_STATUS_UNRELIABLE);
     line.maxerror_ns = looking_ns + moment->error_ns + 1;
     line.utc_maxerror_ns = UNSYNCHRONIZED_NS;
     struct timebase_lines own = {line, line, line, lines->validity};

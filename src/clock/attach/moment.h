@@ -38,7 +38,8 @@ bool moment_agrees_in_utc(const struct moment *moment, const struct timebase_lin
 
 /*
  * A line of the reader's own, on the clocks, for the time until the writer has seen them: at the
- * pace of its lines, UNRELIABLE, and no promise about true UTC. It never lies below the clocks.
+ * pace of its lines, UNRELIABLE, and no promise about true UTC. UNKNOWN lines, which have expired,
+ * stay so. It never lies below the clocks.
  */
 struct timebase_lines moment_lines(const struct moment *moment, const struct timebase_lines *lines,
                                    int64_t mono_offset_ns);

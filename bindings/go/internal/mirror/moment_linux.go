@@ -81,7 +81,7 @@ func (m *moment) agreesInUTC(lines *line.Lines) bool {
 }
 
 // lines are the reader's own, on the clocks, for the time until the writer has seen them: at the pace
-// of its lines, UNRELIABLE, and no promise about true UTC. They never lie below the clocks.
+// of its lines, UNRELIABLE or still UNKNOWN, and no promise about true UTC. They never lie below the clocks.
 func (m *moment) lines(writers *line.Lines, monoOffset int64) line.Lines {
 	own := writers.After
 	own.Start = m.before
@@ -90,7 +90,9 @@ func (m *moment) lines(writers *line.Lines, monoOffset int64) line.Lines {
 	own.MaxError = writers.ElapsedNS(m.after-m.before+counterStep()) + m.err + 1
 	own.UTCMaxError = unsynchronizedNS
 	l := line.Lines{Before: own, Slew: own, After: own, Validity: writers.Validity}
-	l.SetStatus(line.Unreliable)
+	if own.Flags&line.StatusMask != line.Unknown { // which stays: nobody has kept them for long
+		l.SetStatus(line.Unreliable)
+	}
 	for i := range l.Validity.EstError {
 		l.Validity.EstError[i] = own.MaxError
 	}

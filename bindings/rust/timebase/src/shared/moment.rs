@@ -101,7 +101,7 @@ impl Moment {
     }
 
     /// A line on the clocks for the time until the writer has seen them: at the pace of its lines,
-    /// UNRELIABLE, and no promise about true UTC. It never lies below the clocks.
+    /// UNRELIABLE or still UNKNOWN, and no promise about true UTC. It never lies below the clocks.
     pub(super) fn lines(&self, lines: &Lines, mono_offset_ns: i64) -> Lines {
         self.lines_by(counter_step(), lines, mono_offset_ns)
     }
@@ -110,11 +110,14 @@ impl Moment {
     fn lines_by(&self, step_ticks: u64, lines: &Lines, mono_offset_ns: i64) -> Lines {
         let looking = self.ticks_after.wrapping_sub(self.ticks_before).wrapping_add(step_ticks);
         let maxerror_ns = lines.elapsed_ns(looking) + self.error_ns + 1;
+        let flags = Flags(lines.after.flags);
+        // Lines that have expired stay UNKNOWN.
+        let is_unknown = flags.status() == Status::Unknown;
         let line = Line {
             start_ticks: self.ticks_before,
             mono_ns: self.mono_ns.wrapping_sub(mono_offset_ns) as u64,
             utc_ns: self.utc_ns as u64,
-            flags: Flags(lines.after.flags).with_status(Status::Unreliable).0,
+            flags: if is_unknown { flags } else { flags.with_status(Status::Unreliable) }.0,
             maxerror_ns,
             utc_maxerror_ns: UNSYNCHRONIZED_NS,
             ..lines.after
