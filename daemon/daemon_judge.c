@@ -29,12 +29,12 @@ void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
                       look_at_clocksource(daemon, mono_ns));
 }
 
-/* Since the machine was started; or nobody tells. */
+/* Since the machine was started; or nobody tells, as in a time namespace with one clock ahead. */
 static bool has_slept(void)
 {
     int64_t mono_ns = counter_clock_ns(CLOCK_MONOTONIC);
     int64_t boot_ns = counter_clock_ns(CLOCK_BOOTTIME);
-    return mono_ns == INT64_MIN || boot_ns == INT64_MIN || discipline_was_asleep(mono_ns, boot_ns);
+    return mono_ns == INT64_MIN || boot_ns < mono_ns || discipline_was_asleep(mono_ns, boot_ns);
 }
 
 void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,

@@ -203,6 +203,37 @@ static void a_sleep_is_seen_at_the_next_look(void **state)
     }
 }
 
+/* A time namespace: CLOCK_MONOTONIC is a day ahead, and CLOCK_BOOTTIME is not. */
+static void a_sleep_is_seen_where_monotonic_time_is_ahead(void **state)
+{
+    (void)state;
+    begin(25, 4 * MS);
+    slept_ns = -86400000 * MS;
+    int64_t then_ns = sample().suspended_ns;
+    assert_true(then_ns < 0);
+    for (int i = 0; i < 10; i++) {
+        interruptions = i % 3U;
+        int64_t now_ns = sample().suspended_ns;
+        assert_false(discipline_was_asleep(then_ns, now_ns));
+        slept_ns += 3000 * MS;
+        then_ns = sample().suspended_ns;
+        assert_true(discipline_was_asleep(now_ns, then_ns));
+    }
+}
+
+static void a_sleep_is_seen_in_the_namespace_that_was_moved_to(void **state)
+{
+    (void)state;
+    begin(25, 4 * MS);
+    slept_ns = 86400000 * MS;
+    sample();
+    slept_ns = -86400000 * MS;
+    reference_restart(&kernel);
+    int64_t then_ns = sample().suspended_ns;
+    slept_ns += 3000 * MS;
+    assert_true(discipline_was_asleep(then_ns, sample().suspended_ns));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +245,8 @@ int main(void)
         cmocka_unit_test(an_interrupted_look_at_the_time_asleep_is_no_sleep),
         cmocka_unit_test(an_interrupted_moment_knows_of_the_sleep_before_it),
         cmocka_unit_test(a_sleep_is_seen_at_the_next_look),
+        cmocka_unit_test(a_sleep_is_seen_where_monotonic_time_is_ahead),
+        cmocka_unit_test(a_sleep_is_seen_in_the_namespace_that_was_moved_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,10 @@ static void mend(struct clock_cell *cell)
 
 static void restart(struct clock_cell *cell)
 {
-    servo_reset(&own_of(cell)->servo);
+    struct own_clock *own = own_of(cell);
+    servo_reset(&own->servo);
+    if (own->reference == &reference_kernel)
+        reference_restart(own->reference_context);
 }
 
 static void describe(struct clock_cell *cell, struct timebase_statistics *out)

@@ -177,13 +177,24 @@ static int64_t read_suspended(void)
     return most_ns;
 }
 
-/* It never falls. Where it seems to, all looks were interrupted; a rise after that is no sleep. */
+/*
+ * It never falls. Where it seems to, all looks were interrupted; a rise after that is no sleep. In
+ * a time namespace whose CLOCK_MONOTONIC is ahead it is below 0.
+ */
 static int64_t follow_suspended(struct reference_kernel *kernel)
 {
     int64_t seen_ns = read_suspended();
-    if (seen_ns > kernel->suspended_ns)
+    if (seen_ns == INT64_MIN)
+        return kernel->suspended_ns;
+    if (!kernel->knows_suspended || seen_ns > kernel->suspended_ns)
         kernel->suspended_ns = seen_ns;
+    kernel->knows_suspended = 1;
     return kernel->suspended_ns;
+}
+
+void reference_restart(struct reference_kernel *kernel)
+{
+    kernel->knows_suspended = 0;
 }
 
 static uint32_t leap_flags(int state)

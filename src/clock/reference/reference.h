@@ -54,6 +54,7 @@ struct reference_kernel {
     int knows_utc;
     struct counter_clocksource clocksource;
     int64_t suspended_ns;  /* time asleep, the most that was seen */
+    int knows_suspended;
     int64_t asked_ns;      /* when adjtimex was last asked, monotonic; 0 never */
     int64_t utc_offset_ns; /* then */
     int64_t maxerror_ns;
@@ -69,6 +70,9 @@ int reference_utc(struct reference_utc *utc);
 
 /* The same exactly. TIMEBASE_E_REFERENCE: cannot be read, or not exactly. */
 int reference_utc_offset(int64_t *offset_ns);
+
+/* In another time namespace less may have been slept: the next look at that is the first. */
+void reference_restart(struct reference_kernel *kernel);
 
 /* What adjtimex says: maxerror_ns, slew_most_ppb, flags, is_synchronized. */
 void reference_ask_kernel(struct reference_kernel *kernel);
