@@ -260,8 +260,9 @@ TIMEBASE_INLINE int timebase_realtime_interval(const timebase_clock *clock,
 /*
  * Convert a tick read at another moment. Exact for the ticks that the page's lines cover (the last
  * 60 to 160 ms of a clock in use); for older and future ones the nearest line is drawn on.
- * timebase_at() tells the bound and, if the page has expired by then, the status. The very first
- * conversion of a process may take 1 ms to learn the rate.
+ * timebase_at() tells the bound and, if the page has expired by then, the status. A tick by which
+ * the lines want renewal renews them, as a reading does. The very first conversion of a process may
+ * take 1 ms to learn the rate.
  */
 TIMEBASE_API int64_t timebase_utc_at_ns(const timebase_clock *clock, uint64_t ticks);
 TIMEBASE_API int64_t timebase_mono_at_ns(const timebase_clock *clock, uint64_t ticks);

@@ -7,29 +7,39 @@
 
 #include <timebase/error.h>
 
+enum place { ON_LINES, BEFORE_LINES, OVERDUE };
+
 /*
- * Has nobody renewed these lines in time for a tick, or is it before them? A hint: the lines may be
- * changing.
+ * Is a tick before these lines, or do they want renewal by then? A hint: the lines may be changing.
+ * Lines that are not in the clock's own page are copied, and were looked at just now. When their
+ * writer is silent, another look may find another file.
  */
-static bool is_off(const struct timebase_page *page, uint64_t ticks)
+static enum place place_of(struct clock_cell *cell, const struct timebase_page *page, uint64_t ticks)
 {
+    bool is_own = page == cell_lines_page(cell);
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     const struct timebase_lines *lines = &page->copy[seq & 1];
     uint64_t d = ticks - timebase_page_word(&lines->after.start_ticks);
-    if ((int64_t)d < 0)
-        return seq != 0 && (int64_t)(ticks - timebase_page_word(&lines->before.start_ticks)) < 0;
-    return seq != 0 && d >= timebase_page_word(&lines->validity.silent_ticks);
+    uint64_t end = timebase_page_word(is_own ? &page->refresh_ticks : &lines->validity.silent_ticks);
+    if (seq == 0)
+        return ON_LINES;
+    if ((int64_t)d >= 0)
+        return d >= end ? OVERDUE : ON_LINES;
+    bool is_before = (int64_t)(ticks - timebase_page_word(&lines->before.start_ticks)) < 0;
+    return is_before ? BEFORE_LINES : ON_LINES;
 }
 
 /*
  * In a process that reads ticks but never the time, only this renews the page, and notices that the
- * counter went back.
+ * system clock was stepped, that the machine slept, or that the counter went back. Ticks of long ago
+ * renew nothing.
  */
 static struct timebase_page *kept_lines(struct clock_cell *cell, uint64_t ticks,
                                         struct timebase_page *own)
 {
     struct timebase_page *page = cell->kind->lines(cell, own);
-    if (is_off(page, ticks) && is_off(page, timebase_ticks_ordered()))
+    enum place place = place_of(cell, page, ticks);
+    if (place != ON_LINES && place_of(cell, page, timebase_ticks_ordered()) == place)
         timebase_clock_maintain(cell_handle(cell));
     return page;
 }

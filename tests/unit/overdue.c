@@ -82,8 +82,8 @@ static void a_reference_that_is_behind_is_believed_but_nothing_told_taken_back(v
     assert_true((int64_t)now.utc_maxerror_ns >= 9 * SECOND - nearer_ns);
 }
 
-/* As of a program that has read ticks for long, and no time: its page has become silent. */
-static void a_conversion_renews_a_page_that_has_become_silent(void **state)
+/* As of a program that reads ticks, and no time. A step or a sleep is seen as soon as by readings. */
+static void a_conversion_renews_lines_that_want_it(void **state)
 {
     struct own_clock idle = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
     struct timebase_page *page = cell_lines_page(&idle.cell);
@@ -93,15 +93,14 @@ static void a_conversion_renews_a_page_that_has_become_silent(void **state)
     draw_first_lines(&idle);
     wait_until(followed_ns(&idle) + MS);
     uint64_t seq = page->seq, now = timebase_ticks_ordered();
-    struct timebase_lines *lines = &page->copy[seq & 1];
-    timebase_at(own_handle(&idle), now, &then);
-    assert_true(page->seq == seq);
-    lines->validity.silent_ticks = 1;
-    timebase_at(own_handle(&idle), lines->after.start_ticks, &then);
-    assert_true(page->seq == seq); /* not beyond */
+    timebase_at(own_handle(&idle), page->copy[seq & 1].after.start_ticks, &then);
+    assert_true(page->seq == seq); /* they do not want it by this tick */
+    moved_utc_offset_ns += SECOND;
     timebase_at(own_handle(&idle), now, &then);
     assert_true(page->seq > seq);
     assert_true((int64_t)(now - page->copy[page->seq & 1].after.start_ticks) < 0);
+    assert_true(page->utc_step_count == 1);
+    moved_utc_offset_ns -= SECOND;
 }
 
 /* The counter is before all lines by now, as it was for the tick. A tick of long ago is another. */
@@ -133,7 +132,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(overdue_lines_hold, begin, end),
         cmocka_unit_test_setup_teardown(a_reference_that_went_ahead_is_believed, begin, end),
         cmocka_unit_test_setup_teardown(a_reference_that_is_behind_is_believed_but_nothing_told_taken_back, begin, end),
-        cmocka_unit_test(a_conversion_renews_a_page_that_has_become_silent),
+        cmocka_unit_test(a_conversion_renews_lines_that_want_it),
         cmocka_unit_test(a_conversion_renews_a_page_that_the_counter_has_gone_back_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
