@@ -16,7 +16,10 @@
 #include "page_writer.h"
 
 #define MS 1000000
-#define RUN_NS 2000000000
+#define ROUND_NS 200000000
+#define ROUNDS 10
+#define ROUNDS_MAX 100
+#define LOOKS 1000000 /* some ms each: for processes to begin */
 /* Older ticks may have left the page: the writer keeps a line for 4 ms after its end. */
 #define FRESH_NS 2000000
 
@@ -113,37 +116,55 @@ static pid_t start(void (*body)(void))
     _exit(0);
 }
 
-static void print_counts(void)
+/* Publish until each has read, however late it begins; and then for a while. */
+static void write_for_both(void)
 {
-    for (int i = 0; i < 2; i++)
-        print_message("process %d: %llu reads, %llu ticks of the other's compared, %llu differ\n",
-                      i, (unsigned long long)share->reads[i],
-                      (unsigned long long)share->compared[i],
-                      (unsigned long long)share->different[i]);
-    print_message("%llu late publications\n", (unsigned long long)writer.late);
+    for (int i = 0; i < LOOKS; i++) {
+        writer_run_until(&writer, kernel_now(CLOCK_MONOTONIC) + MS, MS);
+        if (__atomic_load_n(&share->reads[0], __ATOMIC_RELAXED) > 0 &&
+            __atomic_load_n(&share->reads[1], __ATOMIC_RELAXED) > 0)
+            break;
+    }
+    writer_run_until(&writer, kernel_now(CLOCK_MONOTONIC) + ROUND_NS, MS);
 }
 
-static void a_tick_is_the_same_nanosecond_to_all(void **state)
+static void try_round(void)
 {
-    (void)state;
-    writer = writer_new();
+    memset(share, 0, sizeof(*share));
     pid_t one = start(attend_first), other = start(attend_second);
-    writer_run_until(&writer, kernel_now(CLOCK_MONOTONIC) + RUN_NS, MS);
+    write_for_both();
     __atomic_store_n(&share->is_over, 1, __ATOMIC_RELAXED);
-    int failed = child_status(one) + child_status(other);
-    print_counts();
-    writer_remove(&writer);
-    assert_int_equal(failed, 0);
+    assert_int_equal(child_status(one) | child_status(other), 0);
     for (int i = 0; i < 2; i++) {
         assert_true(share->reads[i] > 0);
         assert_true(share->outside[i] == 0);
     }
-    if (writer.late != 0)
-        skip_because("the writer was held up for 10 ms and published too late");
-    for (int i = 0; i < 2; i++) {
-        assert_true(share->different[i] == 0);
-        assert_true(share->backwards[i] == 0);
+}
+
+/* A writer that is held up for 10 ms publishes too late for some lease: the round is left out. */
+static void a_tick_is_the_same_nanosecond_to_all(void **state)
+{
+    int rounds = 0, in_time = 0;
+    uint64_t compared[2] = {0, 0};
+    (void)state;
+    writer = writer_new();
+    for (; rounds < ROUNDS_MAX && in_time < ROUNDS; rounds++) {
+        uint64_t late = writer.late;
+        try_round();
+        if (writer.late != late)
+            continue;
+        in_time++;
+        for (int i = 0; i < 2; i++) {
+            compared[i] += share->compared[i];
+            assert_true(share->different[i] == 0);
+            assert_true(share->backwards[i] == 0);
+        }
     }
+    writer_remove(&writer);
+    print_message("%d of %d rounds in time; %llu and %llu ticks of the other's compared\n", in_time,
+                  rounds, (unsigned long long)compared[0], (unsigned long long)compared[1]);
+    if (in_time == 0)
+        skip_because("in each round the writer was held up for 10 ms and published too late");
 }
 
 static int make_share(void **state)
