@@ -71,8 +71,9 @@
   (uiop:run-program (format nil "kill -9 ~d; true" id)))
 
 (defun process-alive-p (id)
-  (search "alive" (uiop:run-program (format nil "kill -0 ~d 2>/dev/null && echo alive; true" id)
-                                    :output :string)))
+  "A writer that nobody has waited for is a zombie when it has ended: signals reach it, it does nothing."
+  (let ((look "grep -qs '^State:.[^XZ]' /proc/~d/status && echo alive; true"))
+    (search "alive" (uiop:run-program (format nil look id) :output :string))))
 
 (defmacro with-writer ((page t0 &rest options) &body body)
   "BODY with the page that a live writer writes, and its first tick; (AT-WORK-P) says whether the writer
