@@ -10,10 +10,13 @@ static uint64_t xsec_from_ns(uint64_t ns)
     return (sec << 20) + (rest << 20) / 1000000000;
 }
 
-/* Length of a tick in xseconds, times 2^64: 2^84 / Hz. A double has bits enough: error < 2^-53. */
+/*
+ * Length of a tick in xseconds, times 2^64: 2^84 / Hz. A double has bits enough: error < 2^-53. It
+ * has no room for ticks of an xsecond and longer; without a frequency the clock stands still.
+ */
 static uint64_t tb_to_xs_from_hz(uint64_t hz)
 {
-    return (uint64_t)(0x1p84 / (double)hz);
+    return hz <= UINT64_C(1) << 20 ? 0 : (uint64_t)(0x1p84 / (double)hz);
 }
 
 void systemcfg_2007_update(struct systemcfg_2007 *cfg, const timebase_clock *clock)
