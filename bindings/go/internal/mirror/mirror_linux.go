@@ -83,8 +83,7 @@ func (m *Mirror) Close() {
 	}
 	m.isClosed = true
 	m.file.close()
-	m.moved.witness.close()
-	m.moved.witness = nil
+	m.moved.close()
 }
 
 // Attachment looks at the page, and says how things stand.

@@ -292,3 +292,20 @@ func TestAMoveMakesLinesUnreliableAndThenUTCUnpromised(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 }
+
+// The lines that were copied last go on; a page that is not mapped any more says nothing of a move.
+func TestAClosedClockGoesOnInAGuestWithAWitness(t *testing.T) {
+	w := newWriter(t)
+	m := attach(t, w)
+	m.moved.witness = vmPage(1, 0, 2)
+	m.moved.mark = m.moved.witness.read()
+	age(25)
+	if now := m.Read(); status(now) != line.Synchronized {
+		t.Errorf("%+v", now)
+	}
+	m.Close()
+	age(25)
+	if now := m.Read(); status(now) != line.Synchronized {
+		t.Errorf("%+v", now)
+	}
+}
