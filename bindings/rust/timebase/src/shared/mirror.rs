@@ -9,6 +9,7 @@
 use super::explain::AttachError;
 use super::file::PageFile;
 use super::moment::{check_lines, check_page, Moment, Verdict};
+use super::told::Told;
 use super::view::View;
 use super::witness::Moved;
 use crate::counter::{counter_id, ticks_ordered};
@@ -47,8 +48,10 @@ const WAIT: Duration = Duration::from_micros(20);
 ///
 /// About every 20 ms of use one reader renews the copy, which takes some 300 ns to a few µs. Others
 /// that come meanwhile wait for it, some µs, but never for long: after 2 ms they go on with the
-/// lines there are, or with the kernel's clocks if these lines have parted from them. So does a
-/// forked child whose parent had a thread renewing at that moment; it should attach anew.
+/// lines there are, or with the kernel's clocks if these lines have parted from them. Where the
+/// thread that renews is held up between closing its lines and publishing others, monotonic time
+/// stands still for them, and the bound grows. The same happens to a forked child whose parent had
+/// a thread renewing at that moment; it should attach anew.
 /// [`Clock::attach`](crate::Clock::attach) with the feature `sys` does the same through the C
 /// library, whose readers wait for nobody.
 ///
@@ -65,8 +68,7 @@ pub struct SharedPage {
     /// The same over the OS clock's ticks.
     shadow: Page,
     whole: Page,
-    /// The highest monotonic time that was told beyond a lease.
-    drawn_on_ns: AtomicI64,
+    told: Told,
     /// CLOCK_MONOTONIC here − the page's, for who has no lock.
     mono_offset_ns: AtomicI64,
     mirror: Mutex<Mirror>,
@@ -218,7 +220,7 @@ impl SharedPage {
             shown: Page::begin(PROCESSOR_COUNTER),
             shadow: Page::begin(CounterId::Os),
             whole: Page::begin(counter_id()),
-            drawn_on_ns: AtomicI64::new(i64::MIN),
+            told: Told::nothing(),
             mono_offset_ns: AtomicI64::new(copied.mono_offset_ns),
             mirror: Mutex::new(Mirror {
                 path,
@@ -349,16 +351,20 @@ impl SharedPage {
     }
 
     /// `whole` first: who has seen the new view converts by lines that are as new. Who draws them on
-    /// judges by when the writer's wanted renewal.
+    /// judges by when the writer's wanted renewal. Readers without the lock are let go between the two:
+    /// before, they might draw on the old lines; after, others are told later times than those where
+    /// they stand.
     fn publish(&self, whole: &Lines, view: &View, due_ticks: u64) {
         let start = whole.after.start_ticks;
         let is_due_later = has_passed(start, due_ticks);
         self.whole.publish(whole, if is_due_later { due_ticks.wrapping_sub(start) } else { 0 });
+        self.told.open();
         self.shown_page().publish(&view.lines, view.refresh_ticks);
     }
 
-    /// Readers follow what is shown to its end: what takes its place begins no lower. A counter that
-    /// went back beyond it will not come to its end; nobody was told more than is shown there.
+    /// Readers follow what is shown to its end, or beyond: what takes its place begins no lower. So
+    /// they are stopped first. A counter that went back beyond it will not come to its end; nobody was
+    /// told more than is shown there.
     fn replace(
         &self,
         lines: &Lines,
@@ -368,17 +374,20 @@ impl SharedPage {
     ) -> Result<(), Error> {
         let old = &shown.lines;
         let end = shown.end();
+        let floor_ns = self.told.close(old.at(end).mono_ns);
         let has_gone_back = !old.before.has_begun(now_ticks);
+        #[cfg(test)]
+        tests::held_up("renewer");
         if !has_gone_back && !has_passed(end.wrapping_add(1), ticks_ordered()) {
             let is_below = |ticks| lines.at(ticks).mono_ns < old.at(ticks).mono_ns;
             if is_below(now_ticks) || is_below(end) {
+                self.told.open();
                 return Err(Error::Busy);
             }
             self.publish(lines, &View::at(lines, now_ticks), due_ticks);
             return Ok(());
         }
         let start = if has_gone_back { now_ticks } else { later(end.wrapping_add(1), now_ticks) };
-        let floor_ns = old.at(end).mono_ns.max(self.drawn_on_ns.load(Ordering::Acquire));
         let (view, is_bridge) = View::above(lines, &old.after, start, floor_ns, now_ticks);
         self.publish(if is_bridge { &view.lines } else { lines }, &view, due_ticks);
         Ok(())
@@ -430,47 +439,6 @@ impl SharedPage {
         self.current().unwrap_or_else(|| self.draw_on())
     }
 
-    /// Nobody could look again: the lines go on until they expire, or have parted from the kernel's
-    /// clocks. Who renews them begins no lower.
-    fn draw_on(&self) -> Reading {
-        let ticks = ticks_ordered();
-        let Some((lines, refresh_ticks)) = self.whole.read_back() else {
-            return Reading::unknown(ticks);
-        };
-        let reading = match self.parted(&lines, refresh_ticks, ticks) {
-            Some(clocks) => self.above_all_told(clocks),
-            None => lines.at(ticks),
-        };
-        self.drawn_on_ns.fetch_max(reading.mono_ns, Ordering::AcqRel);
-        reading
-    }
-
-    /// The kernel's time, if the lines have parted from it.
-    fn parted(&self, lines: &Lines, refresh_ticks: u64, ticks: u64) -> Option<Reading> {
-        if !lines.leave_out(refresh_ticks, ticks) {
-            return None;
-        }
-        let offset_ns = self.mono_offset_ns.load(Ordering::Acquire);
-        let moment = Moment::look()?;
-        let has_parted = moment.judge(lines, offset_ns) == Verdict::Parted;
-        has_parted.then(|| moment.lines(lines, offset_ns).at(moment.ticks_before))
-    }
-
-    /// Monotonic time no lower than what was shown up to its end, or told beyond.
-    fn above_all_told(&self, mut reading: Reading) -> Reading {
-        let mut floor_ns = self.drawn_on_ns.load(Ordering::Acquire);
-        if let Some((lines, refresh_ticks)) = self.shown_page().read_back() {
-            let shown = View { lines, refresh_ticks };
-            floor_ns = floor_ns.max(lines.at(shown.end()).mono_ns);
-        }
-        if reading.mono_ns < floor_ns {
-            let above_ns = floor_ns.wrapping_sub(reading.mono_ns) as u64;
-            reading.maxerror_ns = reading.maxerror_ns.saturating_add(above_ns);
-            reading.mono_ns = floor_ns;
-        }
-        reading
-    }
-
     /// What a tick of another moment says.
     pub fn at(&self, ticks: u64) -> Reading {
         self.now(); // the lines of this lease
@@ -496,5 +464,6 @@ impl core::fmt::Debug for SharedPage {
     }
 }
 
+mod draw_on;
 #[cfg(test)]
 mod tests;

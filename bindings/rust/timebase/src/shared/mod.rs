@@ -6,6 +6,7 @@ mod explain;
 mod file;
 mod mirror;
 mod moment;
+mod told;
 mod trusted;
 mod view;
 mod witness;

@@ -98,6 +98,21 @@ impl Lines {
     }
 }
 
+impl Reading {
+    /// Monotonic time no later than this: it stands still, and the bounds say by how much.
+    pub(super) fn held_below(mut self, most_ns: i64) -> Self {
+        let Ok(above_ns) = u64::try_from(self.mono_ns.saturating_sub(most_ns)) else {
+            return self;
+        };
+        self.mono_ns -= above_ns as i64;
+        self.utc_ns = self.utc_ns.saturating_sub(above_ns as i64);
+        for error_ns in [&mut self.maxerror_ns, &mut self.utc_maxerror_ns, &mut self.esterror_ns] {
+            *error_ns = error_ns.saturating_add(above_ns);
+        }
+        self
+    }
+}
+
 pub(super) struct View {
     pub(super) lines: Lines,
     pub(super) refresh_ticks: u64,

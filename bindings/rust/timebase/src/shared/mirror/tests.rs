@@ -5,7 +5,9 @@ use super::super::kernel_clock_ns;
 use super::*;
 use crate::Status;
 use rustix::time::ClockId;
+use std::cell::{Cell, RefCell};
 use std::os::unix::fs::PermissionsExt;
+use std::rc::Rc;
 
 /// The narrowest of five looks at counter and clock: half of its width is its error.
 fn bracket() -> (u64, i64) {
@@ -72,6 +74,66 @@ fn a_move_takes_the_promise_until_the_writer_has_seen_it() {
     shared.lock().moved.note_page(7, 0);
     shared.renew().unwrap();
     assert_eq!(shared.now().status(), Status::Synchronized);
+}
+
+type Deed = Box<dyn FnOnce()>;
+
+thread_local! {
+    static MEANWHILE: RefCell<Option<(&'static str, Deed)>> = const { RefCell::new(None) };
+}
+
+/// Where a thread may be held up for as long as it likes: what others do meanwhile.
+pub(super) fn held_up(who: &str) {
+    let is_meant = MEANWHILE.with_borrow(|deed| deed.as_ref().is_some_and(|(of, _)| *of == who));
+    if is_meant {
+        let (_, deed) = MEANWHILE.take().unwrap();
+        deed();
+    }
+}
+
+fn meanwhile(who: &'static str, deed: impl FnOnce() + 'static) {
+    MEANWHILE.set(Some((who, Box::new(deed))));
+}
+
+/// The writer's lines, lower by 10 ms, take the place of the present ones.
+fn show_lower(shared: &SharedPage) {
+    let mut lines = shared.lock().lines;
+    for line in [&mut lines.before, &mut lines.slew, &mut lines.after] {
+        line.mono_ns -= 10_000_000;
+        line.utc_ns -= 10_000_000;
+    }
+    shared.show(lines, 1 << 40, ticks_ordered(), 0).unwrap();
+}
+
+/// It has worked out a time by the old lines, and comes to tell it when there are lower ones.
+#[test]
+fn a_reader_that_is_held_up_tells_nothing_that_is_taken_back() {
+    let shared = Rc::new(attached("reader"));
+    std::thread::sleep(Duration::from_millis(25)); // the lease is over
+    let of_writer = Rc::clone(&shared);
+    meanwhile("reader", move || show_lower(&of_writer));
+    let told = shared.draw_on();
+    assert!(shared.now().mono_ns >= told.mono_ns);
+}
+
+/// It knows what was told up to now, and comes to publish when another has gone on by the old lines.
+#[test]
+fn a_renewer_that_is_held_up_takes_nothing_back() {
+    let shared = Rc::new(attached("renewer"));
+    let told = Rc::new(Cell::new(0));
+    std::thread::sleep(Duration::from_millis(25));
+    let (of_reader, heard) = (Rc::clone(&shared), Rc::clone(&told));
+    meanwhile("renewer", move || {
+        let first = of_reader.draw_on();
+        std::thread::sleep(Duration::from_millis(2));
+        let now = of_reader.draw_on();
+        assert!(now.mono_ns >= first.mono_ns);
+        assert!(now.maxerror_ns >= first.maxerror_ns + 1_000_000); // it stands still
+        heard.set(now.mono_ns);
+    });
+    show_lower(&shared);
+    assert!(told.get() > 0);
+    assert!(shared.now().mono_ns >= told.get());
 }
 
 /// The counter stands `by` ticks before where it was. It cannot be moved, so all that was kept is moved
