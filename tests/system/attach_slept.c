@@ -3,6 +3,8 @@
  * An attached clock and a machine that sleeps, or whose writer dies, in virtual time: counter and
  * kernel's clocks are the test's, and the page is written as a daemon would.
  */
+#include <string.h>
+
 #include "virtual_page.h"
 
 static void sleep_with_a_counter_that_runs(void)
@@ -215,6 +217,56 @@ static void utc_of_a_daemon_that_tells_no_move_is_not_promised_again(void **stat
     assert_int_equal(status_of(&now), TIMEBASE_STATUS_SYNCHRONIZED);
 }
 
+static unsigned char vmclock[WITNESS_PAGE_SIZE] __attribute__((aligned(4096)));
+
+/* The hypervisor's page with this marker, in place of the machine's. */
+static void say_marker(unsigned char marker)
+{
+    const unsigned char head[] = {'V', 'C', 'L', 'K', 0x70, 0, 0, 0, 1};
+    memcpy(vmclock, head, sizeof(head));
+    vmclock[0x10] = marker;
+    mirror_of(cell_of(shared))->moved.witness.page = vmclock;
+}
+
+static int status_after_a_lease(void)
+{
+    pass(25 * MS);
+    struct timebase_instant now = look();
+    return status_of(&now);
+}
+
+/* Moved, and not looked at since a sleep that the daemon has published; or only attached after it. */
+static void who_was_idle_when_the_guest_was_moved_is_told(void **state)
+{
+    (void)state;
+    say_marker(41);
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_SYNCHRONIZED);
+    page.disruption_marker++; /* the sleep */
+    publish_now();
+    say_marker(42);
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_UNRELIABLE);
+    live_for(100 * SECOND, true);
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_FREERUNNING);
+    page.vmclock_marker = 42; /* of 41: another daemon, which reads it */
+    publish_now();
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_FREERUNNING);
+    page.vmclock_marker = 43;
+    publish_now();
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_SYNCHRONIZED);
+    say_marker(43);
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_UNRELIABLE);
+    page.vmclock_marker = 44;
+    publish_now();
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_SYNCHRONIZED);
+    say_marker(44); /* the look finds the page that was copied last; then a disruption is published */
+    page.vmclock_marker = 0;
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_UNRELIABLE);
+    page.disruption_marker++;
+    publish_now();
+    assert_int_equal(status_after_a_lease(), TIMEBASE_STATUS_SYNCHRONIZED);
+    mirror_of(cell_of(shared))->moved.witness.page = NULL; /* it is not mapped */
+}
+
 /* Silence is told by each reader for itself, whoever has the lock. */
 static void a_lock_that_is_held_hides_no_silence(void **state)
 {
@@ -327,6 +379,7 @@ int main(void)
         ASLEEP(joined_lines_take_no_offset_from_others),
         ASLEEP(while_the_kernel_distrusts_the_counter_readings_are_its_clocks),
         ASLEEP(utc_of_a_daemon_that_tells_no_move_is_not_promised_again),
+        ASLEEP(who_was_idle_when_the_guest_was_moved_is_told),
         ASLEEP(a_lock_that_is_held_hides_no_silence),
         ASLEEP(a_sleep_makes_nothing_known_of_a_dead_writer),
         ASLEEP(statistics_tell_what_a_reading_tells),
