@@ -160,6 +160,7 @@ impl Page {
 
     /// Which moves the lines account for: the marker of the hypervisor's page, vmclock, as one
     /// number; 0: not told.
+    #[cfg(feature = "std")]
     pub(crate) fn vmclock_marker(&self) -> u64 {
         self.vmclock_marker.load()
     }
