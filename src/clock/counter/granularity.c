@@ -9,9 +9,6 @@
  * one before (seen on AMD EPYC: steps of 26, a few of 1 and 25), which makes the divisor of all
  * steps 1: so it is the median of the divisors of small groups, most of which hold no such pair.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "probe.h"
 
 enum {
@@ -55,19 +52,18 @@ void counter_add_steps(struct counter_steps *steps, const uint64_t *reads, size_
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
+/* The median, by insertion: there are few groups, and a kernel has no qsort(). */
 uint64_t counter_common_step(const struct counter_steps *steps)
 {
     uint64_t sorted[COUNTER_GROUPS];
     if (steps->groups == 0)
         return steps->divisor > 0 ? steps->divisor : 1;
-    memcpy(sorted, steps->divisors, sizeof(sorted));
-    qsort(sorted, steps->groups, sizeof(sorted[0]), compare);
+    for (size_t group = 0; group < steps->groups; group++) {
+        size_t place = group;
+        for (; place > 0 && sorted[place - 1] > steps->divisors[group]; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = steps->divisors[group];
+    }
     return sorted[steps->groups / 2];
 }
 
