@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "choice.h"
 
-#include <math.h>
-
 #include "quantile.h"
 
 #define LEAST_TICKS 0.25
@@ -19,7 +17,7 @@ void choice_forget(struct choice *choice)
 {
     for (int way = 0; way < CHOICE_WAYS; way++)
         for (int i = 0; i < CHOICE_QUANTILES; i++)
-            choice->error_ticks[way][i] = way == CHOICE_LOOP ? LEAST_TICKS : INFINITY;
+            choice->error_ticks[way][i] = way == CHOICE_LOOP ? LEAST_TICKS : __builtin_inf();
 }
 
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count)
