@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
-#include <sched.h>
 #include <stddef.h>
-#include <sys/auxv.h>
 
 #include <timebase/wait.h>
 
@@ -86,16 +83,6 @@ static uint64_t make_mark(void)
 }
 #endif
 
-/* valgrind knows no writes of segment registers, and hides the vDSO. */
-static int may_write_es(void)
-{
-#ifdef __x86_64__
-    return getauxval(AT_SYSINFO_EHDR) != 0;
-#else
-    return 0;
-#endif
-}
-
 static void set_marker(uint32_t marker)
 {
 #ifdef __x86_64__
@@ -109,7 +96,7 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
 {
     approach->rseq = no_rseq;
     evidence->rseq_mark = find_rseq() != NULL ? make_mark() : 0;
-    evidence->marks_es = may_write_es();
+    evidence->marks_es = evidence_may_write_es();
     evidence->noticed = TIMEBASE_DISTURBED_GAP;
     if (evidence->marks_es)
         evidence->noticed |= TIMEBASE_DISTURBED_INTERRUPT;
@@ -134,7 +121,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
 int evidence_cpu(const struct evidence *evidence)
 {
     const uint32_t *rseq = evidence->rseq_mark != 0 ? find_rseq() : NULL;
-    return rseq != NULL ? (int)rseq[1] : sched_getcpu();
+    return rseq != NULL ? (int)rseq[1] : evidence_cpu_of_kernel();
 }
 
 APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,

@@ -42,6 +42,14 @@ void evidence_begin(struct evidence *evidence, struct approach *approach);
 int evidence_cpu(const struct evidence *evidence);
 
 /*
+ * What only the process knows (evidence_process.c): may ES be written, on which CPU does this thread
+ * run, and is it a real-time thread, which is stopped when it has used up its share?
+ */
+int evidence_may_write_es(void);
+int evidence_cpu_of_kernel(void);
+int evidence_is_realtime(void);
+
+/*
  * Clear the mark of rseq, where no approach does. The mark is one 64-bit word to the kernel.
  * Processors of 32 bits may clear it by halves: their addresses fill only one, and the other is
  * always 0.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "outcome.h"
 
-#include <sched.h>
 #include <stddef.h>
 
 enum {
@@ -19,11 +18,9 @@ enum {
 static int was_throttled(const struct waiter *waiter, uint32_t found)
 {
     int64_t limit = waiter_ticks_of_ns(waiter, THROTTLED_NS);
-    int policy;
     if (!(found & TIMEBASE_DISTURBED_PREEMPTED) || waiter->approach.gap_ticks < limit)
         return 0;
-    policy = sched_getscheduler(0);
-    return policy == SCHED_FIFO || policy == SCHED_RR;
+    return evidence_is_realtime();
 }
 
 APPROACH_WAY static uint32_t judge(struct wait *wait)
