@@ -13,7 +13,7 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
 	languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
-	venv deb packages
+	venv deb packages image baremetal
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -125,6 +125,15 @@ languages-quick: base
 languages: base venv ## what a reading costs in each language: bench/results/languages.md
 	@scripts/languages bench
 	$(BIN)/python bench/languages.py $(ARGS)
+
+image: base ## for a machine without an operating system: build/image/timebase.iso
+	@scripts/setup image
+	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all iso
+
+baremetal: base ## that image in emulated machines: experiments, logs, and what they lack
+	@scripts/setup image guests
+	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
+	tests/baremetal/run
 
 deb: base ## Debian packages of what is committed: build/deb
 	@scripts/setup deb

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "trials.h"
+
+#include <string.h>
+
+#include "json.h"
+
+void trials_add(struct trials *trials, int64_t error_ticks)
+{
+    int64_t kept = error_ticks < INT32_MIN ? INT32_MIN
+        : error_ticks > INT32_MAX          ? INT32_MAX
+                                           : error_ticks;
+    if (trials->count < TRIALS_MAX)
+        trials->ticks[trials->count++] = (int32_t)kept;
+}
+
+static void sort(int32_t *values, int count)
+{
+    for (int i = 1; i < count; i++) {
+        int32_t value = values[i];
+        int place = i;
+        for (; place > 0 && values[place - 1] > value; place--)
+            values[place] = values[place - 1];
+        values[place] = value;
+    }
+}
+
+struct trials_summary trials_summary(const struct trials *trials)
+{
+    struct trials sorted = *trials;
+    if (sorted.count == 0)
+        return (struct trials_summary){0, 0, 0};
+    sort(sorted.ticks, sorted.count);
+    return (struct trials_summary){sorted.ticks[0], sorted.ticks[sorted.count / 2],
+                                   sorted.ticks[sorted.count - 1]};
+}
+
+int32_t trials_quantile(const struct trials *trials, int thousandths)
+{
+    struct trials sorted = *trials;
+    sort(sorted.ticks, sorted.count);
+    return sorted.ticks[(sorted.count - 1) * thousandths / 1000];
+}
+
+void trials_print(const struct trials *trials)
+{
+    json_list("errors_ticks");
+    for (int i = 0; i < trials->count; i++)
+        json_item(trials->ticks[i]);
+    json_list_end();
+}
+
+void trials_print_cache(bool is_on, bool is_emulated)
+{
+    json_text("cache", is_on ? "on" : "off");
+    json_bool("shown", is_on || !is_emulated);
+}

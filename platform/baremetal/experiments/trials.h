@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* trials: errors of an experiment, and the line that shows them. */
+#ifndef EXPERIMENTS_TRIALS_H
+#define EXPERIMENTS_TRIALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRIALS_MAX = 256 };
+
+struct trials {
+    int32_t ticks[TRIALS_MAX]; /* event - target */
+    int count;
+};
+
+void trials_add(struct trials *trials, int64_t error_ticks);
+
+struct trials_summary {
+    int32_t low, median, high;
+};
+
+struct trials_summary trials_summary(const struct trials *trials);
+
+/* The error that this share of them, in thousandths, do not exceed; there are some. */
+int32_t trials_quantile(const struct trials *trials, int thousandths);
+
+/* "errors_ticks": all of them. Within a line. */
+void trials_print(const struct trials *trials);
+
+/* "cache": "on" or "off"; and "shown": false where an emulator cannot show the effect. */
+void trials_print_cache(bool is_on, bool is_emulated);
+
+#endif

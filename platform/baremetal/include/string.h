@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the compiler itself may call, and what it turns calls of these into. */
+#ifndef BAREMETAL_STRING_H
+#define BAREMETAL_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size);
+void *memmove(void *to, const void *from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+
+#endif
