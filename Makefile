@@ -13,7 +13,7 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
 	languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
-	venv deb packages image baremetal
+	venv deb packages image baremetal baremetal-quick
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -130,10 +130,15 @@ image: base ## for a machine without an operating system: build/image/timebase.i
 	@scripts/setup image
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all iso
 
-baremetal: base ## that image in emulated machines: experiments, logs, and what they lack
+baremetal: base ## that image in QEMU and Bochs: experiments, logs, and what a machine lacks
 	@scripts/setup image guests
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
 	tests/baremetal/run
+
+baremetal-quick: base
+	@scripts/setup image guests
+	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
+	tests/baremetal/run --quick
 
 deb: base ## Debian packages of what is committed: build/deb
 	@scripts/setup deb

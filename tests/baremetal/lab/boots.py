@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""The boots there are. Each gives faults, in words; none is good."""
+
+from lab import machine, values
+from lab.log import lines_of, of_kind
+
+# QEMU's processor promises no invariant TSC, and has one CPU unless it is told otherwise.
+LACKS = "without=invariant-tsc,cpus"
+ICOUNT_HZ = 1_000_000_000
+BOCHS_HZ = 50_000_000
+EXIT_DONE, EXIT_STOPPED = 33, 35
+
+
+def exact(processor):
+    """Twice the same, and every value that emulation can show is right."""
+    logs = []
+    for turn in ("first", "second"):
+        status, log = machine.qemu(
+            f"exact-{processor}-{turn}", processor, f"{LACKS} quick=yes", machine.EXACTLY
+        )
+        logs.append(log)
+        if status != EXIT_DONE:
+            yield f"the {turn} run ended with {status}"
+    if logs[0] != logs[1]:
+        yield "two runs differ"
+    lines = lines_of(logs[0])
+    yield from values.ended(lines)
+    yield from values.not_shown(lines)
+    yield from values.frequency(lines, ICOUNT_HZ)
+    yield from values.apic_counts(lines)
+    yield from values.loops(lines, not_there=("rdmsr",))  # TCG's MSR of the TSC stands still
+    yield from values.table(lines)
+    yield from values.dispatch(lines, ("periodic", "one_shot"))
+    yield from values.waits(lines)
+    yield from values.calendar(lines)
+    yield from values.clock(lines)
+    if processor == "x86_64":
+        yield from values.calendar_in_time(lines)
+
+
+def real_time():
+    """QEMU as it is: this machine's load is in all times, so only what is said of them is judged."""
+    status, log = machine.qemu("real-time", "x86_64", f"{LACKS} quick=yes")
+    if status != EXIT_DONE:
+        yield f"it ended with {status}"
+    lines = lines_of(log)
+    yield from values.ended(lines)
+    yield from values.not_shown(lines)
+
+
+def bochs(processor):
+    """Another emulator, by GRUB from an ISO: TSC deadlines and RDMSR, which TCG has not."""
+    lines = lines_of(machine.bochs(f"bochs-{processor}", processor, f"{LACKS},hpet quick=yes"))
+    yield from values.ended(lines)
+    yield from values.not_shown(lines)
+    yield from values.frequency(lines, BOCHS_HZ, ("pit", "hpet"))
+    yield from values.apic_counts(lines)
+    yield from values.loops(lines)
+    yield from values.table(lines)
+    yield from values.dispatch(lines, ("periodic", "one_shot", "deadline"))
+    yield from values.waits(lines)
+    yield from values.calendar(lines)
+
+
+def firmware():
+    """System management interrupts are counted, and the gaps that they make are seen."""
+    status, log = machine.qemu(
+        "firmware",
+        "x86_64",
+        f"{LACKS} quick=yes only=smi fault=smi",
+        ("-cpu", "max,vendor=GenuineIntel"),
+    )
+    found = of_kind(lines_of(log), "smi")
+    if status != EXIT_DONE or not found:
+        yield f"it ended with {status}"
+    elif not found[0]["counted"] or found[0]["smis"] != 8 or not found[0]["gaps"]:
+        yield f"of 8 interrupts: {found[0]}"
+
+
+# What the machine lacks or does, what QEMU is told, and what must be said.
+FAULTS = {
+    "no-invariant-tsc": ("", (), "no invariant TSC"),
+    "one-cpu": ("without=invariant-tsc", (), "one CPU"),
+    "no-hpet": (LACKS, ("-no-hpet",), "no HPET"),
+    "no-apic": (LACKS, ("-cpu", "max,-apic"), "no APIC"),
+    "no-rdtscp": (LACKS, ("-cpu", "max,-rdtscp"), "no RDTSCP"),
+    "little-memory": (LACKS, ("-m", "8"), "too little memory"),
+    "wild-interrupt": (f"{LACKS} fault=wild-interrupt", (), "wild interrupt"),
+    "exception": (f"{LACKS} fault=exception", (), "invalid opcode"),
+}
+
+
+def fault(name, processor):
+    """A line that says it, and a halt."""
+    append, more, text = FAULTS[name]
+    status, log = machine.qemu(f"{name}-{processor}", processor, append, more)
+    lines = lines_of(log)
+    said = [line["text"] for line in of_kind(lines, "fault")]
+    if status != EXIT_STOPPED or len(said) != 1 or not said[0].startswith(text):
+        yield f"status {status}, said {said}"
+    if of_kind(lines, "done"):
+        yield "it went on"
+
+
+def no_serial(processor):
+    """Nobody hears of it but who looks at the screen."""
+    screen, _ = machine.qemu_until(
+        f"no-serial-{processor}", processor, LACKS, "stopped: ", has_serial=False
+    )
+    if "stopped: no serial port" not in screen:
+        yield f"the screen: {screen.split()}"
+
+
+def on_screen(processor):
+    """What stops a run is on the screen as well."""
+    screen, _ = machine.qemu_until(
+        f"screen-{processor}", processor, f"{LACKS} fault=wild-interrupt", "stopped: "
+    )
+    if "stopped: wild interrupt, vector 0x55" not in screen:
+        yield f"the screen: {screen.split()}"
+
+
+def no_long_mode():
+    """The 64-bit image on a 32-bit processor: too early for anything but a line by hand."""
+    text = "has no 64-bit mode"
+    screen, log = machine.qemu_until("no-long-mode", "x86_64", LACKS, text, ("-cpu", "qemu32"))
+    if text not in screen or text not in log.decode(errors="replace"):
+        yield f"the log: {log!r}, the screen: {screen.split()}"
+
+
+def boots(is_quick):
+    """Names and what to call, with arguments."""
+    for processor in ("x86_64", "i686"):
+        yield f"exact-{processor}", exact, (processor,)
+        for name in FAULTS:
+            yield f"{name}-{processor}", fault, (name, processor)
+        yield f"no-serial-{processor}", no_serial, (processor,)
+        yield f"screen-{processor}", on_screen, (processor,)
+    yield "real-time", real_time, ()
+    yield "firmware", firmware, ()
+    yield "no-long-mode", no_long_mode, ()
+    if not is_quick:
+        for processor in ("x86_64", "i686"):
+            yield f"bochs-{processor}", bochs, (processor,)
