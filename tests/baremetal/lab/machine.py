@@ -107,9 +107,7 @@ class _Monitor:
         """Its lines, joined: a character and its colours take two bytes."""
         self.ask("pmemsave", val=SCREEN, size=2 * COLUMNS * ROWS, filename=str(path))
         characters = path.read_bytes()[::2].decode("ascii", errors="replace")
-        return "".join(
-            characters[row * COLUMNS : (row + 1) * COLUMNS] for row in range(ROWS)
-        )
+        return "".join(characters[row * COLUMNS : (row + 1) * COLUMNS] for row in range(ROWS))
 
 
 BOCHS = """\
@@ -146,13 +144,16 @@ def bochs(name, processor, append):
     )
     (place / "bochsrc").write_text(BOCHS)
     (place / "commands").write_text("c\n")  # its debugger waits for this
-    with (place / "output").open("wb") as out, subprocess.Popen(
-        ["bochs", "-q", "-f", "bochsrc", "-rc", "commands"],
-        cwd=place,
-        stdin=subprocess.DEVNULL,
-        stdout=out,
-        stderr=subprocess.STDOUT,
-    ) as process:
+    with (
+        (place / "output").open("wb") as out,
+        subprocess.Popen(
+            ["bochs", "-q", "-f", "bochsrc", "-rc", "commands"],
+            cwd=place,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
         threading.Thread(target=_watch_screen, args=(process,), daemon=True).start()
         try:
             return _await_end(process, place / "serial")
