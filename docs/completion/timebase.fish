@@ -42,6 +42,7 @@ complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l out -r -d 'Fol
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l cpu -r -d 'The CPU to measure on; by default the last one.'
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l only -r -d 'One experiment: offset, hit, state, cold, timer, sleep or delay.'
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l seed -r -d 'Of the random targets; printed.'
+complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l serial -r -d 'Measure nothing: draw this log of the bare machine, beside what --out holds.'
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -s h -l help -d 'Show this message and exit.'
 complete -c timebase -n __fish_use_subcommand -fa run -d 'Begin units of work at their times, and say how punctual that was. Ctrl-C ends it well.'
 complete -c timebase -n '__fish_seen_subcommand_from run' -l check -d 'Only say whether it is admitted.'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from timebase.cli.options import MaybeInt, MaybeText
+from timebase.cli.options import MaybeInt, MaybePath, MaybeText
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
 
 DRAWING_SEC = 8
@@ -24,6 +24,9 @@ def accuracy(
         None, help="One experiment: offset, hit, state, cold, timer, sleep or delay."
     ),
     seed: MaybeInt = typer.Option(None, min=0, help="Of the random targets; printed."),
+    serial: MaybePath = typer.Option(
+        None, help="Measure nothing: draw this log of the bare machine, beside what --out holds."
+    ),
 ) -> None:
     """How close to its target work begins: our waits, the loop beside them, and a report of 1997."""
     from timebase.report.file import require_folder
@@ -31,6 +34,9 @@ def accuracy(
     # Wrong input is refused before the minutes of measuring, not after them.
     require_modules("accuracy", "numpy", "matplotlib")
     require_folder(out)
+    if serial is not None:
+        _draw_log(serial, out, json)
+        return
     document = _measure_and_draw(quick, out, cpu, only, seed)
     if json:
         print_json(document)
@@ -38,6 +44,17 @@ def accuracy(
         from timebase.cli.accuracy_table import print_table
 
         print_table(document)
+        print(f"pictures and numbers: {out}")
+
+
+def _draw_log(serial: Path, out: Path, json: bool) -> None:
+    from timebase.cli.accuracy_serial import draw_log, print_log
+
+    document = draw_log(serial, out)
+    if json:
+        print_json(document)
+    else:
+        print_log(document)
         print(f"pictures and numbers: {out}")
 
 
