@@ -49,6 +49,11 @@ UNITS = {
         "daemon/log", "daemon/config", "daemon/history", "daemon/sources", "src/sync",
         "src/clock/line", "src/clock/counter", "src/clock/page", "src/clock/discipline",
         "src/clock/servo", "src/clock/reference"],
+    # A machine without a system: the library's files again, and what stands in for a system.
+    "platform/baremetal": [
+        "src/clock", "src/clock/line", "src/clock/counter", "src/clock/page",
+        "src/clock/discipline", "src/clock/servo", "src/clock/reference", "src/clock/own",
+        "src/timing/wait", "src/timing/calendar"],
     # Users: the public headers are all they know of the library.
     "measure": [],
     "bench": ["measure"],
