@@ -9,6 +9,7 @@
 #define MSR_TSC 0x10
 #define MSR_APIC_BASE 0x1b
 #define MSR_SMI_COUNT 0x34
+#define MSR_MTRR_DEFAULT 0x2ff
 #define MSR_TSC_DEADLINE 0x6e0
 
 static inline uint64_t msr_read(uint32_t number)

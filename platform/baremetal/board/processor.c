@@ -4,6 +4,8 @@
 #include <cpuid.h>
 #include <string.h>
 
+#include "msr.h"
+
 #define CR0_CD (1u << 30)
 #define CR0_NW (1u << 29)
 
@@ -58,12 +60,36 @@ void processor_ask(struct processor *processor)
     processor->has_smi_count = memcmp(processor->vendor, "GenuineIntel", 12) == 0;
 }
 
-void caches_switch(bool on)
+static void set_no_fill(bool on)
 {
     uintptr_t cr0;
     __asm__ __volatile__("mov %%cr0, %0" : "=r"(cr0));
     cr0 &= ~(uintptr_t)(CR0_CD | CR0_NW);
-    if (!on)
+    if (on)
         cr0 |= CR0_CD;
     __asm__ __volatile__("mov %0, %%cr0\n\twbinvd" : : "r"(cr0) : "memory");
+}
+
+/* The memory types that the processor keeps with its translations are dropped, too. */
+static void set_memory_types(uint64_t types)
+{
+    uintptr_t cr3;
+    msr_write(MSR_MTRR_DEFAULT, types);
+    __asm__ __volatile__("mov %%cr3, %0\n\tmov %0, %%cr3\n\twbinvd" : "=r"(cr3) : : "memory");
+}
+
+void caches_switch(bool on)
+{
+    static uint64_t firmwares_types;
+    static bool has_types;
+    if (on) {
+        if (has_types)
+            set_memory_types(firmwares_types);
+        set_no_fill(false);
+    } else {
+        set_no_fill(true);
+        has_types = msr_try_read(MSR_MTRR_DEFAULT, &firmwares_types);
+        if (has_types)
+            set_memory_types(0); /* disabled: uncached, all of it */
+    }
 }

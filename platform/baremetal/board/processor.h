@@ -35,8 +35,8 @@ static inline void halt_for_interrupt(void)
 }
 
 /*
- * Off: no-fill mode, and what they hold is written back and dropped (Intel SDM vol. 3A, "Preventing
- * Caching"). MTRRs stay as they are: with CR0.CD set no line is filled, whatever they say.
+ * Off: no-fill mode; what they hold is written back and dropped; the MTRRs are disabled, so that all
+ * memory is uncached (Intel SDM vol. 3A, "Preventing Caching"; the report of 1997 did the same).
  */
 void caches_switch(bool on);
 
