@@ -105,7 +105,7 @@ static void print_machine(const struct machine *machine)
     json_unsigned("claimed_hz", processor->claimed_hz);
     json_end();
     screen_text(processor->brand[0] != 0 ? processor->brand : processor->vendor);
-    screen_text("\n");
+    screen_text(machine->is_emulated ? ", emulated: caches and latencies say nothing\n" : "\n");
 }
 
 static void look_around(struct machine *machine)
@@ -169,12 +169,11 @@ static void run_experiments(struct machine *machine)
         if (!is_wanted(experiments[i].name))
             continue;
         screen_text(experiments[i].words);
-        screen_text(" ...");
+        screen_text("\n");
         experiments[i].run(machine);
         json_begin("done");
         json_text("experiment", experiments[i].name);
         json_end();
-        screen_text(" done\n");
     }
 }
 

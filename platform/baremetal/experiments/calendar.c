@@ -6,8 +6,10 @@
 #include <timebase/calendar.h>
 
 #include "bare_dispatcher.h"
+#include "digits.h"
 #include "json.h"
 #include "machine.h"
+#include "screen.h"
 #include "stop.h"
 #include "timing/calendar/account.h"
 #include "timing/calendar/admit.h"
@@ -81,7 +83,26 @@ static void print(const struct timebase_unit *unit, const struct timebase_unit_r
     json_end();
 }
 
-/* A unit of no duration is refused, and so is one beside another: what the admission is for. */
+static void show(const char *name, uint64_t count)
+{
+    screen_text(", ");
+    screen_text(name);
+    screen_text(" ");
+    screen_text(digits_unsigned(count).text);
+}
+
+static void show_unit(const struct timebase_unit *unit, const struct timebase_unit_result *result)
+{
+    screen_text("  ");
+    screen_text(unit->name);
+    show("released", result->released);
+    show("late", result->late);
+    show("missed", result->missed);
+    show("timed out", result->timed_out);
+    screen_text("\n");
+}
+
+/* Two units that claim the same time: what the admission is for. Returns how many problems. */
 static int refused(struct timebase_waiter *waiter)
 {
     struct timebase_unit both[2] = {units[0], units[0]};
@@ -107,6 +128,8 @@ void experiment_calendar(struct machine *machine)
     json_begin("admission");
     json_number("problems_of_two_at_once", problems);
     json_end();
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < UNITS; i++) {
         print(&units[i], &results[i], !machine->is_emulated);
+        show_unit(&units[i], &results[i]);
+    }
 }

@@ -94,6 +94,13 @@ static void print(const struct dispatch *dispatch, const struct trials *trials)
     json_end();
 }
 
+/* One of each mode: a screen has 25 lines. */
+static bool is_on_screen(const struct dispatch *dispatch)
+{
+    return dispatch->cache_is_on && dispatch->interval_us == 100 &&
+        dispatch->background == &backgrounds[0];
+}
+
 static void run(const struct dispatch *dispatch)
 {
     static struct trials trials;
@@ -109,6 +116,8 @@ static void run(const struct dispatch *dispatch)
     if (!dispatch->cache_is_on)
         caches_switch(true);
     print(dispatch, &trials);
+    if (is_on_screen(dispatch))
+        trials_show(mode_names[dispatch->mode], ", every 100 us", &trials);
 }
 
 /* Without caches only the report's two backgrounds. */

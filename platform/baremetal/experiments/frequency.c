@@ -8,9 +8,11 @@
 #include <timebase/counter.h>
 
 #include "apic.h"
+#include "digits.h"
 #include "interrupts.h"
 #include "json.h"
 #include "machine.h"
+#include "screen.h"
 #include "stop.h"
 
 enum { LOOKS = 8 };
@@ -72,6 +74,11 @@ static void print(const struct device *device, const struct frequency *found)
     json_unsigned("elapsed_ns", (uint64_t)(found->steps / hz * 1e9));
     json_unsigned("bracket_ticks", found->bracket_ticks);
     json_end();
+    screen_text("counter by ");
+    screen_text(device->name);
+    screen_text(": ");
+    screen_text(digits_unsigned((uint64_t)((found->low + found->high) / 2 * hz)).text);
+    screen_text(" Hz\n");
 }
 
 /* The PIT wraps after 55 ms: no more than 20, of which the last doubling makes 40 at most. */
@@ -110,8 +117,17 @@ static void measure_apic(struct machine *machine)
     json_end();
 }
 
+/* Until its interrupt has come, for a second at most. */
+static void await_interrupt(const struct machine *machine, uint32_t count, uint64_t armed)
+{
+    uint64_t most = machine_ticks(machine, 1e9);
+    while (timer_count == count)
+        if (timebase_ticks() - armed > most)
+            stop("the APIC's timer makes no interrupt");
+}
+
 /* What the APIC makes of 100,000 of its own ticks; in ticks of the counter. */
-static void count_apic(void)
+static void count_apic(const struct machine *machine)
 {
     enum { APIC_TICKS = 100000, TIMES = 16 };
     json_begin("apic_count");
@@ -121,8 +137,7 @@ static void count_apic(void)
         uint32_t count = timer_count;
         interrupts_on();
         uint64_t armed = apic_arm_one_shot(VECTOR_TIMER, APIC_TICKS);
-        while (timer_count == count)
-            timebase_arch_relax();
+        await_interrupt(machine, count, armed);
         interrupts_off();
         json_item((int64_t)(timer_ticks - armed));
     }
@@ -141,5 +156,5 @@ void experiment_frequency(struct machine *machine)
     if (machine->tsc_hz <= 0)
         stop("no clock to measure the counter by: neither HPET, ACPI timer nor PIT");
     measure_apic(machine);
-    count_apic();
+    count_apic(machine);
 }

@@ -78,6 +78,8 @@ static void series(const struct machine *machine, int which, unsigned offset, bo
     if (can_read(machine, which))
         run_placed(&loops[which], offset, cache_is_on, TRIALS_MAX, &trials);
     print_series(machine, which, offset, cache_is_on, &trials);
+    if (which == LOOP_RDTSC && offset == 0)
+        trials_show("cache ", cache_is_on ? "on" : "off", &trials);
 }
 
 static void print_list(const char *name, const struct trials_summary *all, int which)

@@ -150,6 +150,10 @@ static void with_cache(const struct machine *machine, bool cache_is_on)
         caches_switch(true);
     print(machine, false, cache_is_on, &without);
     print(machine, true, cache_is_on, &with);
+    if (cache_is_on) {
+        trials_show("without the table", "", &without);
+        trials_show("with the table", "", &with);
+    }
 }
 
 void experiment_table(struct machine *machine)

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "digits.h"
 #include "json.h"
+#include "screen.h"
 
 void trials_add(struct trials *trials, int64_t error_ticks)
 {
@@ -40,6 +42,20 @@ int32_t trials_quantile(const struct trials *trials, int thousandths)
     struct trials sorted = *trials;
     sort(sorted.ticks, sorted.count);
     return sorted.ticks[(sorted.count - 1) * thousandths / 1000];
+}
+
+void trials_show(const char *what, const char *more, const struct trials *trials)
+{
+    static const int shares[] = {50, 500, 950};
+    screen_text("  ");
+    screen_text(what);
+    screen_text(more);
+    screen_text(":");
+    for (unsigned i = 0; trials->count > 0 && i < sizeof(shares) / sizeof(shares[0]); i++) {
+        screen_text(" ");
+        screen_text(digits_decimal(trials_quantile(trials, shares[i])).text);
+    }
+    screen_text(" ticks\n");
 }
 
 void trials_print(const struct trials *trials)

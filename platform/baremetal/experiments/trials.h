@@ -24,6 +24,9 @@ struct trials_summary trials_summary(const struct trials *trials);
 /* The error that this share of them, in thousandths, do not exceed; there are some. */
 int32_t trials_quantile(const struct trials *trials, int thousandths);
 
+/* On the screen: a line with the 5th percentile, the median and the 95th. */
+void trials_show(const char *what, const char *more, const struct trials *trials);
+
 /* "errors_ticks": all of them. Within a line. */
 void trials_print(const struct trials *trials);
 

@@ -6,8 +6,10 @@
  */
 #include <timebase/wait.h>
 
+#include "digits.h"
 #include "json.h"
 #include "machine.h"
+#include "screen.h"
 #include "stop.h"
 #include "trials.h"
 #include "waiter.h"
@@ -64,6 +66,29 @@ static void run(const struct machine *machine, const struct kind *kind, struct o
     }
 }
 
+/* Insertion: some hundred, once. */
+static int64_t median_size(const struct outcome *outcome)
+{
+    static int64_t sizes[TRIALS_MAX];
+    for (int i = 0; i < outcome->count; i++) {
+        int64_t size = outcome->errors[i] < 0 ? -outcome->errors[i] : outcome->errors[i];
+        int place = i;
+        for (; place > 0 && sizes[place - 1] > size; place--)
+            sizes[place] = sizes[place - 1];
+        sizes[place] = size;
+    }
+    return sizes[outcome->count / 2];
+}
+
+static void show(const struct kind *kind, const struct outcome *outcome)
+{
+    screen_text("  ");
+    screen_text(kind->name);
+    screen_text(": half of them within ");
+    screen_text(digits_thousandths(median_size(outcome)).text);
+    screen_text(" ns\n");
+}
+
 static void print(const struct kind *kind, const struct outcome *outcome, bool is_shown)
 {
     json_begin("wait");
@@ -86,5 +111,6 @@ void experiment_wait(struct machine *machine)
     for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         run(machine, &kinds[i], &outcome);
         print(&kinds[i], &outcome, !machine->is_emulated);
+        show(&kinds[i], &outcome);
     }
 }
