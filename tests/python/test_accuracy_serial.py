@@ -186,5 +186,7 @@ def test_the_command_draws_and_prints(timebase_command, tmp_path):
     (tmp_path / "machine.log").write_bytes(whole(emulated=True))
     asked = ["accuracy", "--serial", str(tmp_path / "machine.log"), "--out", str(tmp_path / "o")]
     printed = timebase_command(*asked).out
+    refused = timebase_command(*asked, "--quick")
+    assert refused.code == 2 and "measures nothing" in refused.err
     assert "Emulated" in printed and "loop by rdtsc at byte 0, cache on" in printed
     assert json.loads(timebase_command(*asked, "--json").out)["tsc_hz"] == HZ

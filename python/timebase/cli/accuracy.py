@@ -35,6 +35,10 @@ def accuracy(
     require_modules("accuracy", "numpy", "matplotlib")
     require_folder(out)
     if serial is not None:
+        if quick or only or cpu is not None or seed is not None:
+            raise typer.BadParameter(
+                "--serial measures nothing: of the others --out and --json alone"
+            )
         _draw_log(serial, out, json)
         return
     document = _measure_and_draw(quick, out, cpu, only, seed)
