@@ -131,12 +131,12 @@ image: base ## for a machine without an operating system: build/image/timebase.i
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all iso
 
 baremetal: base ## that image in QEMU and Bochs: experiments, logs, and what a machine lacks
-	@scripts/setup image guests
+	@scripts/setup image
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
 	tests/baremetal/run
 
 baremetal-quick: base
-	@scripts/setup image guests
+	@scripts/setup image
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
 	tests/baremetal/run --quick
 
