@@ -15,7 +15,7 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  choice  estimate  evidence  margin  quantile  relax*  sleep  tempo  vernier  wait_names
+ *     approach*  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo  vernier  wait_names
  *                                 know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
