@@ -36,6 +36,7 @@ def exact(processor):
     yield from values.calendar(lines)
     yield from values.clock(lines)
     if processor == "x86_64":
+        yield from values.waits_in_time(lines)
         yield from values.calendar_in_time(lines)
 
 

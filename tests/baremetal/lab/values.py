@@ -8,6 +8,7 @@ only hardware can show, they must say is not shown.
 from lab.log import of_kind
 
 EXPERIMENTS = ["loop", "table", "dispatch", "wait", "calendar", "smi"]
+NEAR_NS = 100
 APIC_TICKS, APIC_ERROR = 100_000, 5
 # Their results are this machine's caches and latencies, which an emulator has not.
 HARDWARE = ["dispatch", "wait", "calendar", "smi"]
@@ -101,6 +102,14 @@ def waits(lines):
     slept = [line["slept"] for line in of_kind(lines, "wait", way="from_interrupt")]
     if not slept or slept[0] == 0:
         yield "no wait has slept until its interrupt"
+
+
+def waits_in_time(lines):
+    """At an instruction a nanosecond the loop and the run of instructions come this close."""
+    for line in of_kind(lines, "wait"):
+        near = [error for error in line["errors_ns"] if abs(error) < NEAR_NS]
+        if 2 * len(near) < len(line["errors_ns"]):
+            yield f"{line['way']}: {line['errors_ns']}"
 
 
 def calendar(lines):
