@@ -159,6 +159,7 @@ static void end_clock(const struct machine *machine)
     json_unsigned("late_publications", counts->late_publications);
     json_unsigned("disruptions", counts->disruptions);
     json_number("mono_ns", instant.mono_ns);
+    json_number("offset_ns", clock_servo()->offset_ns);
     json_unsigned("maxerror_ns", instant.maxerror_ns);
     json_end();
 }

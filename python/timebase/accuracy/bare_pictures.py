@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import numpy
 
-from timebase.accuracy.figure import axis, figure, panel, series, words
+from timebase.accuracy.figure import LEAST_NS, axis, figure, panel, series, words
 from timebase.accuracy.serial_log import of_kind
 from timebase.accuracy.summary import quantile
 
 NOT_SHOWN = "Not shown: an emulated machine has neither caches nor latencies of its own."
+EMULATED = "Of an emulated machine: the pattern is the code's, the times are the emulator's."
 NOT_MEASURED = "Not in this log."
 UNALIGNED = 29  # the offset of the loop that lies across two lines
 # The paper's figure, what is in the background, and the caches.
@@ -57,18 +58,19 @@ class _Maker:
                 return errors
         return numpy.empty(0)
 
-    def panel(self, errors, role: str, title: str, across: str) -> dict:
+    def panel(self, errors, role: str, title: str, across: str, limits=None) -> dict:
         dots = series("", role, "dots", range(len(errors)), errors)
-        return panel(axis(across), axis("error, ns", limits=_limits(errors)), [dots], title)
+        limits = limits or _limits(errors)
+        return panel(axis(across), axis("error, ns", limits=limits), [dots], title)
 
-    def figure(self, id: str, paper: str, title: str, panels: list[dict], note: str = "") -> dict:
+    def figure(self, id: str, paper: str | None, title: str, panels: list[dict]) -> dict:
         """With the panels that a run in user space has under this number, below."""
         if not any(one["series"] for one in panels):
             note = NOT_SHOWN if self.is_emulated else NOT_MEASURED
             return figure(f"bare_{id}", paper, "", [], note)
         for one in self.user_space.get(id, {}).get("panels", []):
             panels = [*panels, {**one, "title": f"in user space: {one['title']}".rstrip(": ")}]
-        return figure(f"bare_{id}", paper, title, panels, note)
+        return figure(f"bare_{id}", paper, title, panels, EMULATED if self.is_emulated else "")
 
     def loop(self, number: str, cache: str) -> dict:
         errors = self.errors("loop", reading="rdtsc", offset_bytes=0, cache=cache)
@@ -125,7 +127,10 @@ class _Maker:
         without, with_it = (self.errors("table", table=has, cache="on") for has in (False, True))
         panels = [
             self.panel(without, "article", "without the table", "target, ticks further"),
-            self.panel(with_it, "ours", "with the table", "target, ticks further"),
+            self.panel(
+                *(with_it, "ours", "with the table", "target, ticks further"),
+                limits=_same_height(without, with_it),
+            ),
         ]
         title = (
             f"Without the table errors spread over {_spread(without)}, with it over "
@@ -187,6 +192,7 @@ class _Maker:
             errors = numpy.sort(numpy.abs(self.errors("wait", way=way)))
             if len(errors) == 0:
                 continue
+            errors = numpy.maximum(errors, LEAST_NS)
             shares = 1 - numpy.arange(len(errors)) / len(errors)
             drawn.append(series(way.replace("_", " "), role, "line", errors, shares))
             said.append(f"{way.replace('_', ' ')} {words(float(quantile(errors, 0.9)))}")
@@ -202,6 +208,15 @@ def _limits(errors: numpy.ndarray) -> list[float] | None:
     low, high = (float(value) for value in quantile(errors, [0.005, 0.98]))
     margin = max(0.15 * (high - low), 1.0)
     return [low - margin, high + margin]
+
+
+def _same_height(one: numpy.ndarray, other: numpy.ndarray) -> list[float] | None:
+    """For the other, the first one's height around its own middle: to be compared by eye."""
+    if len(one) == 0 or len(other) == 0:
+        return None
+    low, high = _limits(one)
+    middle = float(quantile(other, 0.5))
+    return [middle - (high - low) / 2, middle + (high - low) / 2]
 
 
 def _spread(errors: numpy.ndarray) -> str:

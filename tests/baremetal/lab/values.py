@@ -138,5 +138,7 @@ def clock(lines):
     begin, end = of_kind(lines, "clock")[0], of_kind(lines, "clock_end")[0]
     if end["mono_ns"] <= begin["mono_ns"] or end["publications"] <= begin["publications"]:
         yield f"the clock stood still: {begin} {end}"
+    if abs(end["offset_ns"]) > end["maxerror_ns"]:
+        yield f"the clock was {end['offset_ns']} ns from its reference, outside of its bound"
     if end["disruptions"]:
         yield f"{end['disruptions']} disruptions of the counter"
