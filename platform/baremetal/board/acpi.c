@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables as in the ACPI Specification 6.4, chapter 5; the HPET's as in the HPET Specification 1.0a. */
+/* Tables as in the ACPI Specification 6.4, chapter 5; the HPET's by the HPET Specification 1.0a. */
 #include "acpi.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alarm: an interrupt when the counter reaches a value, by the best that the APIC's timer offers. */
+/* alarm: an interrupt when the counter reaches a value, by the best that the APIC offers. */
 #ifndef BOARD_ALARM_H
 #define BOARD_ALARM_H
 

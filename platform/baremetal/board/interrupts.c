@@ -70,7 +70,9 @@ struct gate {
     uint16_t address_16;
 };
 
-static void load_task_state(void) {}
+static void load_task_state(void)
+{
+}
 
 static struct gate gate_to(uintptr_t address)
 {

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 enum {
-    VECTOR_TIMER = 0x40,   /* timer_stamp.S: takes a stamp, and returns */
+    VECTOR_TIMER = 0x40,   /* entries_<processor>.S: takes a stamp, and returns */
     VECTOR_TIMEOUT = 0x41, /* a unit's time is over */
     VECTOR_SPURIOUS = 0xff,
 };
 
-/* What the entry code has on the stack: interrupts_<processor>.S. */
+/* What the entry code has on the stack: entries_<processor>.S. */
 struct interrupt_frame {
 #ifdef __x86_64__
     uint64_t registers[15];

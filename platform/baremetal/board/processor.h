@@ -28,15 +28,15 @@ static inline void interrupts_off(void)
     __asm__ __volatile__("cli" : : : "memory");
 }
 
-/* Halts until an interrupt. STI takes effect after the next instruction, so none can slip between. */
+/* Halts until an interrupt. STI takes effect an instruction later, so none can slip between. */
 static inline void halt_for_interrupt(void)
 {
     __asm__ __volatile__("sti\n\thlt" : : : "memory");
 }
 
 /*
- * Off: no-fill mode; what they hold is written back and dropped; the MTRRs are disabled, so that all
- * memory is uncached (Intel SDM vol. 3A, "Preventing Caching"; the report of 1997 did the same).
+ * Off: no-fill mode; what they hold is written back and dropped; the MTRRs are disabled, so that
+ * all memory is uncached (Intel SDM vol. 3A, "Preventing Caching"). The report of 1997 did so.
  */
 void caches_switch(bool on);
 

@@ -6,7 +6,7 @@
 
 enum {
     COM1 = 0x3f8,
-    DATA = 0,      /* with DIVISOR_ACCESS: the divisor's low byte */
+    DATA = 0,       /* with DIVISOR_ACCESS: the divisor's low byte */
     INTERRUPTS = 1, /* with DIVISOR_ACCESS: its high byte */
     FIFO = 2,
     LINE_CONTROL = 3,

@@ -65,6 +65,6 @@ static void run_halt(uint32_t count)
 }
 
 const struct background backgrounds[BACKGROUNDS] = {
-    {"nop", run_nop}, {"cpuid", run_cpuid}, {"memory", run_memory},
+    {"nop", run_nop},     {"cpuid", run_cpuid}, {"memory", run_memory},
     {"ports", run_ports}, {"pause", run_pause}, {"halt", run_halt},
 };

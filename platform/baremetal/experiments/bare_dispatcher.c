@@ -45,6 +45,7 @@ static void rest(void *context, int64_t until_ns, uint32_t flags)
             timebase_arch_relax();
 }
 
+/* Entered as by a jump: there is no return address, and the stack is aligned only by chance. */
 static void landed(void)
 {
     __builtin_longjmp(running.landing, 1);
@@ -60,8 +61,6 @@ static void on_timeout(struct interrupt_frame *frame)
     frame->ip = (uintptr_t)landed;
 }
 
-/* landed() is entered as by a jump: it needs no return address, and the stack's alignment is that of
- * a call only by chance. So it touches neither. */
 static void call_unit(void *argument)
 {
     (void)argument;

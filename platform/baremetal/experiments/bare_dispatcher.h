@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bare_dispatcher: what the library's dispatcher asks of its machine, without a system around it. */
+/* bare_dispatcher: what the library's dispatcher asks of a machine, without a system around it. */
 #ifndef EXPERIMENTS_BARE_DISPATCHER_H
 #define EXPERIMENTS_BARE_DISPATCHER_H
 

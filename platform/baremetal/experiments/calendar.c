@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Elemental units by the library's own admission and dispatcher. Time-outs are the APIC's interrupt:
- * it sends the unit's code to the landing, as Maruti's time-out interrupt did.
+ * Elemental units by the library's own admission and dispatcher. Time-outs are the APIC's
+ * interrupt: it sends the unit's code to the landing, as Maruti's time-out interrupt did.
  */
 #include <timebase/calendar.h>
 
@@ -74,10 +74,9 @@ static void print(const struct timebase_unit *unit, const struct timebase_unit_r
     json_unsigned("disturbed", result->disturbed);
     json_thousandths("error_min_ns", thousandths(result->error_min_ns));
     json_thousandths("error_max_ns", thousandths(result->error_max_ns));
-    json_thousandths("error_mean_ns",
-                     result->released > 0
-                         ? thousandths(result->error_sum_ns / (double)result->released)
-                         : 0);
+    json_thousandths(
+        "error_mean_ns",
+        result->released > 0 ? thousandths(result->error_sum_ns / (double)result->released) : 0);
     json_number("longest_ns", result->longest_ns);
     json_bool("shown", is_shown);
     json_end();

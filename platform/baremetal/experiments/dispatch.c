@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report's figures 9 to 12: when the first instruction of the APIC timer's interrupt is executed,
- * for timers of 100 us and 15 us. Periodic, as in the report: each against the one before it. One
- * shot: against the count, from just before it was written. Deadline: against the deadline.
+ * The report's figures 9 to 12: when the first instruction of the APIC timer's interrupt is
+ * executed, for timers of 100 us and 15 us. Periodic, as in the report: each against the one before
+ * it. One shot: against the count, from just before it was written. Deadline: against the deadline.
  */
 #include <timebase/counter.h>
 

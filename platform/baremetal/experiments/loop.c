@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report's figures 3 to 6: by how much the loop passes its target, for targets that are one tick
- * further each time; with caches and without, by each way to read, at each place in memory.
+ * The report's figures 3 to 6: by how much the loop passes its target, for targets that are one
+ * tick further each time; with caches and without, by each way to read, at each place in memory.
  */
 #include <timebase/counter.h>
 
@@ -11,7 +11,7 @@
 #include "msr.h"
 #include "trials.h"
 
-enum { WARM_UP = 8, ALIGNMENTS = 64, FEWER = 64 };
+enum { WARM_UP = 8 };
 
 /* Long enough for the first reading to come before the target, without caches too. */
 static uint64_t distance_ticks(bool cache_is_on)
@@ -82,29 +82,19 @@ static void series(const struct machine *machine, int which, unsigned offset, bo
         trials_show("cache ", cache_is_on ? "on" : "off", &trials);
 }
 
-static void print_list(const char *name, const struct trials_summary *all, int which)
-{
-    json_list(name);
-    for (int i = 0; i < ALIGNMENTS; i++)
-        json_item(which == 0 ? all[i].low : which == 1 ? all[i].median : all[i].high);
-    json_list_end();
-}
-
 /* The smallest, the middle and the largest error for each place of the loop's first byte. */
 static void alignments(const struct machine *machine, bool cache_is_on)
 {
-    static struct trials_summary all[ALIGNMENTS];
+    static struct trials_summary all[PLACES];
     static struct trials trials;
-    for (unsigned offset = 0; offset < ALIGNMENTS; offset++) {
-        run_placed(&loops[LOOP_RDTSC], offset, cache_is_on, FEWER, &trials);
+    for (unsigned offset = 0; offset < PLACES; offset++) {
+        run_placed(&loops[LOOP_RDTSC], offset, cache_is_on, PLACE_TRIALS, &trials);
         all[offset] = trials_summary(&trials);
     }
     json_begin("alignments");
     json_text("reading", loops[LOOP_RDTSC].name);
     trials_print_cache(cache_is_on, machine->is_emulated);
-    print_list("lows_ticks", all, 0);
-    print_list("medians_ticks", all, 1);
-    print_list("highs_ticks", all, 2);
+    trials_print_places(all);
     json_end();
 }
 

@@ -66,6 +66,22 @@ void trials_print(const struct trials *trials)
     json_list_end();
 }
 
+void trials_print_places(const struct trials_summary places[PLACES])
+{
+    json_list("lows_ticks");
+    for (int i = 0; i < PLACES; i++)
+        json_item(places[i].low);
+    json_list_end();
+    json_list("medians_ticks");
+    for (int i = 0; i < PLACES; i++)
+        json_item(places[i].median);
+    json_list_end();
+    json_list("highs_ticks");
+    for (int i = 0; i < PLACES; i++)
+        json_item(places[i].high);
+    json_list_end();
+}
+
 void trials_print_cache(bool is_on, bool is_emulated)
 {
     json_text("cache", is_on ? "on" : "off");

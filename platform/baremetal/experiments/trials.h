@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TRIALS_MAX = 256 };
+enum {
+    TRIALS_MAX = 256,
+    PLACES = 64,       /* where the first byte of a loop's code may lie in a line of the cache */
+    PLACE_TRIALS = 64, /* at each */
+};
 
 struct trials {
     int32_t ticks[TRIALS_MAX]; /* event - target */
@@ -29,6 +33,9 @@ void trials_show(const char *what, const char *more, const struct trials *trials
 
 /* "errors_ticks": all of them. Within a line. */
 void trials_print(const struct trials *trials);
+
+/* "lows_ticks", "medians_ticks", "highs_ticks": of a loop's code at each place. Within a line. */
+void trials_print_places(const struct trials_summary places[PLACES]);
 
 /* "cache": "on" or "off"; and "shown": false where an emulator cannot show the effect. */
 void trials_print_cache(bool is_on, bool is_emulated);

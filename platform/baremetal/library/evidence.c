@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In place of src/timing/wait/evidence_process.c. In 64-bit mode ES is free, and the timer's
- * interrupt clears it (board/entries_x86_64.S), as a kernel's IRET does; in 32-bit mode it is in use.
+ * interrupt clears it (board/entries_x86_64.S), as a kernel's IRET does. In 32-bit mode it
+ * is in use.
  */
 #include "timing/wait/evidence.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In place of src/clock/guard.c: no threads and no signals. Code that an interrupt started finds the
- * guard taken, and follows the present lines.
+ * In place of src/clock/guard.c: no threads and no signals. Code that an interrupt started finds
+ * the guard taken, and follows the present lines.
  */
 #include "clock/guard.h"
 

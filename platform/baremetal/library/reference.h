@@ -8,11 +8,11 @@
 
 struct reference_device {
     struct device device;
-    double steps_per_tick;  /* of the counter: says how often the device has wrapped */
-    uint64_t seen_ticks;    /* counter at the newest reading */
-    uint64_t seen_steps;    /* since the beginning */
+    double steps_per_tick; /* of the counter: says how often the device has wrapped */
+    uint64_t seen_ticks;   /* counter at the newest reading */
+    uint64_t seen_steps;   /* since the beginning */
     uint64_t seen_raw;
-    uint64_t step_ticks;    /* of the counter */
+    uint64_t step_ticks; /* of the counter */
 };
 
 extern const struct reference reference_device;

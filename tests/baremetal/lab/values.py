@@ -78,6 +78,12 @@ def table(lines):
         )
         if max(with_table) - min(with_table) > 1 or max(with_table) >= max(without):
             yield f"the table does not help, cache {cache}: {without[:10]} {with_table[:10]}"
+    places = of_kind(lines, "table_places")
+    if [line["learnt"] for line in places] != ["once", "each", "once"]:
+        yield f"tables at all places: {[line['learnt'] for line in places]}"
+    for line in places:
+        if max(line["highs_ticks"]) - min(line["lows_ticks"]) > 1:
+            yield f"the place of the code matters to an emulator: {line}"
 
 
 def dispatch(lines, modes, halt_ticks=0):
