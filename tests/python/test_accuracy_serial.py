@@ -53,7 +53,10 @@ def experiments(emulated):
             yield {"kind": "loop", "reading": reading, "offset_bytes": 0, **shown}
         yield {"kind": "loop", "reading": "rdtsc", "offset_bytes": 29, **shown}
         places = {name: [5] * 64 for name in ("lows_ticks", "medians_ticks", "highs_ticks")}
-        yield {"kind": "alignments", "cache": cache, "shown": shown["shown"], **places}
+        placed = {"cache": cache, "shown": shown["shown"], **places}
+        yield {"kind": "alignments", **placed}
+        for learnt in ("once", "each"):
+            yield {"kind": "table_places", "learnt": learnt, **placed}
         for has_table in (False, True):
             yield {"kind": "table", "table": has_table, "period_ticks": 5, **shown}
         for mode in ("periodic", "one_shot", "deadline"):

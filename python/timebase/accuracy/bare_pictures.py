@@ -104,21 +104,19 @@ class _Maker:
             self.panel(
                 unaligned, "article", f"starts at byte {UNALIGNED}", "target, ticks further"
             ),
-            self._by_place(),
+            self._by_place("alignments", "all places"),
         ]
         title = f"Aligned the errors spread over {_spread(aligned)}, else {_spread(unaligned)}"
         return self.figure("figure6", "6", title, panels)
 
-    def _by_place(self) -> dict:
+    def _by_place(self, kind: str, title: str, **wanted) -> dict:
         drawn = []
-        for line in of_kind(self.lines, "alignments", cache="on", shown=True):
+        for line in of_kind(self.lines, kind, cache="on", shown=True, **wanted):
             drawn = [
                 series(label, "article", "line", range(64), self._ns(line[name]), dash)
                 for label, name, dash in PLACES
             ]
-        return panel(
-            axis("byte of 64 at which the loop starts"), axis("error, ns"), drawn, "all places"
-        )
+        return panel(axis("byte of 64 at which the loop starts"), axis("error, ns"), drawn, title)
 
     def _ns(self, ticks: list[int]) -> list[float]:
         return [value * 1e9 / self.tsc_hz for value in ticks]
@@ -131,6 +129,8 @@ class _Maker:
                 *(with_it, "ours", "with the table", "target, ticks further"),
                 limits=_same_height(without, with_it),
             ),
+            self._by_place("table_places", "all places, a table for byte 0", learnt="once"),
+            self._by_place("table_places", "all places, a table for each", learnt="each"),
         ]
         title = (
             f"Without the table errors spread over {_spread(without)}, with it over "
