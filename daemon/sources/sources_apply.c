@@ -155,7 +155,9 @@ static void select_range(struct sources *sources, struct candidates *candidates,
     *selection = selection_of(candidates->claims, candidates->count, mono_ns, sources->drift_ppb);
     for (unsigned i = 0; i < candidates->count; i++)
         candidates->sources[i]->is_falseticker = selection->falsetickers >> i & 1;
-    sources_look_for_parting(sources, &before, candidates, mono_ns);
+    /* What was measured before a parting and what was after it may still have a point in common. */
+    if (sources_look_for_parting(sources, &before, candidates, mono_ns) && selection->count > 1)
+        selection->is_synchronized = false;
     sources->is_of_bounds = selection->is_synchronized && has_bound(candidates);
 }
 

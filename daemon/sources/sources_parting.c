@@ -55,7 +55,7 @@ static void note_measured(struct sources *sources, const struct claim *claim)
         sources->disrupted_ns = claim->measured_ns;
 }
 
-void sources_look_for_parting(struct sources *sources, const struct selection *before,
+bool sources_look_for_parting(struct sources *sources, const struct selection *before,
                               const struct candidates *candidates, int64_t mono_ns)
 {
     const struct selection *now = &sources->selection;
@@ -75,12 +75,13 @@ void sources_look_for_parting(struct sources *sources, const struct selection *b
         ? are_apart(now->low_ns, now->high_ns, before->low_ns, before->high_ns, slewed_ns)
         : any_parted;
     if (!is_shown)
-        return;
+        return false;
     sources->disruptions++;
     sources->is_disputed = !is_agreed;
     for (unsigned i = 0; i < candidates->count; i++)
         if (is_bound(candidates, i) && (is_agreed || has_parted[i]))
             note_measured(sources, &candidates->claims[i]);
+    return true;
 }
 
 /* Its answers rest on what it measured before the last disruption. */

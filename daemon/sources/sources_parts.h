@@ -23,9 +23,9 @@ struct candidates {
 /*
  * sources_parting.c, with each sample. Have the sources' clocks gone on without ours, or ours
  * without theirs? `before` is the selection of the sample before; is_of_bounds still tells of it.
- * The candidates' falsetickers are named.
+ * The candidates' falsetickers are named. True: then some of the claims are perhaps of before.
  */
-void sources_look_for_parting(struct sources *sources, const struct selection *before,
+bool sources_look_for_parting(struct sources *sources, const struct selection *before,
                               const struct candidates *candidates, int64_t mono_ns);
 
 /* Nobody has settled which of the sources is right about the last disruption. */

@@ -97,6 +97,26 @@ static void a_step_that_is_known_is_no_parting(void **state)
     sources_close(&sources);
 }
 
+/* In the sample that shows it, what one measured before and another since have a point in common by
+ * chance: UTC is elsewhere. */
+static void the_sample_that_shows_a_parting_promises_nothing(void **state)
+{
+    (void)state;
+    set_up(2, SECOND);
+    sources.read_slew = no_slew;
+    sources_ask(&sources, SECOND);
+    assert_true(apply_at(SECOND).is_synchronized);
+    say(0, -9 * MS, 2 * SECOND);
+    say(1, -4 * MS, 2 * SECOND);
+    told_sources[1].claim.error_ns = 5 * MS;
+    sources_ask(&sources, 2 * SECOND);
+    struct discipline_sample sample = apply_at(2 * SECOND);
+    assert_true(sources.disruptions == 1);
+    assert_false(sample.is_synchronized);
+    assert_true(sample.flags & TIMEBASE_LINE_ESTIMATE);
+    sources_close(&sources);
+}
+
 /* What an estimate leaves out may be more than what it claims: that two of them change is no
  * parting, whoever votes next. */
 static void an_estimate_in_the_place_of_a_bound_has_not_parted(void **state)
@@ -146,6 +166,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_is_steered_has_not_parted),
         cmocka_unit_test(a_step_that_is_known_is_no_parting),
         cmocka_unit_test(who_shows_the_parting_is_believed_and_others_when_they_measure),
+        cmocka_unit_test(the_sample_that_shows_a_parting_promises_nothing),
         cmocka_unit_test(an_estimate_in_the_place_of_a_bound_has_not_parted),
         cmocka_unit_test(who_was_silent_during_a_stop_shows_it_afterwards),
     };
