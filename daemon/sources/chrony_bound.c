@@ -115,7 +115,8 @@ struct claim chrony_claim(const struct chrony_tracking *tracking,
 }
 
 /*
- * chronyd's clock and CLOCK_MONOTONIC have gone apart since by what was slewed. A time in the future,
+ * chronyd's clock and CLOCK_MONOTONIC have gone apart since by what was slewed, and the correction
+ * is rounded: the measurement is no later than this. A time in the future,
  * as after a step that chronyd has not heard of, is as wrong as it is far.
  */
 int64_t chrony_measured_ns(const struct chrony_tracking *tracking, int64_t answered_ns,
@@ -126,5 +127,7 @@ int64_t chrony_measured_ns(const struct chrony_tracking *tracking, int64_t answe
         __builtin_add_overflow(utc_ns, tracking->correction_ns, &utc_ns))
         return INT64_MIN;
     uint64_t age_ns = saturate_distance(utc_ns, tracking->reference_time_ns);
-    return saturate_down(answered_ns, saturate_add(age_ns, age_ns / CORRECTION_SHARE));
+    uint64_t rounding_ns = (saturate_abs(tracking->correction_ns) >> FLOAT_BITS) + CUT_NS;
+    age_ns = saturate_add(age_ns, age_ns / CORRECTION_SHARE);
+    return saturate_down(answered_ns, saturate_add(age_ns, rounding_ns));
 }
