@@ -17,14 +17,31 @@ static int sample(void *context, struct discipline_sample *out)
     return clock->outside.reference->sample(clock->outside.reference_context, out);
 }
 
-/* Claims from before a step of the system clock, a sleep or a disruption are about another clock. */
+/*
+ * Has UTC's offset made the announced leap second since the newest sample, and no other step, as
+ * far as the two samples know it? The second is in the bound as long as true UTC may not have made it.
+ */
+static bool has_leapt(const struct discipline *discipline, const struct discipline_sample *out)
+{
+    const struct discipline_sample *before = &discipline->sample;
+    const int64_t within_ns = (int64_t)(before->reference_step_ns + out->reference_step_ns);
+    const struct leap_sample seen = {.utc_ns = out->mono_ns + out->utc_offset_ns,
+                                     .stepped_ns = out->utc_offset_ns - before->utc_offset_ns};
+    return !discipline->leap.has_stepped && leap_is_made(&discipline->leap, &seen, within_ns);
+}
+
+/*
+ * Claims from before a step of the system clock, a sleep or a disruption are about another clock.
+ * But the clock and UTC make a leap second both: what a claim says of the two still holds.
+ */
 static void void_claims(struct shared_clock *clock, const struct discipline_sample *out)
 {
     struct sources *sources = clock->outside.sources;
     unsigned events = discipline_compare(&clock->servo.discipline, out);
     if (clock->is_disrupted || events & DISCIPLINE_SUSPENDED)
         sources_disrupted(sources, out->mono_ns);
-    else if (clock->has_seen_one || events != 0)
+    else if (clock->has_seen_one ||
+             (events != 0 && !has_leapt(&clock->servo.discipline, out)))
         sources_forget(sources, out->mono_ns);
     clock->is_disrupted = false;
     clock->has_seen_one = false;

@@ -5,6 +5,8 @@
 
 #define DAY_NS 86400000000000
 #define HOUR_NS 3600000000000
+/* The clock may have been corrected at the same time. */
+#define CORRECTED_NS (LEAP_NS / 2 - 1)
 /* An announcement that ends so near to its moment has been, or is being, carried out. */
 #define DUE_NS LEAP_NS
 /*
@@ -33,12 +35,11 @@ static void announce(struct leap *leap, int64_t utc_ns, int64_t step_ns)
     leap->has_stepped = false;
 }
 
-/* Within half a second: the clock may have been corrected at the same time. */
-static bool is_the_step(const struct leap *leap, const struct leap_sample *sample)
+bool leap_is_made(const struct leap *leap, const struct leap_sample *sample, int64_t within_ns)
 {
     int64_t rest_ns = sample->stepped_ns - leap->step_ns;
-    return sample->utc_ns - sample->stepped_ns >= leap->at_ns && rest_ns > -LEAP_NS / 2 &&
-        rest_ns < LEAP_NS / 2;
+    return leap->step_ns != 0 && sample->utc_ns - sample->stepped_ns >= leap->at_ns &&
+        rest_ns >= -within_ns && rest_ns <= within_ns;
 }
 
 /* UTC as it was counted before the step. */
@@ -62,7 +63,7 @@ void leap_observe(struct leap *leap, const struct leap_sample *sample)
             announce(leap, sample->utc_ns, announced_ns);
         return;
     }
-    leap->has_stepped = leap->has_stepped || is_the_step(leap, sample);
+    leap->has_stepped = leap->has_stepped || leap_is_made(leap, sample, CORRECTED_NS);
     bool is_withdrawn = announced_ns == 0 && !leap->has_stepped &&
         sample->utc_ns < leap->at_ns - DUE_NS - leap->maxerror_ns;
     if (is_withdrawn || is_over(leap, sample)) {

@@ -40,6 +40,9 @@ struct leap_sample {
     uint32_t flags;      /* TIMEBASE_LINE_LEAP_... */
 };
 
+/* Is that step the announced second, to within so much? */
+bool leap_is_made(const struct leap *leap, const struct leap_sample *sample, int64_t within_ns);
+
 void leap_observe(struct leap *leap, const struct leap_sample *sample);
 
 /* The error by the leap of a line that readers follow until utc_ns, as the line counts it. */
