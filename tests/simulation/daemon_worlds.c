@@ -33,6 +33,9 @@
  * when chronyd had corrected itself by an hour is in force along a run of 16 samples. */
 #define RECOVERY_NS (20 * SECOND)
 #define RECOVERY_SAMPLES 18
+/* A stop that a PTP clock shows, whatever has been slewed; and when it must have been told. */
+#define SHOWN_NS (SECOND / 2)
+#define TOLD_NS (5 * SECOND)
 
 static struct life {
     struct settings settings;
@@ -43,8 +46,13 @@ static struct life {
     int64_t calm_ns;     /* monotonic: none is left, and nothing is wrong from then on */
     int64_t over_ns;     /* likewise */
     unsigned stops, sleeps, starts, adopted;
+    bool is_old;         /* drawn as it was before there were kernel and PTP clock */
     bool is_quiet;       /* not to be logged */
     bool is_crowded;     /* one thing befalls it before the other is over */
+    int64_t ptp_error_ns;   /* 0: there is none */
+    int64_t happened_ns;    /* monotonic: the newest of what befell it */
+    int64_t told_by_ns;     /* monotonic: by then a stop must be told that the PTP clock shows; 0 */
+    uint64_t marker;        /* of the page, then */
 } life;
 
 static bool chance(double share)
@@ -61,6 +69,33 @@ static bool is_learning(void)
     return guest.is_running && is_new && guest.stores == life.promises.begun_stores;
 }
 
+/* It has been in the newest lines, and no two sources outvote it; and what befell the guest before
+ * is not in doubt. */
+static bool is_ptp_heard(void)
+{
+    const int64_t intervals_ns = 2 * (int64_t)life.settings.interval_ns;
+    const int64_t lately_ns = guest.now_ns - intervals_ns - SECOND;
+    if (guest_mono_ns() - life.happened_ns < TOLD_NS + intervals_ns)
+        return false;
+    return life.ptp_error_ns != 0 && guest.ptp.is_up && guest.is_running && !guest.has_utc &&
+        guest.stores > life.promises.begun_stores + 3 && guest.ptp.heard_ns > lately_ns;
+}
+
+static void expect_to_be_told(void)
+{
+    life.marker = guest.page.disruption_marker;
+    life.told_by_ns = guest_mono_ns() + TOLD_NS + 2 * (int64_t)life.settings.interval_ns;
+}
+
+static void judge_telling(void)
+{
+    if (life.told_by_ns == 0 || guest_mono_ns() < life.told_by_ns)
+        return;
+    if (guest.page.disruption_marker == life.marker)
+        promises_broken(&life.promises, "a stop that a PTP clock shows is not told");
+    life.told_by_ns = 0;
+}
+
 /* Who is stopped and moved is told by marker and kernel, if there are any. */
 static void stop(void)
 {
@@ -72,9 +107,30 @@ static void stop(void)
     double least_ns = guest.kind == GUEST_ON_KVM_CLOCK ? 3e9 : 1e6;
     double pace_ppm =
         guest.kind == GUEST_ON_KVM_CLOCK && guest.has_marker ? guest_between(-480, 480) : 0;
+    int64_t ns = (int64_t)guest_around(least_ns, 10000e9);
+    bool is_shown = is_ptp_heard() && ns > 4 * life.ptp_error_ns + SHOWN_NS;
     life.stops++;
-    guest_stop((int64_t)guest_around(least_ns, 10000e9), pace_ppm);
+    guest_stop(ns, pace_ppm);
     promises_happened(&life.promises, guest.has_marker ? PROMISES_SEEN : sight);
+    if (is_shown)
+        expect_to_be_told();
+}
+
+/* As QEMU restores kvm-clock: it goes on where it stood, and so does the counter. */
+static void put_back(void)
+{
+    if (guest.kind != GUEST_ON_KVM_CLOCK || is_learning())
+        return;
+    bool is_told = guest.has_marker && guest.is_running &&
+        guest.stores > life.promises.begun_stores && !life.promises.is_moved_unseen;
+    life.stops++;
+    guest_stop_with_clock((int64_t)guest_around(1e6, 10000e9));
+    promises_happened(&life.promises, is_told ? PROMISES_SEEN : PROMISES_UNSEEN);
+}
+
+static void lose_ptp(void)
+{
+    guest.ptp.is_up = life.ptp_error_ns != 0 && !guest.ptp.is_up;
 }
 
 static void sleep_well(void)
@@ -157,6 +213,8 @@ static void happen(bool is_running)
         const char *name;
         void (*happens)(void);
     } any[] = {
+        {"put back", put_back},
+        {"PTP clock goes or comes", lose_ptp},
         {"stop", stop},
         {"sleep", sleep_well},
         {"jump", jump},
@@ -171,8 +229,12 @@ static void happen(bool is_running)
         {"stop", stop},
     };
     unsigned count = sizeof(any) / sizeof(any[0]);
-    unsigned which = (unsigned)(guest_random() * (is_running ? count : count - 4));
+    unsigned first = life.is_old ? 2 : 0;
+    unsigned last = is_running ? count : count - 4;
+    unsigned which = first + (unsigned)(guest_random() * (last - first));
+    life.told_by_ns = 0; /* what befalls it now may hide what befell it before */
     any[which].happens();
+    life.happened_ns = guest_mono_ns();
     if (!life.is_quiet)
         fprintf(stderr, "%.3f s: %s\n", (double)guest.now_ns * 1e-9, any[which].name);
     promises_read(&life.promises);
@@ -183,6 +245,7 @@ static void happen(bool is_running)
 static void calm_down(void)
 {
     guest.chronyd.is_up = true;
+    guest.ptp.is_up = life.ptp_error_ns != 0;
     life.calm_ns = guest_mono_ns() + 2 * guest.chronyd.poll_ns + RECOVERY_NS +
         RECOVERY_SAMPLES * (int64_t)life.settings.interval_ns;
     life.over_ns = life.calm_ns + 5 * SECOND;
@@ -217,6 +280,7 @@ static unsigned wait_in_life(uint64_t ns, int *fds, unsigned count)
     int64_t until_ns = guest_mono_ns() + (int64_t)ns;
     unsigned reasons = WAKE_TIME;
     promises_read(&life.promises);
+    judge_telling();
     go_on();
     while (guest_mono_ns() < until_ns && !guest.is_clock_set) {
         int64_t left_ns = until_ns - guest_mono_ns() + 1;
@@ -251,14 +315,26 @@ static void set(const char *reference)
     strcpy(life.settings.references[life.settings.reference_count++], reference);
 }
 
+static void add_ptp(void)
+{
+    char reference[64];
+    life.ptp_error_ns = (int64_t)guest_around(1e3, 1e6);
+    snprintf(reference, sizeof(reference), "phc:/dev/null,scale=utc,error=%" PRId64 "ns",
+             life.ptp_error_ns);
+    set(reference);
+    guest.ptp.is_up = true;
+    guest.ptp.off_ns = (int64_t)(guest_between(-0.99, 0.99) * (double)life.ptp_error_ns);
+}
+
 static void draw(uint64_t seed)
 {
     static const struct life none;
-    bool is_quiet = life.is_quiet, is_crowded = life.is_crowded;
+    bool is_quiet = life.is_quiet, is_crowded = life.is_crowded, is_old = life.is_old;
     char path[64];
     life = none;
     life.is_quiet = is_quiet;
     life.is_crowded = is_crowded;
+    life.is_old = is_old;
     life.promises.void_since_ns = INT64_MIN;
     life.promises.is_loud = !is_quiet;
     guest_begin(seed, GUEST_IS_NONE);
@@ -278,6 +354,10 @@ static void draw(uint64_t seed)
     snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
     if (guest.has_marker)
         set(path);
+    if (!is_old && chance(0.4))
+        set("kernel");
+    if (!is_old && chance(0.4))
+        add_ptp();
     guest.chronyd.poll_ns = (int64_t)guest_around(2e9, 24e9);
     steer();
     guest.utc_offset_ns += (int64_t)guest_between(-10e6, 10e6);
@@ -374,28 +454,33 @@ static void no_crowded_world_breaks_the_promises(void **state)
 /* Each broke a promise once. */
 static void worlds_that_broke_a_promise_do_so_no_more(void **state)
 {
-    static const uint64_t seeds[] = {
-        8403,   /* a restart of the lines below where readers still followed the old one */
-        46832,  /* a chronyd that told no last offset */
-        48608,  /* a battery clock that told of a sleep what the counter had told before */
-        218008, /* a counter that began anew within a line, whose end the daemon waited for */
-        220173, /* lines taken up whose pace might be anything, then a jump */
-        718106, /* a stop that took back most of a jump: none was to be told */
-        741053, /* a move that the battery clock told again after a stall */
-        757681, /* a counter gone back into a line of a wide UTC, and taken up on it */
-    };
-    static const uint64_t crowded_seeds[] = {
-        8044, /* a counter gone back to where a jump had led over a line, and lines taken up there */
-        112031, /* a battery clock that told of a stop after a stall, for it was not asked before */
+    static const struct {
+        uint64_t seed;
+        bool is_old, is_crowded;
+    } worlds[] = {
+        {8403, true, false},   /* a restart of the lines below where readers still followed them */
+        {46832, true, false},  /* a chronyd that told no last offset */
+        {48608, true, false},  /* a battery clock that told of a sleep what the counter had told */
+        {218008, true, false}, /* a counter that began anew within a line, which was waited for */
+        {220173, true, false}, /* lines taken up whose pace might be anything, then a jump */
+        {718106, true, false}, /* a stop that took back most of a jump: none was to be told */
+        {741053, true, false}, /* a move that the battery clock told again after a stall */
+        {757681, true, false}, /* a counter gone back into a line of a wide UTC, and taken up on it */
+        {8044, true, true},    /* a counter gone back to where a jump had led over a line */
+        {112031, true, true},  /* a battery clock that told of a stop after a stall */
+        {16, false, false},    /* an estimate for a bound; a poll dated too late, and a restart */
+        {75, false, false},    /* a stop that a PTP clock showed against chronyd */
+        {544, false, false},   /* a move before a restart, told while the kernel alone was followed */
+        {892, false, false},   /* claims of before and after a move, with a point in common */
     };
     (void)state;
     life.is_quiet = true;
-    life.is_crowded = false;
-    for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++)
-        live(seeds[i]);
-    life.is_crowded = true;
-    for (unsigned i = 0; i < sizeof crowded_seeds / sizeof crowded_seeds[0]; i++)
-        live(crowded_seeds[i]);
+    for (unsigned i = 0; i < sizeof worlds / sizeof worlds[0]; i++) {
+        life.is_old = worlds[i].is_old;
+        life.is_crowded = worlds[i].is_crowded;
+        live(worlds[i].seed);
+    }
+    life.is_old = false;
 }
 
 int main(void)

@@ -44,6 +44,7 @@ void guest_begin(uint64_t seed, enum guest_kind kind)
     guest.marker = 1;
     guest.chronyd.is_up = true;
     guest.chronyd.heard_polled_ns = INT64_MIN;
+    guest.ptp.heard_ns = INT64_MIN;
     guest.chronyd.poll_ns = 16 * SECOND;
     guest.chronyd.next_skew_ppm = 0.1;
     guest.chronyd.next_root_delay_ns = 1e6;

@@ -52,6 +52,14 @@ struct guest_chronyd {
     int64_t heard_polled_ns;  /* of the newest that was heard */
 };
 
+/* A PTP clock: phc:/dev/null,scale=utc,error=... */
+struct guest_ptp {
+    bool is_up;
+    int64_t off_ns;   /* it shows UTC and so much */
+    int64_t heard_ns; /* true time at which it was read last */
+    int64_t heard_mono_ns; /* the same, monotonic */
+};
+
 struct guest {
     uint64_t seed;
     int64_t now_ns;    /* true time since it began; true UTC is GUEST_UTC_AT more */
@@ -69,6 +77,7 @@ struct guest {
     uint32_t page_seq; /* of the hypervisor's page */
     int page_fd;       /* it; -1: there is none */
     struct guest_chronyd chronyd;
+    struct guest_ptp ptp;
     bool is_clock_set; /* and the timer on it has not told yet */
     bool is_running;   /* the daemon */
     bool is_ending;    /* the daemon is told to */

@@ -13,6 +13,8 @@
 /* As in verdict.c; and lines begin, and want renewal, intervals after they were published. */
 #define SILENT_SEC 5.3L
 #define SILENT_INTERVALS 4
+/* SOURCES_FRESH_NS, and lines of before that. */
+#define SILENT_SOURCE_NS (13 * SECOND)
 
 static void note_wrong(struct promises *promises, const char *what,
                        const struct timebase_instant *now, double off_ns, double bound_ns)
@@ -45,7 +47,7 @@ void promises_happened(struct promises *promises, enum promises_sight sight)
     }
     if (sight == PROMISES_UNSEEN) {
         promises->is_moved_unseen = true;
-        promises->moved_ns = guest.now_ns;
+        promises->moved_ns = promises->ptp_shows_ns = guest.now_ns;
         promises->is_rtc_unread = guest.has_rtc;
         return;
     }
@@ -101,6 +103,21 @@ static void learn_of_rtc(struct promises *promises)
     allow_unreliable(promises);
 }
 
+/* Of UTC, that the daemon has been told of; true time. */
+static int64_t newest_measurement_ns(void)
+{
+    int64_t polled_ns = guest.chronyd.heard_polled_ns;
+    return polled_ns > guest.ptp.heard_ns ? polled_ns : guest.ptp.heard_ns;
+}
+
+/* Who has not, and is not silent for 10 s, speaks of before. */
+static bool have_all_measured_since(int64_t ns)
+{
+    bool is_ptp_of_before =
+        guest.ptp.heard_ns < ns && guest.ptp.heard_mono_ns + SILENT_SOURCE_NS > guest_mono_ns();
+    return newest_measurement_ns() >= ns && !is_ptp_of_before;
+}
+
 /* What only the sample shows has been shown; of the rest chronyd has been heard. */
 static void learn(struct promises *promises)
 {
@@ -121,7 +138,12 @@ static void learn(struct promises *promises)
         promises->void_since_ns = promises->begun_ns;
     promises->is_moved_unseen &= !promises->is_past_unknown;
     promises->is_past_unknown = false;
-    if (promises->is_moved_unseen && guest.chronyd.heard_polled_ns >= promises->moved_ns) {
+    /* If it was silent meanwhile, and chronyd's answers were too wide to show the move. */
+    if (promises->ptp_shows_ns != 0 && guest.ptp.heard_ns >= promises->ptp_shows_ns) {
+        promises->ptp_shows_ns = 0;
+        allow_unreliable(promises);
+    }
+    if (promises->is_moved_unseen && have_all_measured_since(promises->moved_ns)) {
         promises->is_moved_unseen = false;
         allow_unreliable(promises);
     }
@@ -143,7 +165,7 @@ static bool may_be_unreliable(const struct promises *promises)
 static void judge_status(struct promises *promises, const struct timebase_instant *now)
 {
     uint32_t status = now->flags & TIMEBASE_LINE_STATUS_MASK;
-    bool is_measured = guest.has_utc || guest.chronyd.heard_polled_ns >= promises->void_since_ns;
+    bool is_measured = guest.has_utc || newest_measurement_ns() >= promises->void_since_ns;
     long double silent_sec = (guest.ticks - promises->stored_ticks) / guest.hz;
     if (promises->is_parted)
         return;
@@ -192,6 +214,13 @@ static void judge_bounds(struct promises *promises, const struct timebase_instan
         fmax(promises->tightest_true, fabs(true_ns) / (double)now->utc_maxerror_ns);
     if (fabs(true_ns) > (double)now->utc_maxerror_ns)
         note_wrong(promises, "outside utc_maxerror", now, true_ns, (double)now->utc_maxerror_ns);
+}
+
+void promises_broken(struct promises *promises, const char *what)
+{
+    struct timebase_instant now = {0};
+    timebase_page_convert(&guest.page, guest_ticks(), &now);
+    note_wrong(promises, what, &now, 0, 0);
 }
 
 void promises_read(struct promises *promises)

@@ -17,6 +17,7 @@ struct promises {
     bool is_parted;          /* counter, system clock or UTC have, and no sample has shown it */
     bool is_moved_unseen;    /* nobody can have told; chronyd's next measurement will */
     int64_t moved_ns;        /* true time */
+    int64_t ptp_shows_ns;    /* likewise, of a move that the PTP clock has yet to show; 0 */
     bool is_rtc_unread;      /* since then: the next look at the battery clock may tell */
     int64_t void_since_ns;   /* what was measured earlier is not to be believed, true time */
     bool is_counter_parted;  /* from the system clock: the next sample shows it, if it is a jump */
@@ -56,6 +57,9 @@ void promises_stepped(struct promises *promises);
 
 /* A daemon begins. is_past_unknown: it cannot know what befell the machine before. */
 void promises_begun(struct promises *promises, bool is_past_unknown);
+
+/* Who made something happen has found that one is broken. */
+void promises_broken(struct promises *promises, const char *what);
 
 /* Read the page as it is now. */
 void promises_read(struct promises *promises);
