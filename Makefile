@@ -68,9 +68,10 @@ python-quick: venv
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest $(WORKERS) -m "not slow" --junitxml=$(RESULTS)/python-quick.xml
 
-worlds: base venv ## thirty times as many simulated worlds as in test
+worlds: base venv ## a hundred thousand of each kind of simulated world
 	@mkdir -p $(RESULTS)
-	TIMEBASE_TEST_WORLDS=100000 scripts/check native worlds-native simulation_random_worlds
+	TIMEBASE_TEST_WORLDS=100000 scripts/check native worlds-native simulation_random_worlds \
+		simulation_wide_worlds simulation_daemon_worlds
 	TIMEBASE_TEST_WORLDS=100000 $(BIN)/pytest tests/property/test_bound.py \
 		--junitxml=$(RESULTS)/worlds-property.xml
 
