@@ -18,7 +18,8 @@ print(f"TAI        {'unknown' if now.tai_offset_sec is None else f'{now.tai_ns} 
 print(f"tick       {now.ticks}")
 print(f"status     {now.status.name}")
 
-# Only this status makes the second bound a promise.
-interval = clock.interval()
-if interval.status == timebase.Status.SYNCHRONIZED:
-    print(f"true UTC lies within {interval.width_ns} ns")
+# SYNCHRONIZED makes the second bound a promise, if it is not flagged as the kernel's word.
+if now.status == timebase.Status.SYNCHRONIZED and not now.is_estimate:
+    print(f"true UTC lies within {2 * now.utc_maxerror_ns} ns")
+else:
+    print("true UTC: nobody promises where it lies")

@@ -259,8 +259,9 @@ class Clock(Reader):
         return utc_ns
 
     def interval(self) -> Interval:
-        """The interval in which true UTC is, if the kernel is right about its own error. A promise
-        only if the status is SYNCHRONIZED. Ordered."""
+        """The interval in which true UTC is, if who tells it is right about its own error. A promise
+        only if the status is SYNCHRONIZED, and the reading no estimate (Instant.is_estimate), as
+        those of a private clock are. Ordered."""
         earliest_ns, latest_ns, status = self._utc_interval()
         return Interval(earliest_ns, latest_ns, STATUSES[status])
 
