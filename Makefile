@@ -28,7 +28,7 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
 	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick guests-quick \
-		mutants-fixed
+		baremetal-quick mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes once set up
 	@scripts/test setup-quick native-quick python-quick
@@ -36,10 +36,10 @@ test-quick: ## what to run before each commit, within three minutes once set up
 # Its longest stages take more than the 40 minutes after which one of `test` hangs.
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
 	@TIMEBASE_STAGE_LIMIT=$${TIMEBASE_STAGE_LIMIT:-28800} scripts/test setup native portable clang \
-		python languages-check sanitize cross guests model fuzz mutants worlds packages
+		python languages-check sanitize cross guests baremetal model fuzz mutants worlds packages
 
 setup: venv
-	@scripts/setup chrony cross model fuzz guests cpp rust go lisp
+	@scripts/setup chrony cross model fuzz guests image cpp rust go lisp
 	@mkdir -p $(RESULTS) && echo "0 passed, 0 failed" >$(RESULTS)/setup.count
 
 setup-quick: venv
