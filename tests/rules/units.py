@@ -38,6 +38,8 @@ UNITS = {
     "src/timing/realtime": ["src/clock/space"],
     "src/timing/calendar": ["src/clock/owner"],  # by the public waits, so also in virtual time
     "src/sync": ["src/clock/counter"],  # two CPUs throw readings of the counter to each other
+    # A library of its own, for programs that cannot be changed.
+    "src/preload": ["src/clock/counter"],
     # The daemon.
     "daemon/log": [],
     "daemon/config": ["daemon/log"],
@@ -98,10 +100,11 @@ IMPURE = re.compile(
     r"timebase_(utc|mono|tai)_\w+|timebase_now|counter_\w+|reference_\w+)$"
 )
 
-# Who stores into a page; into a table with a page's words; into a page of 2007.
+# Who stores into a page; into what is made of a page's words; into a page of 2007.
 PAGE_WRITERS = {
     "src/clock/page/publish",
     "include/timebase/page",
     "src/clock/counter/by_cpu",
+    "src/preload/line",
     "measure/tb_nano_2007",
 }

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "followed.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include <timebase/counter.h>
+#include <timebase/page.h>
+
+#include "clock/counter/by_cpu.h"
+#include "next.h"
+#include "line.h"
+
+/* Further CPUs are read from the kernel. A page of memory each 6, and only where they are used. */
+#define CPUS_MAX 1024
+/* Attempts at a narrow bracket. */
+#define ATTEMPTS 3
+/* The kernel's reading is dear if it takes so many times as long as one of a coarse clock. */
+#define DEAR 4
+/* So many calls go to a kernel that is not dear before it is looked at again. */
+#define CHEAP_CALLS 4096
+/* A line is at most so far ahead of its coarse clock: many ticks of the slowest kernel. */
+#define COARSE_MAX_NS 100000000
+/* A clock without a coarse one: its line was made no longer ago, by CLOCK_MONOTONIC_COARSE. */
+#define COARSE_AGE_NS 20000000
+/* The first time that a counter lost time its CPU is read from the kernel for so long. */
+#define BAN_NS UINT64_C(1000000000)
+#define BAN_DOUBLINGS 20
+
+/* A clock that shows less than was told by more than `step_ns` was set, and has all told anew. */
+struct clock {
+    clockid_t id, coarse;
+    uint64_t step_ns;
+};
+
+static const struct clock clocks[FOLLOWED_COUNT] = {
+    [FOLLOWED_REALTIME] = {CLOCK_REALTIME, CLOCK_REALTIME_COARSE, 100000},
+    [FOLLOWED_MONOTONIC] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, 10000000},
+    [FOLLOWED_RAW] = {CLOCK_MONOTONIC_RAW, -1, 10000000},
+    [FOLLOWED_BOOTTIME] = {CLOCK_BOOTTIME, -1, 10000000},
+    [FOLLOWED_TAI] = {CLOCK_TAI, -1, 100000},
+};
+
+/* What has been told of a clock. */
+struct told {
+    uint64_t highest_ns;
+    uint64_t epoch; /* counts its steps */
+} __attribute__((aligned(64)));
+
+/* A CPU whose counter lost time. By CLOCK_MONOTONIC_COARSE. */
+struct ban {
+    uint64_t until_ns, times;
+};
+
+/* What an attempt knows. */
+struct attempt {
+    enum followed which;
+    unsigned cpu; /* CPUS_MAX: the two readings of the counter are of two CPUs */
+    uint64_t epoch;
+    struct bracket bracket;
+};
+
+static struct line lines[CPUS_MAX][FOLLOWED_COUNT];
+static struct ban bans[CPUS_MAX];
+static struct told all_told[FOLLOWED_COUNT];
+static struct followed_counts counts;
+static enum followed_mode mode;
+static uint64_t coarse_ticks; /* what a reading of a coarse clock takes, with two of the counter */
+static uint64_t has_lines;    /* readings may be ahead of the kernel's clock */
+/* Calls of this thread that still ask the kernel without a look at what that costs. */
+static __thread unsigned cheap_calls;
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static void set(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t *word)
+{
+    __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- whether ------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) || defined(__i386__)
+
+#include <cpuid.h>
+
+/* Does the processor promise that the counter goes on in idle, or is idle the hypervisor's affair? */
+static bool is_steady(void)
+{
+    unsigned a, b, c, d;
+    if (__get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1))
+        return true;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c >> 31 & 1);
+}
+
+#else
+
+static bool is_steady(void)
+{
+    return false;
+}
+
+#endif
+
+/* Some emulators leave TSC_AUX at 0: then the counter does not tell its CPU. */
+static bool tells_its_cpu(void)
+{
+    for (int i = 0; i < 100; i++) {
+        unsigned before, after;
+        by_cpu_read(&before);
+        int cpu = sched_getcpu();
+        by_cpu_read(&after);
+        if (before == after)
+            return cpu == (int)before;
+    }
+    return false;
+}
+
+static uint64_t cost_of_coarse(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 8; i++) {
+        unsigned cpu;
+        uint64_t begin = by_cpu_read(&cpu);
+        next_ns(CLOCK_MONOTONIC_COARSE);
+        uint64_t ticks = by_cpu_read(&cpu) - begin;
+        least = ticks < least ? ticks : least;
+    }
+    return least;
+}
+
+static bool is_word(const char *word, const char *which)
+{
+    return word != NULL && strcmp(word, which) == 0;
+}
+
+void followed_begin(const char *word)
+{
+    int saved_errno = errno;
+    bool can = by_cpu_is_possible() && timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER &&
+        tells_its_cpu();
+    bool always = is_word(word, "always");
+    if (is_word(word, "kernel"))
+        mode = FOLLOW_OFF;
+    else if (!can || (!is_steady() && !always))
+        mode = FOLLOW_NEVER;
+    else
+        mode = always ? FOLLOW_ALWAYS : FOLLOW_IF_DEAR;
+    if (mode >= FOLLOW_IF_DEAR)
+        coarse_ticks = cost_of_coarse();
+    errno = saved_errno;
+}
+
+enum followed_mode followed_mode(void)
+{
+    return mode;
+}
+
+void followed_counts(struct followed_counts *out)
+{
+    out->by_kernel = load(&counts.by_kernel);
+    out->lost = load(&counts.lost);
+    out->steps = load(&counts.steps);
+}
+
+enum followed followed_of(clockid_t id)
+{
+    switch (id) {
+    case CLOCK_REALTIME:
+        return FOLLOWED_REALTIME;
+    case CLOCK_MONOTONIC:
+        return FOLLOWED_MONOTONIC;
+    case CLOCK_MONOTONIC_RAW:
+        return FOLLOWED_RAW;
+    case CLOCK_BOOTTIME:
+        return FOLLOWED_BOOTTIME;
+    case CLOCK_TAI:
+        return FOLLOWED_TAI;
+    default:
+        return FOLLOWED_NOT;
+    }
+}
+
+/* ---- what is told -------------------------------------------------------------------------- */
+
+/*
+ * No less than was told, by whichever thread: each adds its own to the one order of this word. Less
+ * by a step is what the clock has become.
+ */
+static uint64_t tell(enum followed which, uint64_t ns)
+{
+    uint64_t *highest = &all_told[which].highest_ns;
+    uint64_t told_ns = load(highest);
+    do {
+        if (ns <= told_ns && told_ns - ns <= clocks[which].step_ns)
+            return told_ns;
+    } while (!__atomic_compare_exchange_n(highest, &told_ns, ns, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return ns;
+}
+
+/* ---- by a line ----------------------------------------------------------------------------- */
+
+/* The coarse clock was read first. At this moment the clock shows as much, at least. */
+static bool is_plausible(const struct clock *clock, const struct line_read *line, uint64_t coarse_ns,
+                         uint64_t ns)
+{
+    if (clock->coarse == -1)
+        return coarse_ns - line->coarse_ns <= COARSE_AGE_NS;
+    return ns - coarse_ns <= COARSE_MAX_NS;
+}
+
+static bool read_line(enum followed which, uint64_t *ns)
+{
+    const struct clock *clock = &clocks[which];
+    struct line_read line;
+    unsigned cpu;
+    uint64_t coarse_ns = next_ns(clock->coarse == -1 ? CLOCK_MONOTONIC_COARSE : clock->coarse);
+    uint64_t ticks = by_cpu_read(&cpu);
+    return cpu < CPUS_MAX && line_load(&lines[cpu][which], &line) && line_at(&line, ticks, ns) &&
+        line.epoch == load(&all_told[which].epoch) && is_plausible(clock, &line, coarse_ns, *ns);
+}
+
+/* ---- by the kernel, and a new line --------------------------------------------------------- */
+
+/* False: the kernel refuses. */
+static bool read_bracket(struct attempt *attempt)
+{
+    unsigned before, after;
+    struct timespec now;
+    attempt->bracket.before_ticks = by_cpu_read(&before);
+    if (next_gettime(clocks[attempt->which].id, &now) != 0)
+        return false;
+    attempt->bracket.after_ticks = by_cpu_read(&after);
+    attempt->bracket.ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    attempt->cpu = before == after && before < CPUS_MAX ? before : CPUS_MAX;
+    return true;
+}
+
+/* Did the clock go back by more than lines are ahead of it? Then no line of before is one. */
+static void see_step(struct attempt *attempt)
+{
+    struct told *told = &all_told[attempt->which];
+    uint64_t told_ns = load(&told->highest_ns), ns = attempt->bracket.ns;
+    if (told_ns <= ns || told_ns - ns <= clocks[attempt->which].step_ns)
+        return;
+    attempt->epoch = __atomic_add_fetch(&told->epoch, 1, __ATOMIC_RELAXED);
+    count(&counts.steps);
+}
+
+static bool is_banned(unsigned cpu, uint64_t now_ns)
+{
+    return now_ns < load(&bans[cpu].until_ns);
+}
+
+/* The first time for a second, the next for two. */
+static void ban(unsigned cpu, uint64_t now_ns, bool is_to_grow)
+{
+    uint64_t times = load(&bans[cpu].times);
+    uint64_t doublings = times < BAN_DOUBLINGS ? times : BAN_DOUBLINGS;
+    set(&bans[cpu].until_ns, now_ns + (BAN_NS << (is_to_grow ? doublings : 0)));
+    set(&bans[cpu].times, times + is_to_grow);
+    count(&counts.lost);
+}
+
+/* Is there something to be gained? Else the next calls do not ask. */
+static bool is_dear(const struct line_past *past)
+{
+    if (mode == FOLLOW_ALWAYS || past->narrowest_ticks >= DEAR * coarse_ticks)
+        return true;
+    cheap_calls = CHEAP_CALLS;
+    return false;
+}
+
+/* The clock has gained on the counter. More than has passed: then the clock was set forward. */
+static bool was_set(const struct attempt *attempt, uint64_t gained_ns, uint64_t now_ns)
+{
+    struct line_read present;
+    return line_load(&lines[attempt->cpu][attempt->which], &present) &&
+        gained_ns > now_ns - present.coarse_ns + COARSE_AGE_NS;
+}
+
+static void draw(const struct attempt *attempt, struct line_past *past)
+{
+    struct line_read line;
+    unsigned cpu = attempt->cpu;
+    uint64_t now_ns = next_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t gained_ns = attempt->bracket.ns - past->last_ns;
+    if (line_go_on(past, &attempt->bracket) == LINE_LOST)
+        ban(cpu, now_ns, !was_set(attempt, gained_ns, now_ns));
+    if (is_banned(cpu, now_ns) || !line_make(past, &line))
+        return;
+    line.epoch = attempt->epoch;
+    line.coarse_ns = now_ns;
+    set(&has_lines, 1);
+    line_store(&lines[cpu][attempt->which], &line);
+}
+
+/* True if it came to something: a narrow bracket, or the knowledge that none is needed. */
+static bool renew(const struct attempt *attempt)
+{
+    struct line_past past;
+    struct line *line;
+    if (attempt->cpu == CPUS_MAX)
+        return false;
+    line = &lines[attempt->cpu][attempt->which];
+    if (!line_load_past(line, &past))
+        past = (struct line_past){0};
+    bool is_narrow = line_is_narrow(&past, &attempt->bracket);
+    bool dear = is_dear(&past);
+    if (is_narrow && dear)
+        draw(attempt, &past);
+    line_store_past(line, &past);
+    return is_narrow || !dear;
+}
+
+static bool ask_kernel(enum followed which, uint64_t *ns)
+{
+    struct attempt attempt = {.which = which};
+    count(&counts.by_kernel);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        attempt.epoch = load(&all_told[which].epoch);
+        if (!read_bracket(&attempt))
+            return false;
+        see_step(&attempt);
+        if (renew(&attempt))
+            break;
+    }
+    *ns = tell(which, attempt.bracket.ns);
+    return true;
+}
+
+/* Nothing is gained. Beside lines of before, what was told still counts. */
+static bool pass(enum followed which, uint64_t *ns)
+{
+    cheap_calls--;
+    if (load(&has_lines) == 0)
+        return false;
+    *ns = next_ns(clocks[which].id);
+    if (*ns == 0)
+        return false;
+    *ns = tell(which, *ns);
+    return true;
+}
+
+bool followed_read(enum followed which, uint64_t *ns)
+{
+    if (mode < FOLLOW_IF_DEAR)
+        return false;
+    if (cheap_calls != 0)
+        return pass(which, ns);
+    if (read_line(which, ns)) {
+        *ns = tell(which, *ns);
+        return true;
+    }
+    int saved_errno = errno;
+    bool is_done = ask_kernel(which, ns);
+    errno = saved_errno;
+    return is_done;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * followed: the kernel's clocks by the counter, where the kernel's own reading is dear.
+ *
+ * Each CPU has a line for each clock (line.h), made of a reading of this clock on this CPU. So the
+ * counters of two CPUs need not agree. What is told is never below what was told before, by whatever
+ * CPU: a word for each clock has the highest. A line is not used
+ *
+ *     after LINE_WINDOW_NS;
+ *     if the kernel's coarse clock, which costs no counter, is ahead of it: the counter stood still;
+ *     on a CPU whose counter has lost time before, for a second, the next time for two, and so on;
+ *     if the clock was stepped since.
+ *
+ * Then the kernel is asked, and a new line begins. No function here waits, locks or allocates: they
+ * may be called by any thread at any time, in signal handlers and in a child of fork or vfork.
+ */
+#ifndef PRELOAD_FOLLOWED_H
+#define PRELOAD_FOLLOWED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum followed {
+    FOLLOWED_REALTIME,
+    FOLLOWED_MONOTONIC,
+    FOLLOWED_RAW,
+    FOLLOWED_BOOTTIME,
+    FOLLOWED_TAI,
+    FOLLOWED_COUNT,
+    FOLLOWED_NOT = -1,
+};
+
+/* Why the kernel's clocks are (not) followed, in this process. */
+enum followed_mode {
+    FOLLOW_OFF,    /* not decided yet, or the environment says so */
+    FOLLOW_NEVER,  /* this processor's counter cannot be read, or may stop */
+    FOLLOW_IF_DEAR, /* the usual one: while the kernel's own reading is dear */
+    FOLLOW_ALWAYS, /* the environment says so: for tests */
+};
+
+/* Decides, once, before there are threads. `word`: "auto", "kernel", "always" or NULL. */
+void followed_begin(const char *word);
+enum followed_mode followed_mode(void);
+
+/* Which of them a clock of clock_gettime() is. */
+enum followed followed_of(clockid_t id);
+
+/* The clock in nanoseconds, by the counter or by the kernel. False if it must be asked for otherwise:
+ * nothing is followed, or the kernel refuses. errno stays. */
+bool followed_read(enum followed which, uint64_t *ns);
+
+/* Of all that were not told by a line. */
+struct followed_counts {
+    uint64_t by_kernel; /* readings */
+    uint64_t lost;      /* times that a counter lost time */
+    uint64_t steps;     /* times that a clock was set back */
+};
+void followed_counts(struct followed_counts *out);
+
+#endif

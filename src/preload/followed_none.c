@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Processors whose counters agree by architecture: their kernels do not give them up. */
+#include "followed.h"
+
+void followed_begin(const char *word)
+{
+    (void)word;
+}
+
+enum followed_mode followed_mode(void)
+{
+    return FOLLOW_NEVER;
+}
+
+enum followed followed_of(clockid_t id)
+{
+    (void)id;
+    return FOLLOWED_NOT;
+}
+
+bool followed_read(enum followed which, uint64_t *ns)
+{
+    (void)which;
+    (void)ns;
+    return false;
+}
+
+void followed_counts(struct followed_counts *out)
+{
+    *out = (struct followed_counts){0};
+}

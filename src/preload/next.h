@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * next: the functions that ours stand in front of, as the next library has them; that is the C
+ * library, unless the program has another one that does the same. Before these are known (another
+ * library's constructor runs before ours) the kernel is called.
+ */
+#ifndef PRELOAD_NEXT_H
+#define PRELOAD_NEXT_H
+
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+
+/* Look for them; once, before there are threads. */
+void next_find(void);
+
+/* Each as the function of the C library, errno too. `struct timespec` has 64-bit seconds wherever
+ * the C library has them. */
+int next_gettime(clockid_t id, struct timespec *out);
+int next_getres(clockid_t id, struct timespec *out);
+int next_timeofday(struct timeval *time, void *zone);
+int next_timespec_get(struct timespec *out, int base);
+time_t next_time(void);
+
+/* A clock in nanoseconds; 0 if it cannot be read. */
+uint64_t next_ns(clockid_t id);
+
+#endif

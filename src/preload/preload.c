@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preload: the C library's functions that tell the time, for programs that cannot be changed.
+ *
+ *     LD_PRELOAD=libtimebase-preload.so program        or    timebase exec -- program
+ *
+ * TIMEBASE_PRELOAD in the environment: "auto" is the default; "kernel" asks the kernel always;
+ * "always" follows the kernel's clocks by the counter even where nothing is gained.
+ *
+ * Five clocks are followed (followed.h): REALTIME, MONOTONIC, MONOTONIC_RAW, BOOTTIME and TAI. All
+ * others, what only looks at a resolution, and time(), which has the second of the last tick and
+ * costs no counter, go to the next library. Where a followed clock is written to an address that is
+ * none, the program gets SIGSEGV, as from the kernel's own code in its memory (vDSO).
+ *
+ * The names of the C library stand in assembly labels: on 32-bit machines there are two of each, for
+ * seconds of 32 and of 64 bits, and its headers redirect the one to the other.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "followed.h"
+#include "next.h"
+
+#define NS_PER_SEC 1000000000
+#define EXPORT __attribute__((visibility("default")))
+
+__attribute__((constructor)) static void begin(void)
+{
+    next_find();
+    followed_begin(getenv("TIMEBASE_PRELOAD"));
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_SEC)};
+    time.tv_nsec = (long)(ns % NS_PER_SEC);
+    return time;
+}
+
+static int gettime(clockid_t id, struct timespec *out)
+{
+    uint64_t ns;
+    enum followed which = followed_of(id);
+    if (which == FOLLOWED_NOT || !followed_read(which, &ns))
+        return next_gettime(id, out);
+    *out = timespec_of(ns);
+    return 0;
+}
+
+static int timeofday(struct timeval *out, void *zone)
+{
+    uint64_t ns;
+    if (out == NULL || zone != NULL || !followed_read(FOLLOWED_REALTIME, &ns))
+        return next_timeofday(out, zone);
+    out->tv_sec = (time_t)(ns / NS_PER_SEC);
+    out->tv_usec = (suseconds_t)(ns % NS_PER_SEC / 1000);
+    return 0;
+}
+
+static int get_timespec(struct timespec *out, int base)
+{
+    uint64_t ns;
+    if (base != TIME_UTC || !followed_read(FOLLOWED_REALTIME, &ns))
+        return next_timespec_get(out, base);
+    *out = timespec_of(ns);
+    return base;
+}
+
+/* As <sys/timeb.h> has it, which the C library has only for programs of before. */
+struct ftime {
+    time_t seconds;
+    unsigned short milliseconds;
+    short zone, is_summer;
+};
+
+static int get_ftime(struct ftime *out)
+{
+    struct timespec now;
+    if (gettime(CLOCK_REALTIME, &now) != 0)
+        return -1;
+    *out = (struct ftime){now.tv_sec, (unsigned short)(now.tv_nsec / 1000000), 0, 0};
+    return 0;
+}
+
+static time_t get_time(time_t *out)
+{
+    time_t now = next_time();
+    if (out != NULL)
+        *out = now;
+    return now;
+}
+
+/* ---- the names, with 64-bit seconds -------------------------------------------------------- */
+
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+#define WIDE(name, wide) __asm__(wide)
+#else
+#define WIDE(name, wide) __asm__(name)
+#endif
+
+EXPORT int preload_gettime(clockid_t id, struct timespec *out)
+    WIDE("clock_gettime", "__clock_gettime64");
+EXPORT int preload_getres(clockid_t id, struct timespec *out)
+    WIDE("clock_getres", "__clock_getres64");
+EXPORT int preload_timeofday(struct timeval *out, void *zone)
+    WIDE("gettimeofday", "__gettimeofday64");
+EXPORT int preload_timespec_get(struct timespec *out, int base)
+    WIDE("timespec_get", "__timespec_get64");
+EXPORT time_t preload_time(time_t *out) WIDE("time", "__time64");
+EXPORT int preload_ftime(struct ftime *out) WIDE("ftime", "__ftime64");
+
+int preload_gettime(clockid_t id, struct timespec *out)
+{
+    return gettime(id, out);
+}
+
+int preload_getres(clockid_t id, struct timespec *out)
+{
+    return next_getres(id, out);
+}
+
+int preload_timeofday(struct timeval *out, void *zone)
+{
+    return timeofday(out, zone);
+}
+
+int preload_timespec_get(struct timespec *out, int base)
+{
+    return get_timespec(out, base);
+}
+
+time_t preload_time(time_t *out)
+{
+    return get_time(out);
+}
+
+int preload_ftime(struct ftime *out)
+{
+    return get_ftime(out);
+}
+
+/* ---- and with 32-bit seconds, for programs of before ---------------------------------------- */
+
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+
+struct narrow {
+    int32_t seconds, rest;
+};
+
+struct narrow_ftime {
+    int32_t seconds;
+    unsigned short milliseconds;
+    short zone, is_summer;
+};
+
+EXPORT int preload_gettime_32(clockid_t id, struct narrow *out) __asm__("clock_gettime");
+EXPORT int preload_getres_32(clockid_t id, struct narrow *out) __asm__("clock_getres");
+EXPORT int preload_timeofday_32(struct narrow *out, void *zone) __asm__("gettimeofday");
+EXPORT int preload_timespec_get_32(struct narrow *out, int base) __asm__("timespec_get");
+EXPORT int32_t preload_time_32(int32_t *out) __asm__("time");
+EXPORT int preload_ftime_32(struct narrow_ftime *out) __asm__("ftime");
+
+static int narrow(time_t seconds, long rest, struct narrow *out)
+{
+    if (seconds != (int32_t)seconds) {
+        errno = EOVERFLOW;
+        return -1;
+    }
+    *out = (struct narrow){(int32_t)seconds, (int32_t)rest};
+    return 0;
+}
+
+int preload_gettime_32(clockid_t id, struct narrow *out)
+{
+    struct timespec now;
+    int result = gettime(id, &now);
+    return result != 0 ? result : narrow(now.tv_sec, now.tv_nsec, out);
+}
+
+int preload_getres_32(clockid_t id, struct narrow *out)
+{
+    struct timespec step;
+    int result = next_getres(id, &step);
+    return result != 0 || out == NULL ? result : narrow(step.tv_sec, step.tv_nsec, out);
+}
+
+int preload_timeofday_32(struct narrow *out, void *zone)
+{
+    struct timeval now;
+    int result = timeofday(out == NULL ? NULL : &now, zone);
+    return result != 0 || out == NULL ? result : narrow(now.tv_sec, now.tv_usec, out);
+}
+
+int preload_timespec_get_32(struct narrow *out, int base)
+{
+    struct timespec now;
+    int result = get_timespec(&now, base);
+    return result == 0 || narrow(now.tv_sec, now.tv_nsec, out) != 0 ? 0 : result;
+}
+
+int32_t preload_time_32(int32_t *out)
+{
+    struct narrow now;
+    if (narrow(get_time(NULL), 0, &now) != 0)
+        return -1;
+    if (out != NULL)
+        *out = now.seconds;
+    return now.seconds;
+}
+
+int preload_ftime_32(struct narrow_ftime *out)
+{
+    struct ftime now;
+    struct narrow seconds;
+    int result = get_ftime(&now);
+    if (result != 0 || narrow(now.seconds, 0, &seconds) != 0)
+        return -1;
+    *out = (struct narrow_ftime){seconds.seconds, now.milliseconds, 0, 0};
+    return 0;
+}
+
+#endif
