@@ -130,7 +130,7 @@ static uint64_t cost_of_coarse(void)
     for (int i = 0; i < 8; i++) {
         unsigned cpu;
         uint64_t begin = by_cpu_read(&cpu);
-        next_ns(CLOCK_MONOTONIC_COARSE);
+        next_coarse_ns(CLOCK_MONOTONIC_COARSE);
         uint64_t ticks = by_cpu_read(&cpu) - begin;
         least = ticks < least ? ticks : least;
     }
@@ -171,24 +171,6 @@ void followed_counts(struct followed_counts *out)
     out->steps = load(&counts.steps);
 }
 
-enum followed followed_of(clockid_t id)
-{
-    switch (id) {
-    case CLOCK_REALTIME:
-        return FOLLOWED_REALTIME;
-    case CLOCK_MONOTONIC:
-        return FOLLOWED_MONOTONIC;
-    case CLOCK_MONOTONIC_RAW:
-        return FOLLOWED_RAW;
-    case CLOCK_BOOTTIME:
-        return FOLLOWED_BOOTTIME;
-    case CLOCK_TAI:
-        return FOLLOWED_TAI;
-    default:
-        return FOLLOWED_NOT;
-    }
-}
-
 /* ---- what is told -------------------------------------------------------------------------- */
 
 /*
@@ -223,7 +205,8 @@ static bool read_line(enum followed which, uint64_t *ns)
     const struct clock *clock = &clocks[which];
     struct line_read line;
     unsigned cpu;
-    uint64_t coarse_ns = next_ns(clock->coarse == -1 ? CLOCK_MONOTONIC_COARSE : clock->coarse);
+    uint64_t coarse_ns =
+        next_coarse_ns(clock->coarse == -1 ? CLOCK_MONOTONIC_COARSE : clock->coarse);
     uint64_t ticks = by_cpu_read(&cpu);
     return cpu < CPUS_MAX && line_load(&lines[cpu][which], &line) && line_at(&line, ticks, ns) &&
         line.epoch == load(&all_told[which].epoch) && is_plausible(clock, &line, coarse_ns, *ns);
@@ -292,7 +275,7 @@ static void draw(const struct attempt *attempt, struct line_past *past)
 {
     struct line_read line;
     unsigned cpu = attempt->cpu;
-    uint64_t now_ns = next_ns(CLOCK_MONOTONIC_COARSE);
+    uint64_t now_ns = next_coarse_ns(CLOCK_MONOTONIC_COARSE);
     uint64_t gained_ns = attempt->bracket.ns - past->last_ns;
     if (line_go_on(past, &attempt->bracket) == LINE_LOST)
         ban(cpu, now_ns, !was_set(attempt, gained_ns, now_ns));
@@ -322,10 +305,23 @@ static bool renew(const struct attempt *attempt)
     return is_narrow || !dear;
 }
 
+/* Without a look at what this says of the counter. */
+static bool ask_plainly(enum followed which, uint64_t *ns)
+{
+    *ns = next_ns(clocks[which].id);
+    if (*ns != 0 && load(&has_lines) != 0)
+        *ns = tell(which, *ns);
+    return *ns != 0;
+}
+
 static bool ask_kernel(enum followed which, uint64_t *ns)
 {
     struct attempt attempt = {.which = which};
+    unsigned cpu;
     count(&counts.by_kernel);
+    by_cpu_read(&cpu);
+    if (cpu >= CPUS_MAX || is_banned(cpu, next_coarse_ns(CLOCK_MONOTONIC_COARSE)))
+        return ask_plainly(which, ns);
     for (int i = 0; i < ATTEMPTS; i++) {
         attempt.epoch = load(&all_told[which].epoch);
         if (!read_bracket(&attempt))
@@ -342,13 +338,7 @@ static bool ask_kernel(enum followed which, uint64_t *ns)
 static bool pass(enum followed which, uint64_t *ns)
 {
     cheap_calls--;
-    if (load(&has_lines) == 0)
-        return false;
-    *ns = next_ns(clocks[which].id);
-    if (*ns == 0)
-        return false;
-    *ns = tell(which, *ns);
-    return true;
+    return load(&has_lines) != 0 && ask_plainly(which, ns);
 }
 
 bool followed_read(enum followed which, uint64_t *ns)

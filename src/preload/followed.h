@@ -44,7 +44,23 @@ void followed_begin(const char *word);
 enum followed_mode followed_mode(void);
 
 /* Which of them a clock of clock_gettime() is. */
-enum followed followed_of(clockid_t id);
+static inline enum followed followed_of(clockid_t id)
+{
+    switch (id) {
+    case CLOCK_REALTIME:
+        return FOLLOWED_REALTIME;
+    case CLOCK_MONOTONIC:
+        return FOLLOWED_MONOTONIC;
+    case CLOCK_MONOTONIC_RAW:
+        return FOLLOWED_RAW;
+    case CLOCK_BOOTTIME:
+        return FOLLOWED_BOOTTIME;
+    case CLOCK_TAI:
+        return FOLLOWED_TAI;
+    default:
+        return FOLLOWED_NOT;
+    }
+}
 
 /* The clock in nanoseconds, by the counter or by the kernel. False if it must be asked for otherwise:
  * nothing is followed, or the kernel refuses. errno stays. */

@@ -12,12 +12,6 @@ enum followed_mode followed_mode(void)
     return FOLLOW_NEVER;
 }
 
-enum followed followed_of(clockid_t id)
-{
-    (void)id;
-    return FOLLOWED_NOT;
-}
-
 bool followed_read(enum followed which, uint64_t *ns)
 {
     (void)which;

@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <timebase/page.h>
+
 /* A line is used no longer. A new one costs two readings of the kernel's clock, or a little more. */
 #define LINE_WINDOW_NS 1000000
 /* 500 ppm of it, the most that adjtimex() changes the kernel's frequency by, and 50 for crystals. */
@@ -31,15 +33,14 @@
 /* Where the kernel's clock takes longer to read, there are no lines. */
 #define LINE_BRACKET_MAX_NS 50000
 
-/* What readers need: 64 bytes, a cache line. */
+/* What readers need, in a cache line. */
 struct line_read {
     uint64_t start_ticks;
-    uint64_t start_ns;     /* LEAD_NS in it */
-    uint64_t pace;         /* 2^-32 ns per tick */
+    uint64_t start_ns; /* LINE_LEAD_NS in it */
+    uint64_t pace;     /* 2^-32 ns per tick */
     uint64_t window_ticks;
-    uint64_t epoch;        /* of the clock: it was not stepped since */
-    uint64_t coarse_ns;    /* CLOCK_MONOTONIC_COARSE before it was made */
-    uint64_t reserved;
+    uint64_t epoch;     /* of the clock: it was not stepped since */
+    uint64_t coarse_ns; /* CLOCK_MONOTONIC_COARSE before it was made */
     uint64_t sum;
 };
 
@@ -48,14 +49,15 @@ struct line_past {
     uint64_t origin_ticks, origin_ns; /* the pace is measured from here, */
     uint64_t middle_ticks, middle_ns; /* and from here when that is too long ago */
     uint64_t last_ticks, last_ns;     /* the newest */
-    uint64_t narrowest_ticks;         /* bracket, so far */
+    uint64_t narrowest_ticks;         /* of all brackets, */
+    uint64_t widest_ticks;            /* and of those that were taken up */
     uint64_t sum;
 };
 
 struct line {
-    struct line_read read;
-    struct line_past past;
-} __attribute__((aligned(64)));
+    struct line_read read __attribute__((aligned(64)));
+    struct line_past past __attribute__((aligned(64)));
+};
 
 /* The kernel's clock between two readings of one CPU's counter. */
 struct bracket {
@@ -63,8 +65,39 @@ struct bracket {
     uint64_t ns;
 };
 
+/* Odd, and without a pattern. */
+#define LINE_FACTORS                                                                               \
+    {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb),     \
+     UINT64_C(0xd6e8feb86659fd93), UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db),     \
+     UINT64_C(0x8ebc6af09c88c6e3), UINT64_C(0x589965cc75374cc3)}
+enum {
+    LINE_READ_WORDS = sizeof(struct line_read) / sizeof(uint64_t) - 1,
+    LINE_PAST_WORDS = sizeof(struct line_past) / sizeof(uint64_t) - 1,
+};
+
+/* Not 0 for words of 0: memory that was never written is no line. */
+static inline uint64_t line_sum(const uint64_t *words, int count)
+{
+    static const uint64_t factors[] = LINE_FACTORS;
+    uint64_t sum = 1;
+    for (int i = 0; i < count; i++)
+        sum += words[i] * factors[i];
+    return sum;
+}
+
+static inline bool line_load_words(const uint64_t *from, uint64_t *to, int count)
+{
+    for (int i = 0; i <= count; i++)
+        to[i] = timebase_page_word(&from[i]);
+    return to[count] == line_sum(to, count);
+}
+
 /* A copy; false if it is no line. */
-bool line_load(const struct line *line, struct line_read *out);
+static inline bool line_load(const struct line *line, struct line_read *out)
+{
+    return line_load_words(&line->read.start_ticks, &out->start_ticks, LINE_READ_WORDS);
+}
+
 bool line_load_past(const struct line *line, struct line_past *out);
 void line_store(struct line *line, const struct line_read *read);
 void line_store_past(struct line *line, const struct line_past *past);

@@ -22,7 +22,27 @@ int next_timeofday(struct timeval *time, void *zone);
 int next_timespec_get(struct timespec *out, int base);
 time_t next_time(void);
 
-/* A clock in nanoseconds; 0 if it cannot be read. */
-uint64_t next_ns(clockid_t id);
+/* A clock in nanoseconds; 0, and errno, if it cannot be read. */
+static inline uint64_t next_ns(clockid_t id)
+{
+    struct timespec now;
+    if (next_gettime(id, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * The kernel's own code in this process (vDSO), or else the system call: 0, or not, and errno stays.
+ * For coarse clocks, which it reads from memory.
+ */
+extern int (*next_vdso)(clockid_t id, struct timespec *out);
+
+static inline uint64_t next_coarse_ns(clockid_t id)
+{
+    struct timespec now;
+    if (next_vdso(id, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 #endif

@@ -11,6 +11,8 @@ import subprocess
 
 from lab import BUILD, WORK, kernel
 
+PRELOAD = BUILD / "src" / "preload" / "libtimebase-preload.so"
+
 # With 2 virtual CPUs two tests at a time; those that want the machine to themselves come last.
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /dev /tmp /run
@@ -73,6 +75,7 @@ def make(scenario, tests):
     ours = [BUILD / "tests" / "guests" / f"guest_{name}" for name in scenario.programs]
     for program in [_program(test) for test in tests] + ours + [BUILD / "daemon" / "timebased"]:
         _add_program(top, program)
+    _copy(PRELOAD, top / "tests" / PRELOAD.name)
     _add_tests(top, tests)
     for name in scenario.modules:
         _copy(kernel.module(name), top / "modules" / f"{name}.ko")

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a reading of a clock costs in this process, and where it lies between two of the kernel's.
+ *
+ *     clock_costs [READINGS]
+ *
+ * prints for each clock "monotonic: 0 of 100000 behind by 0, ahead by 900 ns, 0 went back; 100
+ * ticks, the kernel's 1600: 16.0 times as long".
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <timebase/counter.h>
+
+enum { ROUNDS = 200, BATCH = 100 };
+
+static const struct {
+    const char *name;
+    clockid_t id;
+} clocks[] = {
+    {"realtime", CLOCK_REALTIME}, {"monotonic", CLOCK_MONOTONIC}, {"raw", CLOCK_MONOTONIC_RAW},
+    {"boottime", CLOCK_BOOTTIME}, {"tai", CLOCK_TAI},
+    {"coarse", CLOCK_MONOTONIC_COARSE},
+};
+
+static int64_t ns_of(const struct timespec *time)
+{
+    return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+static int64_t read_kernel(clockid_t id)
+{
+    struct timespec time;
+    syscall(SYS_clock_gettime, id, &time);
+    return ns_of(&time);
+}
+
+static int64_t read_here(clockid_t id)
+{
+    struct timespec time;
+    clock_gettime(id, &time);
+    return ns_of(&time);
+}
+
+static uint64_t batch_ticks(int64_t (*read)(clockid_t id), clockid_t id)
+{
+    uint64_t begin = timebase_ticks_ordered();
+    for (int i = 0; i < BATCH; i++)
+        read(id);
+    return timebase_ticks_ordered() - begin;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+static uint64_t median(uint64_t *values)
+{
+    qsort(values, ROUNDS, sizeof(*values), by_size);
+    return values[ROUNDS / 2];
+}
+
+/* What a reading takes, in ticks. In turns, so that both see the same machine. */
+static void measure(clockid_t id, double *kernel, double *here)
+{
+    static uint64_t kernels[ROUNDS], ours[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        kernels[i] = batch_ticks(read_kernel, id);
+        ours[i] = batch_ticks(read_here, id);
+    }
+    *kernel = (double)median(kernels) / BATCH;
+    *here = (double)median(ours) / BATCH;
+}
+
+static void show(int which, int readings)
+{
+    clockid_t id = clocks[which].id;
+    int64_t last = 0, most_behind = 0, most_ahead = 0;
+    int behind = 0, back = 0;
+    double kernel_ticks, here_ticks;
+    for (int i = 0; i < readings; i++) {
+        int64_t before = read_kernel(id), here = read_here(id), after = read_kernel(id);
+        behind += here < before;
+        back += here < last;
+        most_behind = before - here > most_behind ? before - here : most_behind;
+        most_ahead = here - after > most_ahead ? here - after : most_ahead;
+        last = here;
+    }
+    measure(id, &kernel_ticks, &here_ticks);
+    printf("%s: %d of %d behind by %" PRId64 ", ahead by %" PRId64 " ns, %d went back; %.0f ticks, "
+           "the kernel's %.0f: %.1f times as long\n",
+           clocks[which].name, behind, readings, most_behind, most_ahead, back, here_ticks,
+           kernel_ticks, kernel_ticks / here_ticks);
+}
+
+int main(int argc, char **argv)
+{
+    for (unsigned i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+        show((int)i, argc > 1 ? atoi(argv[1]) : 100000);
+    return 0;
+}
