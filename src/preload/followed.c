@@ -149,12 +149,12 @@ void followed_begin(const char *word)
         tells_its_cpu();
     bool always = is_word(word, "always");
     if (is_word(word, "kernel"))
-        mode = FOLLOW_OFF;
+        mode = FOLLOWED_OFF;
     else if (!can || (!is_steady() && !always))
-        mode = FOLLOW_NEVER;
+        mode = FOLLOWED_NEVER;
     else
-        mode = always ? FOLLOW_ALWAYS : FOLLOW_IF_DEAR;
-    if (mode >= FOLLOW_IF_DEAR)
+        mode = always ? FOLLOWED_ALWAYS : FOLLOWED_IF_DEAR;
+    if (mode >= FOLLOWED_IF_DEAR)
         coarse_ticks = cost_of_coarse();
     errno = saved_errno;
 }
@@ -257,7 +257,7 @@ static void ban(unsigned cpu, uint64_t now_ns, bool is_to_grow)
 /* Is there something to be gained? Else the next calls do not ask. */
 static bool is_dear(const struct line_past *past)
 {
-    if (mode == FOLLOW_ALWAYS || past->narrowest_ticks >= DEAR * coarse_ticks)
+    if (mode == FOLLOWED_ALWAYS || past->narrowest_ticks >= DEAR * coarse_ticks)
         return true;
     cheap_calls = CHEAP_CALLS;
     return false;
@@ -343,16 +343,14 @@ static bool pass(enum followed which, uint64_t *ns)
 
 bool followed_read(enum followed which, uint64_t *ns)
 {
-    if (mode < FOLLOW_IF_DEAR)
+    if (mode < FOLLOWED_IF_DEAR)
         return false;
-    if (cheap_calls != 0)
-        return pass(which, ns);
-    if (read_line(which, ns)) {
+    if (cheap_calls == 0 && read_line(which, ns)) {
         *ns = tell(which, *ns);
         return true;
     }
     int saved_errno = errno;
-    bool is_done = ask_kernel(which, ns);
+    bool is_done = cheap_calls != 0 ? pass(which, ns) : ask_kernel(which, ns);
     errno = saved_errno;
     return is_done;
 }

@@ -33,10 +33,10 @@ enum followed {
 
 /* Why the kernel's clocks are (not) followed, in this process. */
 enum followed_mode {
-    FOLLOW_OFF,    /* not decided yet, or the environment says so */
-    FOLLOW_NEVER,  /* this processor's counter cannot be read, or may stop */
-    FOLLOW_IF_DEAR, /* the usual one: while the kernel's own reading is dear */
-    FOLLOW_ALWAYS, /* the environment says so: for tests */
+    FOLLOWED_OFF,    /* not decided yet, or the environment says so */
+    FOLLOWED_NEVER,  /* this processor's counter cannot be read, or may stop */
+    FOLLOWED_IF_DEAR, /* the usual one: while the kernel's own reading is dear */
+    FOLLOWED_ALWAYS, /* the environment says so: for tests */
 };
 
 /* Decides, once, before there are threads. `word`: "auto", "kernel", "always" or NULL. */

@@ -9,7 +9,7 @@ void followed_begin(const char *word)
 
 enum followed_mode followed_mode(void)
 {
-    return FOLLOW_NEVER;
+    return FOLLOWED_NEVER;
 }
 
 bool followed_read(enum followed which, uint64_t *ns)
