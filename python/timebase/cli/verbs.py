@@ -10,14 +10,17 @@ from timebase.cli.bench import bench
 from timebase.cli.convert import convert
 from timebase.cli.cpus import cpus
 from timebase.cli.doctor import doctor
+from timebase.cli.exec import exec
 from timebase.cli.now import now
 from timebase.cli.report import report
 from timebase.cli.run import run
 from timebase.cli.status import Probe, status
 from timebase.cli.watch import watch
 
-VERBS = (now, doctor, cpus, status, watch, bench, accuracy, run, report, convert)
+VERBS = (now, doctor, cpus, exec, status, watch, bench, accuracy, run, report, convert)
 KINDS = {status: Probe}  # verbs with exit codes of their own
+# What follows the name of a program is the program's.
+SETTINGS = {exec: {"allow_interspersed_args": False}}
 
 
 def _show_version(wanted: bool) -> None:
@@ -47,5 +50,5 @@ def program() -> typer.Typer:
     )
     app.callback()(_options)
     for verb in VERBS:
-        app.command(cls=KINDS.get(verb))(verb)
+        app.command(cls=KINDS.get(verb), context_settings=SETTINGS.get(verb))(verb)
     return app
