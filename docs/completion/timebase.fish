@@ -16,6 +16,8 @@ complete -c timebase -n '__fish_seen_subcommand_from cpus' -s h -l help -d 'Show
 complete -c timebase -n __fish_use_subcommand -fa exec -d 'Start a program whose clock readings are by the counter, where the kernel'\''s own are dear.'
 complete -c timebase -n '__fish_seen_subcommand_from exec' -l why -d 'Say on standard error whether it is helped, and why (not).'
 complete -c timebase -n '__fish_seen_subcommand_from exec' -l always -d 'Also where the kernel'\''s own reading is quick: for trials.'
+complete -c timebase -n '__fish_seen_subcommand_from exec' -l count -d 'Say on standard error at its end who asked for the time, how often.'
+complete -c timebase -n '__fish_seen_subcommand_from exec' -l json -r -d 'Write these counts as JSON (docs/json.md) instead.'
 complete -c timebase -n '__fish_seen_subcommand_from exec' -s h -l help -d 'Show this message and exit.'
 complete -c timebase -n __fish_use_subcommand -fa status -d 'Does the shared clock deserve trust? Exit code 0 ok, 1 warning, 2 critical, 3 unknown.'
 complete -c timebase -n '__fish_seen_subcommand_from status' -l page -r -d 'The page [default: /run/timebase/page].'

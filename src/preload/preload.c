@@ -22,6 +22,7 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "counts.h"
 #include "followed.h"
 #include "next.h"
 
@@ -32,6 +33,12 @@ __attribute__((constructor)) static void begin(void)
 {
     next_find();
     followed_begin(getenv("TIMEBASE_PRELOAD"));
+    counts_begin(getenv("TIMEBASE_PRELOAD_COUNT"));
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    counts_end();
 }
 
 static struct timespec timespec_of(uint64_t ns)
@@ -115,32 +122,50 @@ EXPORT int preload_ftime(struct ftime *out) WIDE("ftime", "__ftime64");
 
 int preload_gettime(clockid_t id, struct timespec *out)
 {
-    return gettime(id, out);
+    uint64_t begin = counts_before();
+    int result = gettime(id, out);
+    counts_after(begin, COUNTED_CLOCK_GETTIME, id, __builtin_return_address(0));
+    return result;
 }
 
 int preload_getres(clockid_t id, struct timespec *out)
 {
-    return next_getres(id, out);
+    uint64_t begin = counts_before();
+    int result = next_getres(id, out);
+    counts_after(begin, COUNTED_CLOCK_GETRES, id, __builtin_return_address(0));
+    return result;
 }
 
 int preload_timeofday(struct timeval *out, void *zone)
 {
-    return timeofday(out, zone);
+    uint64_t begin = counts_before();
+    int result = timeofday(out, zone);
+    counts_after(begin, COUNTED_GETTIMEOFDAY, CLOCK_REALTIME, __builtin_return_address(0));
+    return result;
 }
 
 int preload_timespec_get(struct timespec *out, int base)
 {
-    return get_timespec(out, base);
+    uint64_t begin = counts_before();
+    int result = get_timespec(out, base);
+    counts_after(begin, COUNTED_TIMESPEC_GET, CLOCK_REALTIME, __builtin_return_address(0));
+    return result;
 }
 
 time_t preload_time(time_t *out)
 {
-    return get_time(out);
+    uint64_t begin = counts_before();
+    time_t result = get_time(out);
+    counts_after(begin, COUNTED_TIME, CLOCK_REALTIME_COARSE, __builtin_return_address(0));
+    return result;
 }
 
 int preload_ftime(struct ftime *out)
 {
-    return get_ftime(out);
+    uint64_t begin = counts_before();
+    int result = get_ftime(out);
+    counts_after(begin, COUNTED_FTIME, CLOCK_REALTIME, __builtin_return_address(0));
+    return result;
 }
 
 /* ---- and with 32-bit seconds, for programs of before ---------------------------------------- */
@@ -177,35 +202,46 @@ static int narrow(time_t seconds, long rest, struct narrow *out)
 int preload_gettime_32(clockid_t id, struct narrow *out)
 {
     struct timespec now;
+    uint64_t begin = counts_before();
     int result = gettime(id, &now);
+    counts_after(begin, COUNTED_CLOCK_GETTIME, id, __builtin_return_address(0));
     return result != 0 ? result : narrow(now.tv_sec, now.tv_nsec, out);
 }
 
 int preload_getres_32(clockid_t id, struct narrow *out)
 {
     struct timespec step;
+    uint64_t begin = counts_before();
     int result = next_getres(id, &step);
+    counts_after(begin, COUNTED_CLOCK_GETRES, id, __builtin_return_address(0));
     return result != 0 || out == NULL ? result : narrow(step.tv_sec, step.tv_nsec, out);
 }
 
 int preload_timeofday_32(struct narrow *out, void *zone)
 {
     struct timeval now;
+    uint64_t begin = counts_before();
     int result = timeofday(out == NULL ? NULL : &now, zone);
+    counts_after(begin, COUNTED_GETTIMEOFDAY, CLOCK_REALTIME, __builtin_return_address(0));
     return result != 0 || out == NULL ? result : narrow(now.tv_sec, now.tv_usec, out);
 }
 
 int preload_timespec_get_32(struct narrow *out, int base)
 {
     struct timespec now;
+    uint64_t begin = counts_before();
     int result = get_timespec(&now, base);
+    counts_after(begin, COUNTED_TIMESPEC_GET, CLOCK_REALTIME, __builtin_return_address(0));
     return result == 0 || narrow(now.tv_sec, now.tv_nsec, out) != 0 ? 0 : result;
 }
 
 int32_t preload_time_32(int32_t *out)
 {
     struct narrow now;
-    if (narrow(get_time(NULL), 0, &now) != 0)
+    uint64_t begin = counts_before();
+    time_t seconds = get_time(NULL);
+    counts_after(begin, COUNTED_TIME, CLOCK_REALTIME_COARSE, __builtin_return_address(0));
+    if (narrow(seconds, 0, &now) != 0)
         return -1;
     if (out != NULL)
         *out = now.seconds;
@@ -216,7 +252,9 @@ int preload_ftime_32(struct narrow_ftime *out)
 {
     struct ftime now;
     struct narrow seconds;
+    uint64_t begin = counts_before();
     int result = get_ftime(&now);
+    counts_after(begin, COUNTED_FTIME, CLOCK_REALTIME, __builtin_return_address(0));
     if (result != 0 || narrow(now.seconds, 0, &seconds) != 0)
         return -1;
     *out = (struct narrow_ftime){seconds.seconds, now.milliseconds, 0, 0};

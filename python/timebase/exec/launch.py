@@ -28,10 +28,15 @@ def environment_of(
     return environment
 
 
+def refusal_of(program: Program, problem: OSError) -> ProgramError:
+    """As a shell has it."""
+    code = NOT_FOUND if isinstance(problem, FileNotFoundError) else NOT_EXECUTABLE
+    return ProgramError(f"{program.path}: {problem.strerror}", code)
+
+
 def become(program: Program, words: Sequence[str], environment: Mapping[str, str]) -> None:
     """Never returns; ProgramError if the kernel does not take it."""
     try:
         os.execve(program.path, list(words), dict(environment))
     except OSError as problem:
-        code = NOT_FOUND if isinstance(problem, FileNotFoundError) else NOT_EXECUTABLE
-        raise ProgramError(f"{program.path}: {problem.strerror}", code) from None
+        raise refusal_of(program, problem) from None
