@@ -33,11 +33,20 @@ static inline int64_t ns_of(const struct timespec *time)
     return (int64_t)time->tv_sec * NS_PER_SEC + time->tv_nsec;
 }
 
+/* On 32-bit machines the calls with 64-bit seconds, as struct timespec has them. */
+#if defined(SYS_clock_gettime64)
+#define CALL_GETTIME SYS_clock_gettime64
+#define CALL_GETRES SYS_clock_getres_time64
+#else
+#define CALL_GETTIME SYS_clock_gettime
+#define CALL_GETRES SYS_clock_getres
+#endif
+
 /* By a system call: what a static program, or the kernel's timers, go by. */
 static inline int64_t kernel_ns(clockid_t id)
 {
     struct timespec now;
-    syscall(SYS_clock_gettime, id, &now);
+    syscall(CALL_GETTIME, id, &now);
     return ns_of(&now);
 }
 

@@ -6,6 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(SYS_clock_gettime64)
+#define CALL_GETTIME SYS_clock_gettime64
+#else
+#define CALL_GETTIME SYS_clock_gettime
+#endif
+
 struct early {
     int64_t before_ns, reading_ns, after_ns;
     int result, errno_after;
@@ -22,7 +28,7 @@ static int64_t ns_of(const struct timespec *time)
 static int64_t kernel_ns(void)
 {
     struct timespec now;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    syscall(CALL_GETTIME, CLOCK_MONOTONIC, &now);
     return ns_of(&now);
 }
 
