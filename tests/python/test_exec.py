@@ -2,9 +2,7 @@
 """`timebase exec`: programs of the system, what it says of those that it cannot help, exit codes."""
 
 import dataclasses
-import json
 import os
-import re
 import shutil
 import signal
 import struct
@@ -13,44 +11,20 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
 import pytest
+from programs import BITS, can_help, compiled
 
-from timebase import schemas
 from timebase.api.counter import probe
 from timebase.exec import clocks as clocks_of
-from timebase.exec import count, libraries
+from timebase.exec import libraries
 from timebase.exec.launch import environment_of
 from timebase.exec.program import Program, ProgramError, find, look
 from timebase.exec.verdict import Verdict, judge
 
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["compiled"]  # a fixture
+
 NOT_FOUND, NOT_EXECUTABLE, WRONG_INPUT = 127, 126, 2
-BITS = 8 * struct.calcsize("P")
 ALWAYS = ("exec", "--why", "--always", "--")
-
-can_help = pytest.mark.skipif(
-    libraries.find(BITS) is None or not clocks_of.look().is_readable,
-    reason="no preload library, or not an x86 processor",
-)
-
-
-@pytest.fixture
-def compiled(tmp_path):
-    """compiled(text, *options): a program."""
-
-    def make(text, *options):
-        source, program = tmp_path / "program.c", tmp_path / "program"
-        source.write_text(text)
-        compiler = shutil.which("cc") or pytest.skip("no C compiler")
-        done = subprocess.run(
-            [compiler, "-o", program, source, *options], capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            pytest.skip(f"cannot be compiled here: {done.stderr.strip().splitlines()[-1]}")
-        return program
-
-    return make
 
 
 def executable(path, content, mode=0o755):
@@ -397,106 +371,3 @@ def test_libraries_that_are_there_already_come_first():
     assert twice["LD_PRELOAD"] == "/lib/faketime.so:/lib/preload.so"
     assert twice["TIMEBASE_PRELOAD"] == "always"
     assert environment_of(Verdict("static", ""), given) == given
-
-
-# ---- counting ----------------------------------------------------------------------------------------
-
-CALLS = """
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-    struct timespec now;
-    struct timeval day;
-    for (int i = 0; i < 100; i++) clock_gettime(CLOCK_MONOTONIC, &now);
-    for (int i = 0; i < 10; i++) gettimeofday(&day, 0);
-    if (fork() == 0) {
-        for (int i = 0; i < 1000; i++) clock_gettime(CLOCK_BOOTTIME, &now);
-        _exit(0);
-    }
-    wait(0);
-    if (argc > 1) *(volatile int *)argv[argc] = 1;
-    return 5;
-}
-"""
-
-
-def counted(document):
-    return {(row["function"], row["clock"]): row["calls"] for row in document["callers"]}
-
-
-@can_help
-@pytest.mark.parametrize("more", [(), ("--always",)], ids=["kernel", "always"])
-def test_calls_are_counted_by_function_clock_and_caller(timebase_command, compiled, tmp_path, more):
-    program, file = compiled(CALLS), tmp_path / "counts.json"
-    outcome = timebase_command("exec", *more, "--json", str(file), "--", str(program))
-    document = json.loads(file.read_text())
-    jsonschema.Draft202012Validator(schemas.load("exec")).validate(document)
-    assert (outcome.code, document["exit_code"]) == (5, 5)
-    assert counted(document) == {
-        ("clock_gettime", "MONOTONIC"): 100,
-        ("gettimeofday", "REALTIME"): 10,
-        ("clock_gettime", "BOOTTIME"): 1000,
-    }
-    assert all(row["caller"].startswith("program+0x") for row in document["callers"])
-    assert document["calls"] == 1110
-
-
-@can_help
-def test_counts_survive_a_program_that_is_killed(timebase_command, compiled, tmp_path):
-    file = tmp_path / "counts.json"
-    outcome = timebase_command("exec", "--json", str(file), str(compiled(CALLS)), "now")
-    assert outcome.code == -signal.SIGSEGV
-    assert counted(json.loads(file.read_text()))["clock_gettime", "MONOTONIC"] == 100
-
-
-@can_help
-def test_the_summary_is_on_standard_error(timebase_command, compiled):
-    outcome = timebase_command("exec", "--count", str(compiled(CALLS)))
-    assert (outcome.code, outcome.out) == (5, "")
-    assert "1,110 calls" in outcome.err
-    assert "clock_gettime BOOTTIME program+0x" in outcome.err
-
-
-@can_help
-def test_programs_that_it_starts_are_counted_apart(timebase_command, compiled, tmp_path):
-    program, file = compiled(CALLS), tmp_path / "counts.json"
-    timebase_command("exec", "--json", str(file), "sh", "-c", f"{program}; {program}")
-    rows = json.loads(file.read_text())["callers"]
-    assert len({row["program"] for row in rows if row["clock"] == "MONOTONIC"}) == 2
-
-
-def test_what_cannot_be_counted_runs_all_the_same(timebase_command, compiled):
-    outcome = timebase_command(
-        "exec", "--count", str(compiled("int main(void) { return 3; }", "-static"))
-    )
-    assert outcome.code == 3
-    assert "nothing is counted: " in outcome.err
-
-
-def test_counting_needs_a_program_and_a_place(timebase_command, tmp_path):
-    assert timebase_command("exec", "--count").code == WRONG_INPUT
-    assert timebase_command("exec", "--json", str(tmp_path), "true").code == WRONG_INPUT
-    assert timebase_command("exec", "--count", "no-such-program").code == NOT_FOUND
-
-
-def test_of_all_programs_together():
-    rows = [
-        count.Row(1, "time", "REALTIME", "sh+0x1", 1, 10),
-        count.Row(2, "time", "REALTIME", "sh+0x1", 2, 20),
-        count.Row(2, "ftime", "REALTIME", "sh+0x1", 9, 90),
-    ]
-    merged = count.by_caller(rows)
-    assert [(row.function, row.calls, row.ticks) for row in merged] == [
-        ("ftime", 9, 90),
-        ("time", 3, 30),
-    ]
-
-
-def test_the_layout_is_that_of_the_header():
-    header = (ROOT / "src/preload/counts.h").read_text()
-    assert f"{count.MAGIC:#x}" in header.lower()
-    assert f"COUNTS_SLOTS {count.SLOTS}\n" in header
-    names = re.findall(r"COUNTED_(\w+)", header)[: len(count.FUNCTIONS) - 1]
-    assert tuple(name.lower() for name in names) == count.FUNCTIONS[1:]

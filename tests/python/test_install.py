@@ -172,6 +172,18 @@ def test_the_command_runs_the_modules_that_were_installed_with_it(prefix, libdir
 
 
 @pytest.mark.slow
+def test_exec_finds_the_library_that_was_installed_with_it(prefix, libdir, others):
+    library = libdir / "timebase/libtimebase-preload.so"
+    assert library.is_file()
+    if not HAS_CFFI:
+        pytest.skip("the system's Python has no cffi (python3-cffi): no command was built")
+    if os.uname().machine != "x86_64":
+        pytest.skip("other processors' kernels do not give their counters up")
+    done = command(prefix, others, "exec", "--always", "--", "sh", "-c", "echo $LD_PRELOAD")
+    assert done.stdout.strip().split(":")[-1] == str(library)
+
+
+@pytest.mark.slow
 def test_what_was_installed_can_be_taken_away_but_for_the_configuration(build, prefix, tmp_path):
     must("meson", "install", "-C", build, DESTDIR=tmp_path)
     assert len(list(tmp_path.rglob("*"))) > 200
