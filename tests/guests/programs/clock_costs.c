@@ -3,11 +3,15 @@
  * What a reading of a clock costs in this process, and where it lies between two of the kernel's.
  *
  *     clock_costs [READINGS]
+ *     clock_costs sleeps CPU
  *
+ * The second sleeps on a CPU until a time, 200 times, and prints "sleeps: 0 of 200 read less than they
+ * slept until, by 0 ns at most". The first
  * prints for each clock "monotonic: 0 of 100000 behind by 0, ahead by 900 ns, 0 went back; 100
  * ticks, the kernel's 1600: 16.0 times as long".
  */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,8 +104,33 @@ static void show(int which, int readings)
            kernel_ticks, kernel_ticks / here_ticks);
 }
 
+static void sleep_on(int cpu)
+{
+    enum { SLEEPS = 200 };
+    int64_t most_ns = 0;
+    int behind = 0;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    for (int i = 0; i < SLEEPS; i++) {
+        int64_t until_ns = read_here(CLOCK_MONOTONIC) + 20000000;
+        struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        int64_t short_ns = until_ns - read_here(CLOCK_MONOTONIC);
+        behind += short_ns > 0;
+        most_ns = short_ns > most_ns ? short_ns : most_ns;
+    }
+    printf("sleeps: %d of %d read less than they slept until, by %" PRId64 " ns at most\n", behind,
+           SLEEPS, most_ns);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3) {
+        sleep_on(atoi(argv[2]));
+        return 0;
+    }
     for (unsigned i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
         show((int)i, argc > 1 ? atoi(argv[1]) : 100000);
     return 0;
