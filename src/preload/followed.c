@@ -254,10 +254,14 @@ static void ban(unsigned cpu, uint64_t now_ns, bool is_to_grow)
     count(&counts.lost);
 }
 
-/* Is there something to be gained? Else the next calls do not ask. */
-static bool is_dear(const struct line_past *past)
+/*
+ * Is there something to be gained? Else the next calls do not ask. By this bracket alone: the kernel may
+ * have changed its clocksource. One of a quick kernel that was interrupted seems dear, but is not narrow.
+ */
+static bool is_dear(const struct bracket *bracket)
 {
-    if (mode == FOLLOWED_ALWAYS || past->narrowest_ticks >= DEAR * coarse_ticks)
+    uint64_t width = bracket->after_ticks - bracket->before_ticks;
+    if (mode == FOLLOWED_ALWAYS || width >= DEAR * coarse_ticks)
         return true;
     cheap_calls = CHEAP_CALLS;
     return false;
@@ -298,7 +302,7 @@ static bool renew(const struct attempt *attempt)
     if (!line_load_past(line, &past))
         past = (struct line_past){0};
     bool is_narrow = line_is_narrow(&past, &attempt->bracket);
-    bool dear = is_dear(&past);
+    bool dear = is_dear(&attempt->bracket);
     if (is_narrow && dear)
         draw(attempt, &past);
     line_store_past(line, &past);

@@ -290,6 +290,41 @@ static void a_kernel_that_is_cheap_is_asked(void **state)
     assert_true(machine.kernel_reads - before <= 1000);
 }
 
+/* Of 1,000 readings, so many asked the kernel. */
+static unsigned asked_of_1000(enum followed which)
+{
+    unsigned before = machine.kernel_reads;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t begin_ns = machine.now_ns, ns;
+        if (!followed_read(which, &ns)) { /* as the library then does */
+            machine.kernel_reads++;
+            continue;
+        }
+        assert_true(ns >= begin_ns);
+        assert_true(ns <= machine.now_ns + AHEAD_NS);
+    }
+    return machine.kernel_reads - before;
+}
+
+static void another_clocksource_is_noticed(void **state)
+{
+    (void)state;
+    followed_begin("auto");
+    if (followed_mode() == FOLLOWED_NEVER)
+        skip(); /* this processor promises nothing of its counter */
+    for (int i = 0; i < 3; i++) {
+        machine.read_ns = 20;
+        passed(2 * MS); /* the line of before is over */
+        for (int n = 0; n < 10; n++)
+            asked_of_1000(FOLLOWED_BOOTTIME);
+        assert_true(asked_of_1000(FOLLOWED_BOOTTIME) >= 990);
+        machine.read_ns = 1000;
+        for (int n = 0; n < 10; n++)
+            asked_of_1000(FOLLOWED_BOOTTIME);
+        assert_true(asked_of_1000(FOLLOWED_BOOTTIME) < 100);
+    }
+}
+
 static void a_word_in_the_environment_turns_it_off(void **state)
 {
     uint64_t ns;
@@ -323,6 +358,7 @@ int main(void)
                                begin),
         cmocka_unit_test_setup(a_step_counts_for_lines_of_all_cpus, begin),
         cmocka_unit_test_setup(a_kernel_that_is_cheap_is_asked, begin),
+        cmocka_unit_test_setup(another_clocksource_is_noticed, begin),
         cmocka_unit_test_setup(a_word_in_the_environment_turns_it_off, begin),
         cmocka_unit_test_setup(a_kernel_that_refuses_is_told_by_it_and_errno_stays, begin),
     };
