@@ -80,6 +80,7 @@ static inline uint64_t line_sum(const uint64_t *words, int count)
 {
     static const uint64_t factors[] = LINE_FACTORS;
     uint64_t sum = 1;
+#pragma GCC unroll 8 /* they are constants, and a loop takes longer than its words */
     for (int i = 0; i < count; i++)
         sum += words[i] * factors[i];
     return sum;
@@ -87,6 +88,7 @@ static inline uint64_t line_sum(const uint64_t *words, int count)
 
 static inline bool line_load_words(const uint64_t *from, uint64_t *to, int count)
 {
+#pragma GCC unroll 9
     for (int i = 0; i <= count; i++)
         to[i] = timebase_page_word(&from[i]);
     return to[count] == line_sum(to, count);
