@@ -32,13 +32,7 @@
 #define CALL_GETRES SYS_clock_getres
 #endif
 
-static struct {
-    int (*gettime)(clockid_t id, struct timespec *out);
-    int (*getres)(clockid_t id, struct timespec *out);
-    int (*timeofday)(struct timeval *time, void *zone);
-    int (*timespec_get)(struct timespec *out, int base);
-    time_t (*time)(time_t *out);
-} next;
+struct next_functions next;
 
 static int call_gettime(clockid_t id, struct timespec *out)
 {
@@ -79,10 +73,8 @@ void next_find(void)
     errno = saved_errno;
 }
 
-int next_gettime(clockid_t id, struct timespec *out)
+int next_gettime_early(clockid_t id, struct timespec *out)
 {
-    if (next.gettime != NULL)
-        return next.gettime(id, out);
     return (int)syscall(CALL_GETTIME, id, out);
 }
 

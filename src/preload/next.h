@@ -11,12 +11,26 @@
 #include <sys/time.h>
 #include <time.h>
 
+/* NULL: not known yet, or not to be found. */
+struct next_functions {
+    int (*gettime)(clockid_t id, struct timespec *out);
+    int (*getres)(clockid_t id, struct timespec *out);
+    int (*timeofday)(struct timeval *time, void *zone);
+    int (*timespec_get)(struct timespec *out, int base);
+    time_t (*time)(time_t *out);
+};
+extern struct next_functions next;
+
 /* Look for them; once, before there are threads. */
 void next_find(void);
 
 /* Each as the function of the C library, errno too. `struct timespec` has 64-bit seconds wherever
  * the C library has them. */
-int next_gettime(clockid_t id, struct timespec *out);
+int next_gettime_early(clockid_t id, struct timespec *out);
+static inline int next_gettime(clockid_t id, struct timespec *out)
+{
+    return next.gettime != NULL ? next.gettime(id, out) : next_gettime_early(id, out);
+}
 int next_getres(clockid_t id, struct timespec *out);
 int next_timeofday(struct timeval *time, void *zone);
 int next_timespec_get(struct timespec *out, int base);
