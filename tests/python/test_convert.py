@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -14,6 +15,7 @@ from timelines import cases, write_case, write_series
 
 from timebase import Page, Status, schemas
 from timebase.api.errors import InputError
+from timebase.api.library import lib
 from timebase.convert.formats import FORMATS, NoTickError
 
 
@@ -45,6 +47,8 @@ def test_ticks_as_arguments(timebase_command, run):
         assert str(row["utc_maxerror_ns"]) == told["utc_maxerror_ns"]
         status = told["flags"] & 15
         assert row["status"] == Status(status).name
+        is_estimate = bool(told["flags"] & lib.TIMEBASE_LINE_ESTIMATE)
+        assert row["is_promise"] == (row["status"] == "SYNCHRONIZED" and not is_estimate)
 
 
 def test_the_table_has_utc_bound_and_status(timebase_command, run):
@@ -52,6 +56,17 @@ def test_the_table_has_utc_bound_and_status(timebase_command, run):
     assert outcome.code == 0
     assert outcome.out.startswith("2023-11-14T") and " ns " in outcome.out
     assert "±" in outcome.out and "SYNCHRONIZED" in outcome.out
+
+
+def test_an_estimate_is_no_promise(timebase_command, tmp_path):
+    line = cases.first(10_000_000_000).after
+    line = replace(line, flags=line.flags | lib.TIMEBASE_LINE_ESTIMATE)
+    told = cases.tm.Publication(line.start_ticks + 100, line, line, line)
+    write_series(tmp_path / "timeline", 2, told)
+    outcome = convert(timebase_command, str(told.ticks))
+    assert "SYNCHRONIZED, estimate" in outcome.out
+    (row,) = documents(convert(timebase_command, str(told.ticks), "--json"))["rows"]
+    assert row["status"] == "SYNCHRONIZED" and row["is_promise"] is False
 
 
 def test_csv_in_and_out(timebase_command, tmp_path, run):

@@ -19,11 +19,11 @@ def write_case(folder, case):
     return reads
 
 
-def write_series(folder, count):
-    """One run; returns its publications."""
+def write_series(folder, count, first=None):
+    """One run, from this publication on; returns all of it."""
     writer = timeline_model.Writer()
     writer.boot = cases.BOOTS[0]
-    run = cases.series(cases.first(10_000_000_000), count)
+    run = cases.series(first or cases.first(10_000_000_000), count)
     writer.segment()
     writer.mark(timeline_model.BEGIN)
     writer.three(run[0])

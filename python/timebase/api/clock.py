@@ -99,6 +99,11 @@ class Instant:
         return bool(self.flags & lib.TIMEBASE_LINE_ESTIMATE)
 
     @property
+    def is_promise(self) -> bool:
+        """utc_maxerror_ns holds, if what the status rests on does: SYNCHRONIZED, and no estimate."""
+        return self.status is Status.SYNCHRONIZED and not self.is_estimate
+
+    @property
     def is_never_moved(self) -> bool:
         """Nothing would tell if this guest were stopped or moved: its administrator has said that
         it never is (never_moved = yes)."""

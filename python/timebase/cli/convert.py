@@ -31,6 +31,7 @@ CSV_COLUMNS = (
     "mono_ns",
     "maxerror_ns",
     "status",
+    "is_promise",
     "reason",
 )
 
@@ -226,14 +227,17 @@ def _plain(row: dict) -> dict:
             mono_ns=instant.mono_ns,
             maxerror_ns=instant.maxerror_ns,
             status=instant.status.name,
+            is_promise=instant.is_promise,
         )
     return plain
 
 
 def _table_line(plain: dict, text: str | None) -> str:
-    """The bound is a promise only when SYNCHRONIZED: else the status stands beside it."""
+    """The bound is a promise only when SYNCHRONIZED, and no estimate: both stand beside it."""
     bound = f"± {plain['utc_maxerror_ns']:,} ns"
-    line = f"{plain['utc']}  {bound:>18}  {plain['status']:<12}"
+    is_estimate = plain["status"] == "SYNCHRONIZED" and not plain["is_promise"]
+    status = f"{plain['status']}{', estimate' if is_estimate else ''}"
+    line = f"{plain['utc']}  {bound:>18}  {status:<12}"
     return f"{line}  {plain['ticks'] if text is None else text}"
 
 

@@ -101,7 +101,7 @@ def moment(instant: Instant) -> dict:
         "esterror_ns": instant.esterror_ns,
         "maxerror_ns": instant.maxerror_ns,
         "utc_maxerror_ns": instant.utc_maxerror_ns,
-        "is_promise": instant.status.name == "SYNCHRONIZED" and not instant.is_estimate,
+        "is_promise": instant.is_promise,
         "is_never_moved": instant.is_never_moved,
         "is_counter_distrusted": instant.is_counter_distrusted,
         "tai_offset_sec": instant.tai_offset_sec,
