@@ -13,7 +13,7 @@ WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
 	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
 	languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
-	venv deb packages image baremetal baremetal-quick machines-quick
+	venv deb packages image baremetal baremetal-quick
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -27,8 +27,8 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick \
-		machines-quick mutants-fixed
+	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick guests-quick \
+		baremetal-quick mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes once set up
 	@scripts/test setup-quick native-quick python-quick
@@ -135,17 +135,6 @@ baremetal: base ## that image in QEMU and Bochs: experiments, logs, and what a m
 	@scripts/setup image
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
 	tests/baremetal/run
-
-# Each of the two keeps one CPU busy.
-machines-quick: base ## guests and the bare machine, side by side
-	@scripts/setup guests image
-	@status=0; \
-	$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target \
-		guests-quick baremetal-quick || status=$$?; \
-	for part in guests baremetal; do \
-		[ ! -f $(RESULTS)/$$part-quick.count ] || \
-			mv $(RESULTS)/$$part-quick.count $(RESULTS)/machines-quick-$$part.count; \
-	done; exit $$status
 
 baremetal-quick: base
 	@scripts/setup image
