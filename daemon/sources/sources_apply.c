@@ -56,7 +56,7 @@ static bool is_estimate(const struct source *source)
 static bool has_bound(const struct candidates *candidates)
 {
     for (unsigned i = 0; i < candidates->count; i++)
-        if (candidates->are_bounds[i] && !candidates->sources[i]->is_falseticker)
+        if (candidate_is_bound(candidates, i))
             return true;
     return false;
 }

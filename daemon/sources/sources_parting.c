@@ -43,11 +43,6 @@ static bool has_parted_from_itself(const struct sources *sources, struct source 
         are_apart(now.low_ns, now.high_ns, was.low_ns, was.high_ns, now.slewed_ns - was.slewed_ns);
 }
 
-static bool is_bound(const struct candidates *candidates, unsigned which)
-{
-    return candidates->are_bounds[which] && !candidates->sources[which]->is_falseticker;
-}
-
 /* Who has measured since the disruption shows it. So it happened before the newest measurement. */
 static void note_measured(struct sources *sources, const struct claim *claim)
 {
@@ -62,7 +57,7 @@ bool sources_look_for_parting(struct sources *sources, const struct selection *b
     uint64_t slewed_ns = count_slewed(sources, mono_ns);
     bool are_bounds = false, any_parted = false, has_parted[SELECTION_CLAIMS] = {false};
     for (unsigned i = 0; i < candidates->count; i++) {
-        if (!is_bound(candidates, i))
+        if (!candidate_is_bound(candidates, i))
             continue;
         are_bounds = true;
         has_parted[i] = has_parted_from_itself(sources, candidates->sources[i],
@@ -79,7 +74,7 @@ bool sources_look_for_parting(struct sources *sources, const struct selection *b
     sources->disruptions++;
     sources->is_disputed = !is_agreed;
     for (unsigned i = 0; i < candidates->count; i++)
-        if (is_bound(candidates, i) && (is_agreed || has_parted[i]))
+        if (candidate_is_bound(candidates, i) && (is_agreed || has_parted[i]))
             note_measured(sources, &candidates->claims[i]);
     return true;
 }

@@ -20,6 +20,12 @@ struct candidates {
     unsigned count;
 };
 
+/* Does this one give a bound, and is it no falseticker of those that were named? */
+static inline bool candidate_is_bound(const struct candidates *candidates, unsigned which)
+{
+    return candidates->are_bounds[which] && !candidates->sources[which]->is_falseticker;
+}
+
 /*
  * sources_parting.c, with each sample. Have the sources' clocks gone on without ours, or ours
  * without theirs? `before` is the selection of the sample before; is_of_bounds still tells of it.

@@ -85,8 +85,7 @@ static uint64_t fitting_ns(const struct plan *plan, const struct discipline_samp
     const struct segment *known = line == &plan->before ? &plan->slew : line;
     uint64_t left = known->start_ticks - sample->ticks_before;
     uint64_t d = line == known ? sample->ticks_after - known->start_ticks : left;
-    return known->maxerror_ns + timebase_growth(d, (uint32_t)known->drift_rate) +
-        timebase_growth(d, (uint32_t)known->slew_rate) + ADOPTED_TOLERANCE_NS;
+    return segment_maxerror_ns(known, d) + ADOPTED_TOLERANCE_NS;
 }
 
 bool discipline_fits(const struct discipline *discipline, const struct discipline_sample *sample)

@@ -43,8 +43,7 @@ static uint64_t grown(const struct discipline *discipline, const struct segment 
     uint64_t followed = end - segment->start_ticks;
     if (ticks > followed)
         ticks = followed;
-    return segment->maxerror_ns + timebase_growth(ticks, (uint32_t)segment->drift_rate) +
-        timebase_growth(ticks, (uint32_t)segment->slew_rate);
+    return segment_maxerror_ns(segment, ticks);
 }
 
 /* How far readers of a segment can have been ahead: by its bound, and not beyond where it ends. The
@@ -109,9 +108,7 @@ static uint64_t bound_before(const struct discipline *discipline, const struct s
     uint64_t drift = larger(segment->drift_rate, bound_drift_rate(discipline));
     uint64_t slew = larger(segment->slew_rate, bound_slew_rate(discipline));
     struct fixed off = fixed_subtract(estimator->value, segment_at(segment, sampled));
-    uint64_t published_ns = segment->maxerror_ns +
-        timebase_growth(led, (uint32_t)segment->drift_rate) +
-        timebase_growth(led, (uint32_t)segment->slew_rate);
+    uint64_t published_ns = segment_maxerror_ns(segment, led);
     uint64_t shown_ns = bound_at(discipline, off, sampled) +
         timebase_growth(back, (uint32_t)drift) + timebase_growth(back, (uint32_t)slew);
     return (published_ns < shown_ns ? published_ns : shown_ns) + 3; /* roundings */

@@ -6,6 +6,12 @@ struct fixed segment_at(const struct segment *segment, uint64_t ticks)
     return fixed_add(segment->value, fixed_times(segment->period, ticks - segment->start_ticks));
 }
 
+uint64_t segment_maxerror_ns(const struct segment *segment, uint64_t d)
+{
+    return segment->maxerror_ns + timebase_growth(d, (uint32_t)segment->drift_rate) +
+        timebase_growth(d, (uint32_t)segment->slew_rate);
+}
+
 static int is_in_force(const struct segment *segment, uint64_t ticks)
 {
     return (int64_t)(ticks - segment->start_ticks) >= 0;

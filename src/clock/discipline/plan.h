@@ -45,6 +45,9 @@ struct schedule {
 
 struct fixed segment_at(const struct segment *segment, uint64_t ticks);
 
+/* What the segment's maxerror has grown to, so many ticks from its start. */
+uint64_t segment_maxerror_ns(const struct segment *segment, uint64_t d);
+
 /* The segment in force at a tick not before plan->before. */
 const struct segment *plan_segment(const struct plan *plan, uint64_t ticks);
 
