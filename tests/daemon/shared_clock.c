@@ -11,14 +11,7 @@ static struct shared_clock shared;
 
 static void start(void)
 {
-    begin_world();
-    struct shared_clock_outside outside = outside_of_world(NULL);
-    shared_clock_start(&shared, &outside, INTERVAL, 50000);
-}
-
-static uint32_t status_told(void)
-{
-    return told(&world.page, ticks_now()).flags & TIMEBASE_LINE_STATUS_MASK;
+    start_in_world(&shared, INTERVAL);
 }
 
 static void the_first_page_is_there_in_milliseconds_and_synchronized_soon(void **state)

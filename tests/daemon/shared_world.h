@@ -164,6 +164,19 @@ static inline void assert_within_bound(void)
                  (unsigned long long)instant.maxerror_ns);
 }
 
+static inline uint32_t status_told(void)
+{
+    return told(&world.page, ticks_now()).flags & TIMEBASE_LINE_STATUS_MASK;
+}
+
+/* A world from its beginning, and a clock on it without sources. */
+static inline void start_in_world(struct shared_clock *shared, int64_t interval_ns)
+{
+    begin_world();
+    struct shared_clock_outside outside = outside_of_world(NULL);
+    shared_clock_start(shared, &outside, interval_ns, 50000);
+}
+
 /* Let time pass, as readers see it; monotonic time goes on. */
 static inline void pass(int64_t ns)
 {

@@ -160,6 +160,20 @@ static void sleep_well(void)
     guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, 0);
 }
 
+static void follow_too(const char *reference)
+{
+    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH, "%s", reference);
+}
+
+static void follow_hypervisor(void)
+{
+    char path[64];
+    guest.has_marker = true;
+    guest_write_hypervisors_page();
+    snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
+    follow_too(path);
+}
+
 /* By the sample that shows it, and not by the battery clock once more. */
 static void a_sleep_is_told_once(void **state)
 {
@@ -182,10 +196,8 @@ static void a_move_is_told_once(void **state)
 {
     (void)state;
     begin(GUEST_ON_TSC);
-    guest.has_rtc = guest.has_marker = true;
-    guest_write_hypervisors_page();
-    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH,
-             "vmclock:/proc/self/fd/%d", guest.page_fd);
+    guest.has_rtc = true;
+    follow_hypervisor();
     befalls = stop;
     befalls_ns = guest_mono_ns() + 10 * SECOND;
     run_for(30 * SECOND);
@@ -204,11 +216,6 @@ static void a_jump_while_there_is_no_daemon_is_seen(void **state)
     assert_int_equal(guest.pages, 2);
 }
 
-static void follow_too(const char *reference)
-{
-    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH, "%s", reference);
-}
-
 static void put_back_together(void)
 {
     guest_stop_with_clock(3 * SECOND);
@@ -219,13 +226,9 @@ static void put_back_together(void)
  * knows nothing; and the kernel's word alone makes the page SYNCHRONIZED, as an estimate. */
 static void an_estimate_after_a_move_is_no_promise_to_the_next_daemon(void **state)
 {
-    char path[64];
     (void)state;
     begin(GUEST_ON_KVM_CLOCK);
-    guest.has_marker = true;
-    guest_write_hypervisors_page();
-    snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
-    follow_too(path);
+    follow_hypervisor();
     follow_too("kernel");
     befalls = put_back_together;
     befalls_ns = guest_mono_ns() + 10 * SECOND;
@@ -239,13 +242,9 @@ static void an_estimate_after_a_move_is_no_promise_to_the_next_daemon(void **sta
 /* Only the marker tells it, and readers that have seen it wait for the daemon's word. */
 static void a_move_while_there_is_no_daemon_is_published(void **state)
 {
-    char path[64];
     (void)state;
     begin(GUEST_ON_TSC);
-    guest.has_marker = true;
-    guest_write_hypervisors_page();
-    snprintf(path, sizeof(path), "vmclock:/proc/self/fd/%d", guest.page_fd);
-    follow_too(path);
+    follow_hypervisor();
     run_for(20 * SECOND);
     run_for(20 * SECOND); /* nothing has happened in between */
     assert_true(guest.page.disruption_marker == 0);

@@ -14,7 +14,7 @@
 #include "clock/counter/probe.h"
 #include "clock/own/own.h"
 #include "../unit/held_lock.h"
-#include "../unit/kernel_now.h"
+#include "../unit/kernel_bracket.h"
 
 #define MS 1000000
 #define SECOND ((int64_t)1000000000)
@@ -27,21 +27,6 @@ struct moved {
     struct discipline_sample taken;
 };
 
-/* The narrowest of five, as of the kernel's clocks: this thread may be held up in any. */
-static void take_narrowest(const struct moved *moved, struct discipline_sample *sample)
-{
-    for (int i = 0; i < 5; i++) {
-        uint64_t before = timebase_ticks_ordered();
-        int64_t mono_ns = kernel_now(CLOCK_MONOTONIC) + moved->by_ns;
-        uint64_t after = timebase_ticks_ordered();
-        if (i > 0 && after - before >= sample->ticks_after - sample->ticks_before)
-            continue;
-        sample->ticks_before = before;
-        sample->mono_ns = mono_ns;
-        sample->ticks_after = after;
-    }
-}
-
 static int sample_moved(void *context, struct discipline_sample *sample)
 {
     struct moved *moved = (struct moved *)context;
@@ -53,7 +38,7 @@ static int sample_moved(void *context, struct discipline_sample *sample)
         moved->has_taken = false;
         return TIMEBASE_OK;
     }
-    take_narrowest(moved, sample);
+    take_kernel_bracket(moved->by_ns, sample);
     sample->step_ticks = counter_measure_step();
     sample->utc_offset_ns = moved->utc_offset_ns;
     sample->suspended_ns = moved->suspended_ns;

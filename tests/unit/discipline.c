@@ -257,16 +257,21 @@ static void adopted_lines_of_any_pace_do_not_fit(void **state)
     assert_false(discipline_fits(&scene.discipline, &sample));
 }
 
+static struct discipline_output plan_after_a_step_of_utc(struct scene *scene)
+{
+    plan(scene, 0);
+    simulated_wait(&scene->line, 100 * MS);
+    scene->line.utc_offset_ns += SECOND;
+    observe(scene);
+    return plan(scene, 0);
+}
+
 /* The line that misses the step is wrong by it in UTC, and not in monotonic time. */
 static void a_step_of_utc_does_not_let_a_counter_go_back(void **state)
 {
     struct scene scene = scene_after(20);
     (void)state;
-    plan(&scene, 0);
-    simulated_wait(&scene.line, 100 * MS);
-    scene.line.utc_offset_ns += SECOND;
-    observe(&scene);
-    struct discipline_output output = plan(&scene, 0);
+    struct discipline_output output = plan_after_a_step_of_utc(&scene);
     struct discipline_sample sample = simulated_sample(&scene.line, 100, 50);
     uint64_t back = fixed_ticks(scene.line.period, 30 * MS);
     discipline_adopt(&scene.discipline, &output.lines);
@@ -283,11 +288,7 @@ static void a_step_of_utc_is_not_added_to_monotonic_time(void **state)
 {
     struct scene scene = scene_after(20);
     (void)state;
-    plan(&scene, 0);
-    simulated_wait(&scene.line, 100 * MS);
-    scene.line.utc_offset_ns += SECOND;
-    observe(&scene);
-    struct discipline_output output = plan(&scene, 0);
+    struct discipline_output output = plan_after_a_step_of_utc(&scene);
     discipline_adopt(&scene.discipline, &output.lines);
     simulated_wait(&scene.line, 100 * MS);
     scene.line.now_ticks -= fixed_ticks(scene.line.period, SECOND);

@@ -7,7 +7,7 @@
 
 #include "clock/counter/probe.h"
 #include "clock/own/own.h"
-#include "kernel_now.h"
+#include "kernel_bracket.h"
 
 static int64_t moved_ns;
 static int64_t moved_utc_offset_ns = 1700000000000000000;
@@ -22,17 +22,7 @@ static inline int sample_moved(void *context, struct discipline_sample *sample)
     static const struct discipline_sample empty;
     (void)context;
     *sample = empty;
-    /* The narrowest of five, as of the kernel's clocks: this thread may be held up in any. */
-    for (int i = 0; i < 5; i++) {
-        uint64_t before = timebase_ticks_ordered();
-        int64_t mono_ns = moved_now();
-        uint64_t after = timebase_ticks_ordered();
-        if (i > 0 && after - before >= sample->ticks_after - sample->ticks_before)
-            continue;
-        sample->ticks_before = before;
-        sample->mono_ns = mono_ns;
-        sample->ticks_after = after;
-    }
+    take_kernel_bracket(moved_ns, sample);
     sample->step_ticks = counter_measure_step();
     sample->utc_offset_ns = moved_utc_offset_ns;
     return TIMEBASE_OK;
