@@ -140,7 +140,7 @@ struct timebase_waiter_description {
     double plain_spread_ns; /* of the plain ones */
     double plain_bias_ns;   /* how late plain waits are, mean; they are started so much earlier */
     double least_ns;        /* the shortest wait with all readings; shorter ones have fewer, or are
-                             * plain */
+                             * plain. 0 where no wait is exact */
     double margin_ns;       /* what sleeping waits now allow for waking up */
     uint64_t waits, late, disturbed; /* since init */
 };

@@ -139,7 +139,7 @@ static int find_lengths(struct waiter *waiter, double *shortest, double *longest
             one_length(waiter, i % 2 ? APPROACH_LONGEST_RUN : 0, &is_sound);
         counts[i % 2] += is_sound;
     }
-    if (counts[0] == 0 || counts[1] == 0)
+    if (counts[0] < LENGTH_TRIALS / 2 || counts[1] < LENGTH_TRIALS / 2)
         return 1;
     *shortest = quantile_low_mean(ticks[0], counts[0]);
     *longest = quantile_low_mean(ticks[1], counts[1]);
@@ -232,6 +232,19 @@ static void find_plain(struct waiter *waiter)
     learnt->early_ticks = found.bias - found.earliest;
 }
 
+/* Returns 0 if what it finds can be true of all ways. */
+static int find_each_way(struct waiter *waiter)
+{
+    if (find_cycles(waiter) != 0)
+        return 1;
+    find_exact(waiter);
+    find_shorter(waiter);
+    for (int way = WAY_EXACT; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++)
+        if (!waiter_takes_time(waiter, (enum waiter_way)way))
+            return 1;
+    return 0;
+}
+
 /*
  * If this thread is held up, the machine looks slower than it is. So if the exact waits do no
  * better than the loop, they are measured again.
@@ -242,11 +255,7 @@ static void find_ways(struct waiter *waiter)
     if (waiter->approaches[WAY_EXACT] == NULL || learnt->period_ns >= SLOW_TICK_NS)
         return;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        learnt->exact = find_cycles(waiter) == 0;
-        if (learnt->exact) {
-            find_exact(waiter);
-            find_shorter(waiter);
-        }
+        learnt->exact = find_each_way(waiter) == 0;
         if (learnt->exact && learnt->exact_spread_ticks < learnt->plain_spread_ticks)
             return;
     }

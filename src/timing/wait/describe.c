@@ -42,9 +42,8 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     out->exact_spread_ns = learnt->exact_spread_ticks * period_ns;
     out->plain_spread_ns = learnt->plain_spread_ticks * period_ns;
     out->plain_bias_ns = learnt->plain_bias_ticks * period_ns;
-    out->least_ns = waiter_coarse_ticks(waiter, WAY_EXACT) * period_ns;
-    out->margin_ns = (double)margin_ns(&waiter->sleeper.margin,
-                                       (int64_t)(waiter_coarse_ticks(waiter, WAY_EXACT) * period_ns));
+    out->least_ns = learnt->exact ? waiter_coarse_ticks(waiter, WAY_EXACT) * period_ns : 0;
+    out->margin_ns = (double)margin_ns(&waiter->sleeper.margin, (int64_t)out->least_ns);
     out->waits = waiter->waits;
     out->late = waiter->late;
     out->disturbed = waiter->disturbed;

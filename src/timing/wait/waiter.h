@@ -195,6 +195,15 @@ static inline double waiter_fixed_cycles(const struct waiter *waiter, enum waite
         (waiter_readings(waiter, way) - 1) * waiter_spacing_cycles(waiter, way);
 }
 
+/*
+ * What was learnt of the way can be true. A calibration that was held up can find that the event
+ * comes before the first reading.
+ */
+static inline int waiter_takes_time(const struct waiter *waiter, enum waiter_way way)
+{
+    return waiter->tempo.cycle_ticks > 0 && waiter_fixed_cycles(waiter, way) > 0;
+}
+
 /* From the end of the polls to the event: what an exact wait needs at least. */
 static inline double waiter_coarse_ticks(const struct waiter *waiter, enum waiter_way way)
 {
