@@ -5,12 +5,12 @@
 
 BIN = .venv/bin
 RESULTS = build/test-results
-# Most of the Python tests wait for programs: a process for each CPU, whole files so that a file's
+# Most of the Python tests wait for programs: two processes for each CPU, whole files so that a file's
 # fixtures are made once.
-WORKERS = --numprocesses auto --maxprocesses 4 --dist loadfile
+WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
-	cross-quick sanitize guests guests-quick fuzz model mutants mutants-fixed languages \
+	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed languages \
 	languages-check languages-quick clean \
 	setup setup-quick native native-quick portable clang python python-quick worlds fuzz-quick base \
 	venv deb packages image baremetal baremetal-quick
@@ -27,8 +27,8 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python languages-quick sanitize cross-quick model fuzz-quick guests-quick \
-		baremetal-quick mutants-fixed
+	@scripts/test setup native python languages-quick sanitize-quick cross-quick model fuzz-quick \
+		guests-quick+baremetal-quick mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes once set up
 	@scripts/test setup-quick native-quick python-quick
@@ -76,15 +76,18 @@ worlds: base venv ## a hundred thousand of each kind of simulated world
 		--junitxml=$(RESULTS)/worlds-property.xml
 
 sanitize: base ## the C tests under address, undefined-behaviour and thread sanitizers
-	scripts/sanitize
+	scripts/configurations sanitize
+
+sanitize-quick: base
+	scripts/configurations --quick sanitize
 
 cross: base ## the C tests on other processors, emulated
 	@scripts/setup cross
-	scripts/cross
+	scripts/configurations cross
 
 cross-quick: base
 	@scripts/setup cross
-	scripts/cross --quick
+	scripts/configurations --quick cross
 
 guests: base ## machines of their own, Debian's kernel in QEMU: just booted, counters that disagree
 	@scripts/setup guests

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,8 @@ def test_counts_of_all_stages_are_added_up(tmp_path):
     assert lines[-1] == "timebase: 6 passed, 0 failed, 1 skipped"
     assert lines[-2].split() == ["together", "6", "0", "1", "15", "25"]
     assert len(lines) == 5
+    (tmp_path / "elapsed").write_text("11\n")  # side by side
+    assert summary(tmp_path)[1][-2].split() == ["together", "6", "0", "1", "11", "25"]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +162,44 @@ def test_a_stage_without_counts_has_shown_nothing(tmp_path):
     code, lines = summary(tmp_path)
     assert code == 1
     assert lines[-1] == "timebase: 0 passed, 1 failed"
+
+
+# Each of the two ends when the other has begun.
+SIDE_BY_SIDE = """
+results = build/test-results
+first second:
+	@touch $@.begun
+	@echo this is $@
+	@until [ -f first.begun ] && [ -f second.begun ]; do sleep 0.01; done
+	@echo "1 passed, 0 failed" >$(results)/$@.count
+third:
+	@echo "0 passed, 1 failed" >$(results)/$@.count; exit 1
+"""
+
+
+def test_joined_stages_run_side_by_side_and_are_shown_one_after_the_other(tmp_path):
+    (tmp_path / "Makefile").write_text(SIDE_BY_SIDE)
+    (tmp_path / "scripts").mkdir()
+    for name in ("test", "watchdog", "summary"):
+        shutil.copy(SCRIPTS / name, tmp_path / "scripts")
+    done = subprocess.run(
+        [tmp_path / "scripts/test", "first+second", "third"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "MAKEFLAGS": ""},
+    )
+    lines = done.stdout.splitlines()
+    shown = [line for line in lines if line.startswith(("=====", "this is"))]
+    assert shown == [
+        "===== 1/3 first =====",
+        "this is first",
+        "===== 2/3 second =====",
+        "this is second",
+        "===== 3/3 third =====",
+    ]
+    assert lines[-1] == "timebase: 2 passed, 1 failed"
+    assert done.returncode == 1
 
 
 # ---- no luck
