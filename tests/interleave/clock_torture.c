@@ -139,6 +139,7 @@ static void torture(uint64_t reads)
     struct reader readers[2] = {{0, reads / 2, 0, 0}, {1, reads / 2, 0, 0}};
     struct timebase_statistics statistics;
     pthread_t threads[3];
+    int64_t begin_ns = real_ns();
     stop = 0;
     latest[0].mono_ns = latest[1].mono_ns = 0;
     while (timebase_page_seq(cell_lines_page(&own.cell), __ATOMIC_ACQUIRE) == 0)
@@ -162,12 +163,11 @@ static void torture(uint64_t reads)
     /*
      * The promise is absolute only for publications in time. A late one (the writer lost its CPU
      * in the few ns between its last look at the counter and the publication) is bounded
-     * by 1,000 ppm of the lateness; on a shared machine it can happen, and is counted.
+     * by 1,000 ppm of the lateness, and so of this torture; on a shared machine it can happen, and
+     * is counted.
      */
-    if (statistics.late_publications == 0)
-        assert_true(readers[0].backwards + readers[1].backwards == 0);
-    else
-        assert_true(readers[0].worst_ns < 100000 && readers[1].worst_ns < 100000);
+    int64_t most_ns = statistics.late_publications == 0 ? 0 : 1 + (real_ns() - begin_ns) / 1000;
+    assert_true(readers[0].worst_ns <= most_ns && readers[1].worst_ns <= most_ns);
 }
 
 static void time_never_goes_back_between_threads_with_a_housekeeper(void **state)
