@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* 256 entries of 16 bytes: vector and error code onto the stack, registers, and into C. */
-    .globl interrupt_entries
-    .text
-    .balign 16
-interrupt_entries:
-    .set vector, 0
-    .rept 256
-    .balign 16
-    .ifeq (vector == 8) + (vector >= 10) * (vector <= 14) + (vector == 17) + (vector == 21) + (vector == 29) + (vector == 30)
-    pushq $0
-    .endif
-    pushq $vector
-    jmp arrived
-    .set vector, vector + 1
-    .endr
+/* From an interrupt's vector to C, with all registers saved. */
+#include "vectors.inc"
 
 arrived:
     .irp register, rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
