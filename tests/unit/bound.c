@@ -141,11 +141,11 @@ static void a_line_from_before_the_sample_is_known_no_better_than_the_sample(voi
                 bound_at(&discipline, fixed_from_ns(0), 1000000));
 }
 
-/* Widths of 16 ns, scatter of 3, changes of pace of 2 ppm. */
+/* Widths of 16 ns and a step, scatter of 3, changes of pace of 2 ppm. */
 static struct discipline scattered_discipline(void)
 {
     struct discipline discipline = known_discipline();
-    discipline.estimator.best_width_ns = 16;
+    discipline.estimator.best_width_ns = discipline.estimator.newest.width_ns = 16 + 1;
     discipline.estimator.scatter.usual = (uint64_t)6 << 24;
     discipline.estimator.scatter.pace = ppm(2);
     return discipline;
@@ -155,10 +155,48 @@ static void the_estimated_error_has_scatter_and_place_in_the_bracket(void **stat
 {
     struct discipline discipline = scattered_discipline();
     (void)state;
-    uint64_t place = 16 / 4, rounding = 2;
-    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), place + 4 + rounding);
-    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(-70), 1000000),
-                     70 + place + 4 + rounding);
+    uint64_t place = 16 / 4, scatter = 3, rounding = 2;
+    uint64_t known = place + scatter + rounding;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), known);
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(-70), 1000000), 70 + known);
+}
+
+/* The counter's step is in the scatter alone; what the reference's has beyond it, in the place. */
+static void the_estimated_error_has_steps_once(void **state)
+{
+    struct discipline discipline = scattered_discipline();
+    uint64_t bare = bound_esterror(&discipline, fixed_from_ns(0), 1000000);
+    (void)state;
+    discipline.sample.step_ticks = 17; /* all of the width, so no place; of 6 corrected, half */
+    uint64_t stepping = bound_esterror(&discipline, fixed_from_ns(0), 1000000);
+    assert_int_equal(stepping, bare - 16 / 4 + 3);
+    discipline.sample.reference_step_ns = 17;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), stepping);
+    discipline.sample.reference_step_ns = 57;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), stepping + 10);
+}
+
+/* What was measured is mostly the time in which two CPUs see each other. */
+static void the_estimated_error_has_a_part_of_the_cpus_spread(void **state)
+{
+    struct discipline discipline = scattered_discipline();
+    uint64_t bare = bound_esterror(&discipline, fixed_from_ns(0), 1000000);
+    (void)state;
+    discipline.sample.spread_ticks = 160;
+    discipline.estimator.best_width_ns += 160;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), bare + 160 / 16);
+}
+
+/* The estimate stops short of it by the excess. */
+static void the_estimated_error_has_what_a_wide_point_left(void **state)
+{
+    struct discipline discipline = scattered_discipline();
+    uint64_t usual = bound_esterror(&discipline, fixed_from_ns(0), 1000000);
+    (void)state;
+    discipline.estimator.newest.width_ns += 10;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), usual + 10);
+    discipline.estimator.newest.width_ns += 10000;
+    assert_int_equal(bound_esterror(&discipline, fixed_from_ns(0), 1000000), usual + 17);
 }
 
 static void the_estimated_error_grows_by_the_slope_s_error_and_changes_of_pace(void **state)
@@ -190,6 +228,9 @@ int main(void)
         cmocka_unit_test(the_bound_grows_with_the_sample_s_age),
         cmocka_unit_test(a_line_from_before_the_sample_is_known_no_better_than_the_sample),
         cmocka_unit_test(the_estimated_error_has_scatter_and_place_in_the_bracket),
+        cmocka_unit_test(the_estimated_error_has_steps_once),
+        cmocka_unit_test(the_estimated_error_has_a_part_of_the_cpus_spread),
+        cmocka_unit_test(the_estimated_error_has_what_a_wide_point_left),
         cmocka_unit_test(the_estimated_error_grows_by_the_slope_s_error_and_changes_of_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,7 @@ static void restart_after_jump(struct estimator *estimator, const struct estimat
     if (is_rate && is_some_counter(period, estimator->period)) {
         estimator->period = period;
         estimator->period_error_frac = error_frac;
+        estimator->slope_ticks = point->ticks - last.ticks;
         estimator->growth_frac = told_frac;
     }
 }

@@ -40,6 +40,7 @@ struct estimator {
     struct fixed value;
     struct fixed period;        /* ns of the reference per tick */
     uint64_t period_error_frac; /* period is wrong by no more than this, 2^-64 ns per tick */
+    uint64_t slope_ticks;       /* between the points that told it; 0: others told it */
     struct pace utc;            /* the best slope that was true UTC's */
     uint64_t growth_frac;       /* period is UTC's to within the error and this; 2^-64 ns per tick,
                                  * saturated */

@@ -162,6 +162,7 @@ void run_adopt_slope(struct estimator *estimator, const struct estimator_point *
     }
     estimator->period = period;
     estimator->period_error_frac = error_frac;
+    estimator->slope_ticks = newest->ticks - estimator->points[0].ticks;
     estimator->growth_frac = growth_frac;
     estimator->slew_limit_ppm = limit_along_run(estimator);
 }
