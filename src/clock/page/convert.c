@@ -9,6 +9,8 @@
  * neither monotonic time nor UTC overflows.
  */
 #define REACH_BITS 62
+/* The second one is of the first one's error: days ahead that is thousands of ticks. */
+#define GUESSES 2
 
 /* The line in whose span a tick lies; `before` has no beginning. */
 static const struct timebase_line *line_for(const struct timebase_lines *lines, uint64_t ticks)
@@ -67,29 +69,112 @@ TIMEBASE_API bool timebase_page_convert(const struct timebase_page *page, uint64
     return false;
 }
 
-static int64_t time_at(const struct timebase_lines *lines, uint64_t ticks, bool is_utc)
+/* A time whose tick is wanted. */
+struct inverse {
+    const struct timebase_lines *lines;
+    int64_t target_ns;
+    bool is_utc;
+};
+
+static int64_t time_at(const struct inverse *inverse, uint64_t ticks)
 {
     struct timebase_instant instant;
-    convert(lines, ticks, &instant);
-    return is_utc ? instant.utc_ns : instant.mono_ns;
+    convert(inverse->lines, ticks, &instant);
+    return inverse->is_utc ? instant.utc_ns : instant.mono_ns;
+}
+
+static bool is_early(const struct inverse *inverse, uint64_t ticks)
+{
+    return time_at(inverse, ticks) < inverse->target_ns;
+}
+
+/* How many ticks of this line take so long, to 31 bits. Nobody relies on it. */
+static uint64_t guess(const struct timebase_line *line, uint64_t ns)
+{
+    uint64_t length = (uint64_t)timebase_page_half(&line->period_ns) << 32 |
+        timebase_page_word(&line->period_frac) >> 32;
+    int shift = ns >> 32 == 0 ? 0 : 32 - __builtin_clzll(ns);
+    return length == 0 ? 0 : (ns >> shift << 32) / length << shift;
 }
 
 /*
- * The first tick whose time is not below the target, found bit by bit: the conversion itself is the
- * only arithmetic, so the inverse cannot disagree with it.
+ * The first of so many ticks that is not early, or the one after them; time does not go back along
+ * them. From the guess on in steps that double, until it lies between two of them; then by halves.
  */
-static uint64_t first_tick(const struct timebase_lines *lines, int64_t target_ns, bool is_utc)
+static uint64_t first_on(const struct inverse *inverse, const struct timebase_line *line,
+                         uint64_t first, uint64_t count)
 {
-    uint32_t period_ns = timebase_page_half(&lines->after.period_ns);
-    int reach_bits = REACH_BITS - (period_ns == 0 ? 0 : 32 - __builtin_clz(period_ns));
-    uint64_t origin = timebase_page_word(&lines->after.start_ticks) - ((uint64_t)1 << reach_bits);
+    uint64_t low = 0, high = count, step = 1, at = 0;
+    for (int i = 0; i < GUESSES; i++) {
+        uint64_t left_ns = (uint64_t)inverse->target_ns - (uint64_t)time_at(inverse, first + at);
+        at = (int64_t)left_ns < 0 ? at - guess(line, -left_ns) : at + guess(line, left_ns);
+    }
+    while (low < high) {
+        if (at < low || at >= high)
+            at = low + (high - low) / 2;
+        if (is_early(inverse, first + at)) {
+            low = at + 1;
+            at = low + step;
+        } else {
+            high = at;
+            at = high - step;
+        }
+        step = step < count ? 2 * step : step;
+    }
+    return first + low;
+}
+
+/*
+ * Bit by bit, for any lines; where time goes back several ticks may be the first, and it is the one
+ * that this finds.
+ */
+static uint64_t first_by_bits(const struct inverse *inverse, uint64_t origin, int bits)
+{
     uint64_t below = 0; /* every tick at distance < below is too early */
-    for (int bit = reach_bits; bit >= 0; bit--) {
+    for (int bit = bits; bit >= 0; bit--) {
         uint64_t step = (uint64_t)1 << bit;
-        if (time_at(lines, origin + below + step - 1, is_utc) < target_ns)
+        if (is_early(inverse, origin + below + step - 1))
             below += step;
     }
     return origin + below;
+}
+
+/* Along a line whose tick is no longer than that of `after`, from one tick to another. */
+static bool is_rising(const struct inverse *inverse, const struct timebase_line *line,
+                      uint64_t first, uint64_t last)
+{
+    uint32_t longest_ns = timebase_page_half(&inverse->lines->after.period_ns);
+    int64_t first_ns = time_at(inverse, first);
+    return timebase_page_half(&line->period_ns) <= longest_ns && first_ns <= time_at(inverse, last);
+}
+
+/*
+ * The first tick whose time is not below the target: the conversion itself is the judge, so the
+ * inverse cannot disagree with it. On the reach no product overflows; so a line whose ends are in
+ * order is rising.
+ */
+static uint64_t first_tick(const struct inverse *inverse)
+{
+    const struct timebase_lines *lines = inverse->lines;
+    uint32_t period_ns = timebase_page_half(&lines->after.period_ns);
+    int reach_bits = REACH_BITS - (period_ns == 0 ? 0 : 32 - __builtin_clz(period_ns));
+    uint64_t after = timebase_page_word(&lines->after.start_ticks);
+    uint64_t slew = timebase_page_word(&lines->slew.start_ticks);
+    uint64_t before = timebase_page_word(&lines->before.start_ticks);
+    uint64_t reach = (uint64_t)1 << reach_bits, origin = after - reach;
+    if (is_early(inverse, after - 1)) {
+        if (is_rising(inverse, &lines->after, after, after + reach - 1))
+            return first_on(inverse, &lines->after, after, reach - 1);
+    } else if (before - origin < slew - origin && slew - origin < reach &&
+               is_rising(inverse, &lines->before, origin, slew - 1) &&
+               is_rising(inverse, &lines->slew, slew, after - 1)) {
+        if (is_early(inverse, slew - 1))
+            return first_on(inverse, &lines->slew, slew, after - slew);
+        uint64_t first = is_early(inverse, before) ? before : origin;
+        if (!is_early(inverse, slew))
+            return first_on(inverse, &lines->before, first, slew - first);
+    }
+    return first_by_bits(inverse, origin, reach_bits);
 }
 
 static bool invert(const struct timebase_page *page, int64_t target_ns, bool is_utc,
@@ -99,7 +184,8 @@ static bool invert(const struct timebase_page *page, int64_t target_ns, bool is_
         uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
         if (seq == 0)
             return false;
-        *ticks = first_tick(&page->copy[seq & 1], target_ns, is_utc);
+        struct inverse inverse = {&page->copy[seq & 1], target_ns, is_utc};
+        *ticks = first_tick(&inverse);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (timebase_page_seq(page, __ATOMIC_RELAXED) == seq)
             return true;
