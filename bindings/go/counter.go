@@ -14,7 +14,8 @@ const (
 	CounterPowerTB   = CounterID(counter.PowerTB)
 	CounterRISCVTime = CounterID(counter.RISCVTime)
 	CounterS390TOD   = CounterID(counter.S390TOD)
-	CounterOS        = CounterID(counter.OS) // CLOCK_MONOTONIC_RAW, where no other may be read
+	CounterOS        = CounterID(counter.OS)    // CLOCK_MONOTONIC_RAW, where no other may be read
+	CounterByCPU     = CounterID(counter.ByCPU) // of C programs that correct it by CPU; Go never reads it
 )
 
 func (id CounterID) String() string { return counter.ID(id).String() }

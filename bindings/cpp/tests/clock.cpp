@@ -93,7 +93,14 @@ TEST_CASE("flags have names")
     made.flags = TIMEBASE_STATUS_FREERUNNING | TIMEBASE_LINE_ESTIMATE;
     CHECK(made.status() == timebase::status::freerunning);
     CHECK(made.is_estimate());
+    CHECK(!made.is_never_moved());
+    CHECK(!made.is_counter_distrusted());
     CHECK(!made.tai_offset());
+    made.flags = TIMEBASE_LINE_NEVER_MOVED;
+    CHECK(made.is_never_moved());
+    CHECK(!made.is_estimate());
+    made.flags = TIMEBASE_LINE_COUNTER_DISTRUSTED;
+    CHECK(made.is_counter_distrusted());
     made.flags = 0xffdbu << 16 | TIMEBASE_LINE_TAI_VALID | TIMEBASE_LINE_LEAP_DELETE;
     CHECK(made.tai_offset() == -37s);
     CHECK(made.tai_ns() == -37000000000);

@@ -30,7 +30,7 @@
 
 (define-enumeration counter-id "TIMEBASE_COUNTER_"
   (:arm-vcnt 0) (:x86-tsc 1) (:power-tb 16) (:riscv-time 17) (:s390-tod 18) (:os 32)
-  (:invalid #xff))
+  (:by-cpu 33) (:invalid #xff))
 
 (define-enumeration counter-class "TIMEBASE_CLASS_"
   (:unknown 0) (:none 1) (:constant 2) (:invariant 3) (:non-stop 4))

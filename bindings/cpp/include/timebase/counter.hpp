@@ -25,6 +25,7 @@ enum class counter_id {
     riscv_time = TIMEBASE_COUNTER_RISCV_TIME,
     s390_tod = TIMEBASE_COUNTER_S390_TOD,
     os = TIMEBASE_COUNTER_OS,
+    by_cpu = TIMEBASE_COUNTER_BY_CPU,
     invalid = TIMEBASE_COUNTER_INVALID,
 };
 

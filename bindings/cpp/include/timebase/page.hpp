@@ -51,6 +51,16 @@ struct instant : ::timebase_instant {
     {
         return (flags & TIMEBASE_LINE_ESTIMATE) != 0;
     }
+    /* The administrator vouches that the machine is never moved, copied or restored. */
+    bool is_never_moved() const noexcept
+    {
+        return (flags & TIMEBASE_LINE_NEVER_MOVED) != 0;
+    }
+    /* The kernel does not trust this counter. */
+    bool is_counter_distrusted() const noexcept
+    {
+        return (flags & TIMEBASE_LINE_COUNTER_DISTRUSTED) != 0;
+    }
     /* Equal to utc_ns while nobody has told the offset: tai_offset() is empty then. */
     std::int64_t tai_ns() const noexcept
     {

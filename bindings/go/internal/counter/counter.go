@@ -22,6 +22,7 @@ const (
 	RISCVTime ID = 17
 	S390TOD   ID = 18
 	OS        ID = 32 // CLOCK_MONOTONIC_RAW, one tick a nanosecond
+	ByCPU     ID = 33 // the processor's, corrected by a table of CPUs: no page is over it, and Go never reads it
 )
 
 var names = map[ID]string{
@@ -31,6 +32,7 @@ var names = map[ID]string{
 	RISCVTime: "RISC-V time",
 	S390TOD:   "s390x TOD",
 	OS:        "CLOCK_MONOTONIC_RAW",
+	ByCPU:     "the processor's counter, corrected by CPU",
 }
 
 func (id ID) String() string {

@@ -23,6 +23,8 @@ pub enum CounterId {
     S390Tod = 18,
     /// `CLOCK_MONOTONIC_RAW`, one tick a nanosecond: the counter of last resort.
     Os = 32,
+    /// The processor's counter, corrected by a table of CPUs, where C code of this process asks for it.
+    ByCpu = 33,
 }
 
 impl CounterId {
@@ -35,6 +37,7 @@ impl CounterId {
             17 => Self::RiscvTime,
             18 => Self::S390Tod,
             32 => Self::Os,
+            33 => Self::ByCpu,
             _ => return None,
         })
     }
@@ -48,6 +51,7 @@ impl CounterId {
             Self::RiscvTime => "time",
             Self::S390Tod => "TOD",
             Self::Os => "OS clock",
+            Self::ByCpu => "counter corrected by CPU",
         }
     }
 }
