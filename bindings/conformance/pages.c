@@ -7,7 +7,8 @@
  *
  * FOLDER/expected has a line for each: its name, what attaching to FOLDER/name gives (the name of a
  * TIMEBASE_E_..., or OK) and the status of the clock (its name as of timebase_status_name, or -).
- * The good ones tell this machine's time to 50 ms, and stay good for an hour.
+ * The good ones tell this machine's time to 50 ms, and stay good for an hour. Only root can make the
+ * one that belongs to another user: without it there is none, nor a line for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,10 @@ enum spoilt {
     GOOD,
     MISSING,
     WRITABLE,
+    FOREIGN,
     LINKED,
+    PIPE,
+    FOLDER,
     EMPTY,
     TRUNCATED,
     TEXT,
@@ -56,7 +60,10 @@ static const struct {
     {"good", GOOD, 0, TIMEBASE_STATUS_SYNCHRONIZED},
     {"missing", MISSING, TIMEBASE_E_NOT_FOUND, -1},
     {"stranger", WRITABLE, TIMEBASE_E_UNTRUSTED, -1}, /* anybody could have written it */
+    {"another-s", FOREIGN, TIMEBASE_E_UNTRUSTED, -1},
     {"link", LINKED, TIMEBASE_E_UNTRUSTED, -1},
+    {"pipe", PIPE, TIMEBASE_E_UNTRUSTED, -1}, /* who opens it without care waits for ever */
+    {"folder", FOLDER, TIMEBASE_E_UNTRUSTED, -1},
     {"empty", EMPTY, TIMEBASE_E_FORMAT, -1},
     {"truncated", TRUNCATED, TIMEBASE_E_FORMAT, -1},
     {"text", TEXT, TIMEBASE_E_FORMAT, -1},
@@ -72,6 +79,14 @@ static const struct {
     {"expired", EXPIRED, 0, TIMEBASE_STATUS_UNKNOWN},   /* and has been for long */
 };
 #define FILES (sizeof files / sizeof files[0])
+
+#define ANOTHER_USER 54321
+
+static bool is_there(const char *name)
+{
+    struct stat status;
+    return lstat(name, &status) == 0;
+}
 
 static const char *error_name(int error)
 {
@@ -186,15 +201,23 @@ static bool write_file(const char *name, const void *bytes, size_t size, mode_t 
 static bool make_file(const char *name, enum spoilt how, uint64_t hz)
 {
     struct timebase_page page;
-    unlink(name);
+    remove(name);
     if (how == MISSING)
         return true;
     if (how == LINKED)
         return symlink("good", name) == 0;
+    if (how == PIPE)
+        return mkfifo(name, 0644) == 0;
+    if (how == FOLDER)
+        return mkdir(name, 0755) == 0;
     make_page(&page, how, hz);
     if (how == TEXT)
         memset(&page, '#', sizeof page);
-    return write_file(name, &page, size_of(how), how == WRITABLE ? 0666 : 0644);
+    if (!write_file(name, &page, size_of(how), how == WRITABLE ? 0666 : 0644))
+        return false;
+    if (how == FOREIGN && chown(name, ANOTHER_USER, (gid_t)-1) != 0)
+        unlink(name); /* not root, or in a namespace without this user */
+    return true;
 }
 
 static int make(void)
@@ -207,6 +230,8 @@ static int make(void)
             fprintf(stderr, "pages: %s: %s\n", files[i].name, strerror(errno));
             return 1;
         }
+        if (files[i].how == FOREIGN && !is_there(files[i].name))
+            continue;
         fprintf(expected, "%s %s %s\n", files[i].name, error_name(files[i].error),
                 files[i].status < 0 ? "-" : timebase_status_name(files[i].status));
     }
@@ -228,6 +253,8 @@ static int check(void)
         return 1;
     for (size_t i = 0; i < FILES; i++) {
         timebase_clock *clock;
+        if (files[i].how == FOREIGN && !is_there(files[i].name))
+            continue;
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
         int error = timebase_clock_attach(&clock, path);
         int status = error == 0 ? status_of(clock) : -1;

@@ -103,7 +103,11 @@ fn misfit(bytes: &[u8]) -> Option<String> {
     const INCOMPATIBLE_AT: usize = 56;
     let half = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let own = Page::version();
+    let cut_short = || Some(format!("cut short: {} of {} bytes", bytes.len(), Page::SIZE));
     let Some(version) = Page::version_of(bytes) else {
+        if bytes.len() < COUNTER_AT {
+            return cut_short(); // of what, it does not say any more
+        }
         return Some("no timebase page: its magic number is another".into());
     };
     if version != own {
@@ -113,7 +117,7 @@ fn misfit(bytes: &[u8]) -> Option<String> {
         ));
     }
     if bytes.len() < Page::SIZE {
-        return Some(format!("cut short: {} of {} bytes", bytes.len(), Page::SIZE));
+        return cut_short();
     }
     if Page::from_bytes(bytes).err() == Some(Error::Format) {
         return Some("lines that cannot be: not written by timebased, or damaged".into());
