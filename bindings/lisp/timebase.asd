@@ -67,6 +67,9 @@
    (:file "documents")
    (:file "torture")
    (:file "threads" :if-feature (:or :sbcl :ecl))
+   (:file "instructions"
+    :if-feature (:and (:or (:and :sbcl :x86-64) (:and :ecl :x86_64)) (:not :timebase-cffi)))
+   (:file "order-ecl" :if-feature (:and :ecl :x86_64 (:not :timebase-cffi)))
    (:file "order" :if-feature (:and :sbcl :x86-64 (:not :timebase-cffi)))
    (:file "editor" :if-feature (:and :sbcl (:not :timebase-cffi)))
    (:file "images" :if-feature (:and :sbcl (:not :timebase-cffi)))))

@@ -1,6 +1,6 @@
 ;;;; SPDX-License-Identifier: MIT
 ;;;; order: the instructions of SBCL's readings: fences, the counter among the loads, no call, no
-;;;; allocation. What SBCL's disassembler does not know (rdtscp) objdump does.
+;;;; allocation.
 
 (in-package #:timebase-test)
 
@@ -22,18 +22,7 @@ lead a disassembler astray."
   (let ((path (format nil "~a/code.bin" (environment "TIMEBASE_SCRATCH"))))
     (sb-sys:with-pinned-objects (function)
       (write-octets path (code-octets function)))
-    (loop for line in (uiop:run-program
-                       (list "objdump" "-D" "-b" "binary" "-m" "i386:x86-64" "-M" "intel" path)
-                       :output :lines)
-          for fields = (uiop:split-string line :separator '(#\Tab))
-          when (= 3 (length fields))
-            collect (string-trim " " (remove-extra-spaces (third fields))))))
-
-(defun remove-extra-spaces (text)
-  (with-output-to-string (out)
-    (loop for last = #\a then character
-          for character across text
-          unless (and (char= character last #\Space)) do (write-char character out))))
+    (remove nil (mapcar #'instruction-of (objdump "-D" "-b" "binary" "-m" "i386:x86-64" path)))))
 
 (defmacro compiled (form)
   "A function that evaluates FORM inline."
@@ -42,21 +31,6 @@ lead a disassembler astray."
                     (declare (type timebase:clock clock) (ignorable clock)
                              (optimize speed (safety 0) (debug 0)))
                     ,form))))
-
-(defun position-of (text instructions &optional (start 0))
-  (position-if (lambda (instruction) (search text instruction)) instructions :start start))
-
-(defun words-of-memory (instructions)
-  "Positions of those that load or compare 64 bits of memory but for the stack."
-  (loop for instruction in instructions for i from 0
-        when (and (search "QWORD PTR [" instruction)
-                  (not (search "[rbp" instruction)) (not (search "[rsp" instruction))
-                  (not (search "lea " instruction)) (not (search "[rip" instruction)))
-          collect i))
-
-(defun place-of (instruction)
-  "The operand in memory of INSTRUCTION: \"[r8]\"."
-  (subseq instruction (position #\[ instruction) (1+ (position #\] instruction))))
 
 (defun check-order (name function counter)
   "The first look at seq, the counter, the words of the line, the second look: in this order."
