@@ -45,6 +45,7 @@
      (:file "costs")
      (:file "memory")
      (:file "page")
+     (:file "explain")
      (:file "timeline")
      (:file "wait")
      (:file "realtime")

@@ -16,7 +16,8 @@
   (require-library 'attach)
   (with-path (name path 'attach)
     (with-memory (out 8)
-      (checking 'attach (%attach out name) :path (or path *page-path*))
+      (let ((result (%attach out name)) (path (or path *page-path*)))
+        (checking 'attach result :path path :detail (refused-because path result)))
       (peek :address out 0))))
 
 (defun attach (&optional path)

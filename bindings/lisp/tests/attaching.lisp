@@ -32,6 +32,21 @@
     (check (> (length pages) 10))
     (format nil "~d pages" (length pages))))
 
+(deftest a-refusal-says-what-is-wrong-with-the-page ()
+  (loop for (name words) in '(("empty" "it has 0 bytes, and a page has 640")
+                              ("truncated" "cut short: 100 of 640 bytes")
+                              ("text" "it is something else")
+                              ("version-1" "it is of version 1, and this library reads 2")
+                              ("hostile" "its lines cannot be")
+                              ("endless" "its lines cannot be")
+                              ("feature" "needs features #x80000000")
+                              ("other-counter" "it is over the counter "))
+        for said = (princ-to-string (signals timebase:timebase-error
+                                      (timebase:attach (page-path name))))
+        do (check (search words said) "~a: ~a" name said))
+  (check (null (timebase:error-detail (signals timebase:not-found
+                                        (timebase:attach (page-path "missing")))))))
+
 (deftest an-attached-clock-says-how-it-stands ()
   (timebase:with-attached-clock (clock (page-path "good"))
     (check (eq :current (timebase:attachment-state (timebase:attachment))))
