@@ -19,6 +19,7 @@
  * for all else the C header holds. A reading compiles to the instructions of C's inline function.
  *
  *     error.hpp      error_code for the C library's errors
+ *     explain.hpp    what is wrong with a page that was refused, in words
  *     counter.hpp    ticks, and what is known about the counter
  *     page.hpp       an instant; reading a page in memory
  *     interval.hpp   which of two events came first
@@ -40,6 +41,7 @@
 #define TIMEBASE_HPP
 
 #include <timebase/error.hpp>
+#include <timebase/explain.hpp>
 
 #include <timebase/counter.hpp>
 

@@ -80,6 +80,35 @@ TEST_CASE("each file is taken or refused as the table says")
     CHECK(files >= 15);
 }
 
+TEST_CASE("a refusal says what is wrong with the page")
+{
+    const stand::folder folder;
+    REQUIRE(stand::program({stand::variable("TIMEBASE_PAGES"), folder.path()}).wait() == 0);
+    const std::pair<const char *, const char *> refusals[] = {
+        {"empty", "it has 0 bytes, and a page has 640"},
+        {"truncated", "it was cut short: 100 of 640 bytes"},
+        {"text", "it is something else"},
+        {"version-1", "it is of version 1, and this program reads 2"},
+        {"hostile", "its lines cannot be"},
+        {"endless", "its lines cannot be"},
+        {"feature", "it needs features"},
+        {"other-counter", "it is over the counter "}};
+    std::error_code ec;
+    for (const auto &refusal : refusals) {
+        const auto [name, words] = refusal;
+        CAPTURE(refusal.first);
+        (void)timebase::attach(folder / name, ec);
+        CHECK(timebase::explain(folder / name, ec).find(words) == 0);
+#if TIMEBASE_EXCEPTIONS
+        CHECK_THROWS_WITH_AS(timebase::attach(folder / name),
+                             doctest::Contains(words), timebase::error);
+#endif
+    }
+    (void)timebase::attach(folder / "missing", ec);
+    CHECK(timebase::explain(folder / "missing", ec).empty());
+    CHECK(timebase::explain(folder / "missing", timebase::errc::format).empty());
+}
+
 TEST_CASE("paths that are none")
 {
     check_refused("", timebase::errc::invalid);

@@ -23,6 +23,7 @@
 #include <timebase/chrono.hpp>
 #include <timebase/clock.h>
 #include <timebase/error.hpp>
+#include <timebase/explain.hpp>
 #include <timebase/interval.hpp>
 #include <timebase/page.hpp>
 
@@ -359,8 +360,10 @@ inline attached_clock attach(const std::string &path)
 {
     std::error_code ec;
     attached_clock clock = attach(path, ec);
-    if (ec)
-        throw error(ec, "timebase: cannot attach to " + path);
+    if (ec) {
+        const std::string why = explain(path, ec);
+        throw error(ec, "timebase: cannot attach to " + path + (why.empty() ? "" : ", " + why));
+    }
     return clock;
 }
 
