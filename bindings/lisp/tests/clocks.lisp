@@ -214,7 +214,7 @@ ones, and a clock that has no lines yet gives the kernel's time."
 (deftest four-readings-are-those-of-2008 ()
   (multiple-value-bind (ns steps) (timebase:four-readings (timebase:ticks))
     (check (= 3 (length steps)))
-    (check (every #'plusp steps))
+    (check (notany #'minusp steps)) ; a coarse counter may stand still
     (check (= ns (- (third steps) (second steps))))))
 
 (deftest bench-tells-and-returns-what-time-would ()
