@@ -11,6 +11,12 @@
 
 (defvar *attached* '() "The attached clocks: a saved image attaches them again.")
 
+(defun change-attached (change)
+  "Make the list of attached clocks what the function CHANGE makes of it. Threads attach at the same time,
+and a clock that is left out would have the address of before in a saved image."
+  #+sbcl (sb-ext:atomic-update (symbol-value '*attached*) change)
+  #-sbcl (setf *attached* (funcall change *attached*)))
+
 (defun attach-once (path)
   "The address of a clock that follows the page at PATH."
   (require-library 'attach)
@@ -30,7 +36,7 @@ USE-IMPLEMENTATION-CLOCK."
   (loop
     (restart-case
         (let ((clock (%make-clock :attached (attach-once path) path)))
-          (push clock *attached*)
+          (change-attached (lambda (clocks) (cons clock clocks)))
           (return clock))
       (retry () :report "Try the same page again.")
       (use-page (other)
@@ -85,8 +91,8 @@ USE-IMPLEMENTATION-CLOCK."
   (when (eq (clock-kind clock) :attached)
     (let ((address (clock-address clock)))
       (setf (clock-kind clock) :detached
-            (clock-address clock) 0
-            *attached* (remove clock *attached*))
+            (clock-address clock) 0)
+      (change-attached (lambda (clocks) (remove clock clocks)))
       (%detach address)))
   nil)
 

@@ -50,3 +50,15 @@
       (setf stop t)
       (sb-thread:join-thread collector))
     (check (zerop backwards))))
+
+#+sbcl
+(deftest no-attached-clock-is-forgotten-that-a-thread-attached ()
+  ;; The list by itself: C's attaching takes so long that threads hardly ever meet there.
+  (unwind-protect
+       (progn
+         (in-threads (lambda ()
+                       (loop repeat 500000 ; longer than it takes to start the others
+                             do (timebase::change-attached (lambda (clocks) (cons :one clocks))))))
+         (check (= (* *threads* 500000) (count :one timebase::*attached*))))
+    (timebase::change-attached (lambda (clocks) (remove :one clocks))))
+  (check (every #'timebase:clock-p timebase::*attached*)))
