@@ -89,8 +89,8 @@ cross-quick: base
 	@scripts/setup cross
 	scripts/configurations --quick cross
 
-guests: base ## machines of their own, Debian's kernel in QEMU: just booted, counters that disagree
-	@scripts/setup guests
+guests: base ## machines of their own, Debian's kernels in QEMU: counters that disagree, other processors
+	@scripts/setup guests kernels
 	scripts/build native
 	tests/guests/run
 

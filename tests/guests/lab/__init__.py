@@ -2,7 +2,10 @@
 """Machines of their own for tests: Debian's kernel in QEMU, with what a scenario puts into it.
 
 scenario.py   what a file in scenarios/ may say
+processor.py  whose kernels are booted, and in which machine of QEMU's
 kernel.py     Debian's kernel and its headers; modules built against them
+foreign.py    Debian's kernels of other processors
+programs.py   what is built to run in a guest, and the libraries it opens
 image.py      the initramfs: tests, programs, modules, and the script that is process 1
 boot.py       QEMU, and its serial log
 judge.py      what the log says of tests and steps
@@ -12,7 +15,6 @@ import pathlib
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[1]
-BUILD = ROOT / "build" / "native"
 WORK = ROOT / "build" / "guests"
 SCENARIOS = HERE / "scenarios"
 

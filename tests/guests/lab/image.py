@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The initramfs of a scenario."""
 
-import fnmatch
 import gzip
-import json
-import pathlib
-import re
 import shutil
 import subprocess
 
-from lab import BUILD, WORK, kernel
-
-PRELOAD = BUILD / "src" / "preload" / "libtimebase-preload.so"
+from lab import WORK, foreign, kernel, programs
 
 # With 2 virtual CPUs two tests at a time; those that want the machine to themselves come last.
 INIT = """#!/bin/busybox sh
@@ -47,35 +41,18 @@ echo "guest: $1 $result"
 """
 
 
-def tests_of(scenario):
-    """The C tests that run in it, as Meson lists them."""
-    if not scenario.suites:
-        return []
-    out = subprocess.run(
-        ["meson", "introspect", "--tests", BUILD], check=True, text=True, capture_output=True
-    ).stdout
-    return [test for test in json.loads(out) if _is_wanted(test, scenario)]
-
-
-def _is_wanted(test, scenario):
-    name = test["name"]
-    return (
-        test["suite"][0].split(":")[-1] in scenario.suites
-        and len(test["cmd"]) == 1
-        and BUILD in pathlib.Path(test["cmd"][0]).parents
-        and any(fnmatch.fnmatch(name, pattern) for pattern in scenario.names)
-        and not any(fnmatch.fnmatch(name, pattern) for pattern in scenario.not_names)
-    )
-
-
 def make(scenario, tests):
     top = WORK / scenario.name
     shutil.rmtree(top, ignore_errors=True)
-    _copy(shutil.which("busybox"), top / "bin" / "busybox")
-    ours = [BUILD / "tests" / "guests" / f"guest_{name}" for name in scenario.programs]
-    for program in [_program(test) for test in tests] + ours + [BUILD / "daemon" / "timebased"]:
-        _add_program(top, program)
-    _copy(PRELOAD, top / "tests" / PRELOAD.name)
+    machine = scenario.machine
+    busybox = foreign.busybox(machine) if machine.is_foreign else shutil.which("busybox")
+    _copy(busybox, top / "bin" / "busybox")
+    for program in programs.in_guest(scenario, tests):
+        _add_program(top, program, machine)
+    preload = programs.preload(machine)
+    _copy(preload, top / "tests" / preload.name)
+    for library in programs.opened_by_path(machine):
+        _copy(library, top / library.relative_to("/"))
     _add_tests(top, tests)
     for name in scenario.modules:
         _copy(kernel.module(name), top / "modules" / f"{name}.ko")
@@ -88,31 +65,21 @@ def make(scenario, tests):
     return _pack(top, WORK / f"{scenario.name}.cpio.gz")
 
 
-def _program(test):
-    return pathlib.Path(test["cmd"][0])
-
-
 def _add_tests(top, tests):
     lists = {"parallel": [], "alone": []}
     for test in tests:
-        line = f"{_program(test).name}\n"
+        line = f"{programs.of_test(test).name}\n"
         lists["parallel" if test["is_parallel"] else "alone"].append(line)
     for which, lines in lists.items():
         _write(top / which, "".join(lines))
 
 
-def _add_program(top, program):
+def _add_program(top, program, machine):
     _copy(program, top / "tests" / program.name.removeprefix("guest_"))
-    for library in _libraries(program):
-        is_ours = BUILD in library.parents
+    for library in programs.libraries(program, machine):
+        is_ours = machine.build in library.parents
         where = f"tests/{library.name}" if is_ours else library.relative_to("/")
         _copy(library, top / where)
-
-
-def _libraries(program):
-    """What the loader opens for it, with the loader itself."""
-    out = subprocess.run(["ldd", program], check=False, text=True, capture_output=True).stdout
-    return {pathlib.Path(path) for path in re.findall(r"(/\S+) \(0x", out)}
 
 
 def _copy(source, to):

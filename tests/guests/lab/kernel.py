@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import HERE, WORK, say
+from lab import HERE, WORK, foreign, say
 
 HEADERS = pathlib.Path("/usr/src")
 
@@ -19,7 +19,11 @@ def version():
     return found[-1].removeprefix("linux-headers-")
 
 
-def image():
+def image(machine):
+    return foreign.kernel(machine) if machine.is_foreign else _own_image()
+
+
+def _own_image():
     release = version()
     path = WORK / "kernel" / "boot" / f"vmlinuz-{release}"
     if path.exists():

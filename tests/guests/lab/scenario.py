@@ -2,17 +2,20 @@
 """What a scenario says. A file NAME.toml in scenarios/:
 
 what = "one line"
+common = "processor"              # what common/NAME.toml says, unless this file says otherwise; its
+                                  # steps come after this file's
+processor = "arm64"               # of processor.py; else amd64, this machine's
 cpus = 2
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
 
-suites = ["unit", "system"]       # the C tests of build/native that run in it
+suites = ["unit", "system"]       # the C tests of the build that run in it
 names = ["wait*"]                 # of these only those; all if it is missing
 not = ["realtime_*"]              # and none of those
 
 modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
-programs = ["cpu_offsets"]        # of build/native/tests/guests, in /tests
+programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests
 
 [[step]]                          # in the order of the file, after the tests
 run = "cpu_offsets 1 contains 0"  # by the shell; must exit with 0
@@ -29,6 +32,7 @@ except ModuleNotFoundError:  # Python 3.9 and 3.10
     import tomli as tomllib
 
 from lab import SCENARIOS
+from lab.processor import PROCESSORS
 
 
 class ScenarioError(Exception):
@@ -47,6 +51,7 @@ class Scenario:
     name: str
     what: str
     cpus: int
+    processor: str = "amd64"
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
@@ -57,6 +62,10 @@ class Scenario:
     programs: tuple = ()
     steps: tuple = ()
 
+    @property
+    def machine(self):
+        return PROCESSORS[self.processor]
+
 
 SPELLING = {"not": "not_names", "step": "steps"}
 
@@ -64,12 +73,22 @@ SPELLING = {"not": "not_names", "step": "steps"}
 def read(name):
     path = SCENARIOS / f"{name}.toml"
     try:
-        found = tomllib.loads(path.read_text())
+        found = _found(path)
         values = {SPELLING.get(key, key): _frozen(value) for key, value in found.items()}
         values["steps"] = tuple(_step(one) for one in found.get("step", ()))
+        if values.get("processor", "amd64") not in PROCESSORS:
+            raise ScenarioError(f"{path}: no processor {values['processor']}")
         return Scenario(name=name, **values)
-    except (tomllib.TOMLDecodeError, TypeError, re.error) as problem:
+    except (OSError, tomllib.TOMLDecodeError, TypeError, re.error) as problem:
         raise ScenarioError(f"{path}: {problem}") from None
+
+
+def _found(path):
+    found = tomllib.loads(path.read_text())
+    if "common" not in found:
+        return found
+    common = tomllib.loads((SCENARIOS / "common" / f"{found.pop('common')}.toml").read_text())
+    return common | found | {"step": found.get("step", []) + common.get("step", [])}
 
 
 def names():

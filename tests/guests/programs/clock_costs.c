@@ -52,14 +52,34 @@ static int64_t read_here(clockid_t id)
     return ns_of(&time);
 }
 
+typedef int clock_function(clockid_t id, struct timespec *out);
+
+/* Where the kernel's code in memory is found. Power's may be called as a C function where that is an
+ * address alone: little endian. */
+static clock_function *find_vdso(void)
+{
+    static const char *const names[][2] = {
+        {"linux-vdso.so.1", "__vdso_clock_gettime"},      /* x86-64, RISC-V */
+        {"linux-vdso.so.1", "__kernel_clock_gettime"},    /* Arm */
+        {"linux-vdso64.so.1", "__kernel_clock_gettime"},  /* Power, s390x */
+        {"linux-gate.so.1", "__vdso_clock_gettime"},      /* i686 */
+    };
+    clock_function *found = NULL;
+    for (unsigned i = 0; found == NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        void *kernels = dlopen(names[i][0], RTLD_LAZY | RTLD_NOLOAD);
+        if (kernels != NULL)
+            *(void **)&found = dlsym(kernels, names[i][1]);
+    }
+    return found;
+}
+
 /* As clock_gettime() does that nobody stands before: the kernel's code in memory, and what it calls. */
 static int64_t read_vdso(clockid_t id)
 {
-    static int (*function)(clockid_t id, struct timespec *out);
+    static clock_function *function;
     struct timespec time;
     if (function == NULL)
-        *(void **)&function =
-            dlsym(dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD), "__vdso_clock_gettime");
+        function = find_vdso();
     if (function == NULL)
         return read_kernel(id);
     function(id, &time);

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The processors that guests have, by Debian's names, and the machine that QEMU makes for each.
+
+amd64 is what the tests are built for anyway. The others are cross builds, and their kernels are
+fetched from Debian without this machine's package manager knowing of it (foreign.py).
+"""
+
+import dataclasses
+import pathlib
+
+from lab import ROOT
+
+
+@dataclasses.dataclass(frozen=True)
+class Processor:
+    name: str
+    config: str  # of scripts/build
+    qemu: str  # its program
+    machine: str
+    cpu: str  # {vendor} is the scenario's
+    console: str  # where the kernel writes what QEMU shows
+    library: pathlib.Path = pathlib.Path("/")  # where the cross packages keep its C library
+    kernel: str = ""  # Debian's package that names its present kernel
+    release: str = ""  # of Debian, if not this machine's
+
+    @property
+    def build(self):
+        return ROOT / "build" / self.config
+
+    @property
+    def is_foreign(self):
+        return self.kernel != ""
+
+
+def _cross(name, triplet, **more):
+    config = f"cross-{triplet.split('-')[0]}"
+    return Processor(name, config, library=pathlib.Path("/usr", triplet, "lib"), **more)
+
+
+ALL = (
+    Processor(
+        name="amd64",
+        config="native",
+        qemu="qemu-system-x86_64",
+        machine="q35",
+        cpu="max,vendor={vendor}",
+        console="ttyS0",
+    ),
+    _cross(
+        "arm64",
+        "aarch64-linux-gnu",
+        qemu="qemu-system-aarch64",
+        machine="virt",
+        cpu="cortex-a57",
+        console="ttyAMA0",
+        kernel="linux-image-arm64",
+    ),
+    # What else pseries asks for are remedies of faults that no emulated processor has.
+    _cross(
+        "ppc64el",
+        "powerpc64le-linux-gnu",
+        qemu="qemu-system-ppc64",
+        machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken",
+        cpu="POWER9",
+        console="hvc0",
+        kernel="linux-image-powerpc64le",
+    ),
+    _cross(
+        "s390x",
+        "s390x-linux-gnu",
+        qemu="qemu-system-s390x",
+        machine="s390-ccw-virtio",
+        cpu="max",
+        console="ttysclp0",
+        kernel="linux-image-s390x",
+    ),
+    _cross(
+        "i386",
+        "i686-linux-gnu",
+        qemu="qemu-system-i386",
+        machine="q35",
+        cpu="max,vendor={vendor}",
+        console="ttyS0",
+        kernel="linux-image-686-pae",
+    ),
+    # Debian has it since 13.
+    _cross(
+        "riscv64",
+        "riscv64-linux-gnu",
+        qemu="qemu-system-riscv64",
+        machine="virt",
+        cpu="rv64",
+        console="ttyS0",
+        kernel="linux-image-riscv64",
+        release="trixie",
+    ),
+)
+PROCESSORS = {one.name: one for one in ALL}
