@@ -59,7 +59,7 @@ def test_now_says_both_errors():
     from timebase.cli.now import _realtime_error
 
     document = {"status": "FREERUNNING", "esterror_ns": 5, "maxerror_ns": 30_000}
-    assert _realtime_error(document) == "5.0 ns, certainly within 30.0 µs"
+    assert _realtime_error(document) == "5 ns, certainly within 30.0 µs"
     assert "no bound" in _realtime_error({**document, "status": "UNKNOWN"})
 
 

@@ -4,8 +4,10 @@
 import pytest
 
 from timebase.doctor.conclusions import conclude
+from timebase.text.duration import show_duration, show_error
 from timebase.text.frequency import show_frequency
 from timebase.text.hypervisor import show_hypervisor
+from timebase.text.size import show_size
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,33 @@ from timebase.text.hypervisor import show_hypervisor
 )
 def test_frequency_has_the_digits_that_are_known(hz, error_hz, text):
     assert show_frequency(hz, error_hz) == text
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (31, "31 ns"),
+        (0, "0 ns"),
+        (-1, "-1 ns"),
+        (31.0, "31.0 ns"),  # measured, not counted
+        (16_000_552_854, "16.0 s"),
+        (133_713, "134 µs"),
+    ],
+)
+def test_whole_nanoseconds_are_shown_whole_and_many_of_them_in_larger_units(ns, text):
+    assert show_duration(ns) == text
+
+
+def test_both_errors_stand_in_one_phrase():
+    assert show_error(31, 30_000) == "31 ns, certainly within 30.0 µs"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(0, "0 bytes"), (512.0, "512 bytes"), (4096, "4.0 KiB"), (3 * 2**29, "1.5 GiB")],
+)
+def test_a_small_file_is_not_0_megabytes(size, text):
+    assert show_size(size) == text
 
 
 def test_hypervisors_have_names_and_strangers_keep_their_signature():

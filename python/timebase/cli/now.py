@@ -84,8 +84,10 @@ def _realtime_error(document: dict) -> str:
 
 
 def _utc_bound(document: dict) -> str:
+    from timebase.text.duration import show_duration
+
     if document["status"] in NO_BOUND:
         return "no bound just now"
     if document["utc_maxerror_ns"] >= NOBODY_KNOWS_NS:
         return "no bound: nobody keeps the kernel's clock right"
-    return f"within {document['utc_maxerror_ns'] / 1000:,.1f} µs"
+    return f"within {show_duration(document['utc_maxerror_ns'])}"

@@ -153,6 +153,7 @@ def _utc_bound(page: dict) -> str:
 
 def _daemon_rows(daemon: dict):
     from timebase.text.duration import show_duration
+    from timebase.text.size import show_size
 
     version = f", version {daemon['version']}" if daemon["version"] else ""
     age = show_duration(daemon["metrics_age_sec"] * 1e9)
@@ -165,11 +166,11 @@ def _daemon_rows(daemon: dict):
             ", ".join(f"{count:,.0f} {name.replace('_', ' ')}" for name, count in counts),
         )
     if daemon["offset_ns"] is not None:
-        yield "latest correction", show_duration(daemon["offset_ns"])
+        yield "latest correction", show_duration(round(daemon["offset_ns"]))
     if daemon["frequency_error_ppb"] is not None:
         yield "rate known to", f"{daemon['frequency_error_ppb']:,.0f} ppb"
     if daemon["timeline_bytes"]:
-        yield "timeline", f"{daemon['timeline_bytes'] / 2**20:,.1f} MiB"
+        yield "timeline", show_size(daemon["timeline_bytes"])
 
 
 def _reference_rows(document: dict):
@@ -181,7 +182,8 @@ def _reference_rows(document: dict):
         elif one["is_up"] is False or one["offset_ns"] is None or one["error_ns"] is None:
             said = "no answer"
         else:
-            said = f"{show_duration(one['offset_ns'])} ± {show_duration(one['error_ns'])}"
+            offset, error = (round(one[key]) for key in ("offset_ns", "error_ns"))
+            said = f"{show_duration(offset)} ± {show_duration(error)}"
         yield one["source"], said + (", contradicts the majority" if one["is_falseticker"] else "")
 
 

@@ -49,11 +49,12 @@ def _whole_ns(value: str, ns: Fraction) -> int:
 
 
 def show_duration(ns: float) -> str:
-    """The other way, for people: 1500 is "1.5 µs". Three digits, so not exact."""
+    """The other way, for people: 1500 is "1.5 µs". Three digits, so not exact. Whole nanoseconds
+    (an int) are shown whole: nobody has measured a tenth of them."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if abs(ns) >= 0.9995 * size:
             return f"{ns / size:,.{_places(ns / size)}f} {unit}"
-    return f"{ns:.{_places(ns)}f} ns"
+    return f"{ns} ns" if isinstance(ns, int) else f"{ns:.{_places(ns)}f} ns"
 
 
 def show_error(probably_ns: int, certainly_ns: int) -> str:
