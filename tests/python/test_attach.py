@@ -2,6 +2,7 @@
 """A clock attached to somebody else's page, as Python and the command line have it."""
 
 import os
+import shlex
 import struct
 import time
 
@@ -135,3 +136,13 @@ def test_now_names_the_one_cause_of_a_refusal_and_what_to_do(timebase_command, p
     assert outcome.code == 1
     assert "may be written by others than its owner (mode 0666)" in outcome.err
     assert f"→ Look who has done that, then: chmod 0644 {page_file}" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["missing", "a folder", "text"])
+def test_a_refusal_names_the_command_that_tells_the_cause(tmp_path, name):
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "text").write_text("no page\n")
+    with pytest.raises(TimebaseError) as refused:
+        Clock.attach(tmp_path / name)
+    path = shlex.quote(str(tmp_path / name))
+    assert f"`timebase status --page {path}` says more" in str(refused.value)

@@ -9,8 +9,10 @@ import sys
 
 import jsonschema
 import pytest
+from shared_pages import write_page
 
 from timebase import schemas
+from timebase.api.errors import MissingModulesError
 
 READY, NOT_READY, WRONG_INPUT = 0, 1, 2
 VERBS = (
@@ -211,6 +213,45 @@ def test_help_tells_defaults_and_gives_flags_no_value(timebase_command, verb, op
     begin = said.index(f" {option} ")
     assert words in said[begin : said.find(" --", begin + 3) if option != "--help" else None]
     assert "bool" not in said
+
+
+@pytest.mark.parametrize("verb", [(), *((verb,) for verb in VERBS)])
+def test_help_fits_80_columns_and_cuts_no_sentence(timebase_command, verb):
+    said = timebase_command(*verb, "--help", environment={"COLUMNS": "80"}).out
+    assert max(map(len, said.splitlines())) <= 80
+    assert not re.search(r"\w\.\.\.$", said, re.MULTILINE), said
+    options = said.partition("Options:")[2]
+    assert "<" not in options.replace("<=", ""), "a value is named by its type"
+
+
+@pytest.mark.parametrize(
+    ("file", "words"), [("missing", "missing: No such file"), (".", ".: Is a directory")]
+)
+def test_a_file_that_cannot_be_read_is_named_without_numbers(
+    timebase_command, tmp_path, file, words
+):
+    page = write_page(tmp_path)
+    outcome = timebase_command("convert", "--page", str(page), "--file", file)
+    assert outcome.code == 1
+    assert words in outcome.err and "Errno" not in outcome.err
+
+
+def test_what_is_not_installed_is_named_with_what_installs_it():
+    """And no package by the name of this project, which the package index has not given us."""
+    problem = MissingModulesError("timebase run", ["numpy", "prometheus_client"])
+    assert str(problem) == "timebase run needs numpy, prometheus_client"
+    assert problem.advice == (
+        "pip install numpy prometheus_client, "
+        "or on Debian: apt install python3-numpy python3-prometheus-client"
+    )
+
+
+def test_without_the_library_of_the_command_line_it_says_what_it_needs():
+    code = "import sys; sys.modules['typer'] = None; from timebase.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "needs typer, rich" in done.stderr and "pip install typer rich" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_version_and_help(timebase_command):

@@ -5,15 +5,17 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
 
 import jsonschema
 import pytest
+from shared_pages import write_page
 from timelines import cases, write_case, write_series
 
-from timebase import Page, Status, schemas
+from timebase import Page, Status, default_clock, schemas
 from timebase.api.errors import InputError
 from timebase.api.library import lib
 from timebase.convert.formats import FORMATS, NoTickError
@@ -54,8 +56,24 @@ def test_ticks_as_arguments(timebase_command, run):
 def test_the_table_has_utc_bound_and_status(timebase_command, run):
     outcome = convert(timebase_command, str(run[3].ticks))
     assert outcome.code == 0
-    assert outcome.out.startswith("2023-11-14T") and " ns " in outcome.out
+    assert outcome.out.startswith("2023-11-14T") and re.search(r"± +[\d.]+ .?s ", outcome.out)
     assert "±" in outcome.out and "SYNCHRONIZED" in outcome.out
+
+
+def test_without_a_history_it_says_how_to_have_one(timebase_command):
+    """The daemon's default is to keep none: what most meet who try the command first."""
+    outcome = timebase_command("convert", "1", "--timeline", "none-such")
+    assert outcome.code == 1 and outcome.out == ""
+    assert "there is no timeline: none-such" in outcome.err
+    for words in ("timebased.conf", "`timeline = /var/lib/timebase/timeline`", "reload", "--page"):
+        assert words in outcome.err
+
+
+def test_a_bound_of_seconds_is_not_shown_in_nanoseconds(timebase_command, tmp_path):
+    path = write_page(tmp_path, utc_maxerror_ns=16_000_552_854)
+    ticks = default_clock().now().ticks
+    outcome = timebase_command("convert", "--page", str(path), str(ticks))
+    assert "± 16.0 s" in " ".join(outcome.out.split()), outcome.out
 
 
 def test_an_estimate_is_no_promise(timebase_command, tmp_path):
@@ -260,7 +278,7 @@ def test_wrong_options(timebase_command, run, arguments, words):
 def test_what_is_missing_is_named(timebase_command, run):
     outcome = timebase_command("convert", "--timeline", "none", "5")
     assert outcome.code == 1
-    assert "timeline none: there is no such" in outcome.err
+    assert "there is no timeline: none: no such folder" in outcome.err
     outcome = convert(timebase_command, "--file", "none")
     assert outcome.code == 1
     assert "none" in outcome.err and "Traceback" not in outcome.err

@@ -12,6 +12,7 @@ from timebase.api.counter import probe
 from timebase.api.cpus import Cpu, open_cpus
 from timebase.cli.cpus import PICTURE_CELLS, picture
 from timebase.doctor.cpus import judge
+from timebase.doctor.kernel import CLOCKSOURCE_WORDS
 
 AGREE, DISAGREE, FAILED, WRONG_INPUT = 0, 1, 1, 2
 QUICKLY = ("cpus", "--times", "2", "--interval", "10ms")
@@ -142,3 +143,19 @@ def test_a_picture_shows_the_range_and_zero():
     assert drawn.rstrip().endswith("─")
     assert drawn.index("●") > PICTURE_CELLS // 2
     assert picture(dataclasses.asdict(cpu(1, state="hidden")), 800) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_ours"),
+    [
+        ("clocksource: Switched to clocksource hpet", True),
+        ("tsc: Marking TSC unstable due to clocksource watchdog", True),
+        ("Using standard time base at 512 MHz", True),
+        ("timebase: running at 512 MHz", True),
+        ("exe[1097]: segfault at 0 ip 0 error 6 in libtimebase-preload.so[1308,7f38+3000]", False),
+        ("timebased[7]: segfault at 0 in timebased[400000+1000]", False),
+        ("audit: name=/usr/bin/timebase", False),
+    ],
+)
+def test_of_the_kernels_log_it_shows_what_is_about_clocks(line, is_ours):
+    assert bool(CLOCKSOURCE_WORDS.search(line)) == is_ours

@@ -9,6 +9,7 @@ bench/results/languages.md beside other languages.
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -205,7 +206,9 @@ class Clock(Reader):
         where = ffi.NULL if path is None else ffi.new("char[]", os.fsencode(path))
         result = lib.timebase_clock_attach(out, where)
         if result < 0:
-            raise TimebaseError(f"cannot attach to {name}: {text_of(result)}", result)
+            # One code stands for several causes, which the command tells apart.
+            which = f"`timebase status --page {shlex.quote(name)}` says more"
+            raise TimebaseError(f"cannot attach to {name}: {text_of(result)}; {which}", result)
         return cls(out[0])
 
     @property

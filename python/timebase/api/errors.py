@@ -27,6 +27,16 @@ class EnvironmentVariableError(TimebaseError):
         super().__init__(f"environment variable {variable}={value!r}: must be {choice}")
 
 
+class MissingModulesError(TimebaseError):
+    """What `user` needs is not installed."""
+
+    def __init__(self, user: str, modules: Sequence[str]):
+        super().__init__(f"{user} needs {', '.join(modules)}")
+        # By their own names: whoever serves a package called timebase is not us yet.
+        debian = " ".join(f"python3-{module.replace('_', '-')}" for module in modules)
+        self.advice = f"pip install {' '.join(modules)}, or on Debian: apt install {debian}"
+
+
 class InputError(TimebaseError):
     """An argument of the command line cannot be used."""
 

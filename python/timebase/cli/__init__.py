@@ -8,30 +8,45 @@ from __future__ import annotations
 
 import sys
 
-from timebase.api.errors import EnvironmentVariableError, InputError, TimebaseError
+from timebase.api.errors import (
+    EnvironmentVariableError,
+    InputError,
+    MissingModulesError,
+    TimebaseError,
+)
 
 FAILED, WRONG_INPUT = 1, 2
 
 
-def _complain(text: str) -> None:
-    print(f"timebase: {text}", file=sys.stderr)
+def _complain(problem: object) -> None:
+    print(f"timebase: {problem}", file=sys.stderr)
+    if advice := getattr(problem, "advice", None):
+        print(f"timebase: → {advice}", file=sys.stderr)
+
+
+def _words(problem: OSError) -> str:
+    """Without "[Errno 2]", and the file first."""
+    if problem.filename is None or problem.strerror is None:
+        return str(problem)
+    return f"{problem.filename}: {problem.strerror}"
 
 
 def main() -> None:
     try:
         from timebase.cli.verbs import program
     except ModuleNotFoundError as missing:
-        if missing.name != "typer":
+        if missing.name not in ("typer", "rich"):
             raise
-        _complain("the command line needs typer and rich: pip install 'timebase[cli]'")
+        _complain(MissingModulesError("the command timebase", ["typer", "rich"]))
         sys.exit(FAILED)
     try:
         program()()
     except (InputError, EnvironmentVariableError) as problem:
-        _complain(str(problem))
+        _complain(problem)
         sys.exit(WRONG_INPUT)
-    except (TimebaseError, ImportError, OSError) as problem:
-        _complain(str(problem))
-        if advice := getattr(problem, "advice", None):
-            _complain(f"→ {advice}")
+    except OSError as problem:
+        _complain(_words(problem))
+        sys.exit(FAILED)
+    except (TimebaseError, ImportError) as problem:
+        _complain(problem)
         sys.exit(FAILED)

@@ -14,6 +14,7 @@ import typer
 
 from timebase.cli.options import MaybeText
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars, require_modules
+from timebase.text.duration import show_duration
 from timebase.text.utc import iso_utc
 
 # typer evaluates annotations, and Python 3.9 does not know `list[str] | None`.
@@ -37,7 +38,9 @@ CSV_COLUMNS = (
 
 
 def convert(
-    ticks: MaybeTexts = typer.Argument(None, help="Ticks: decimal, or hexadecimal with 0x."),
+    ticks: MaybeTexts = typer.Argument(
+        None, metavar="TICK", help="Ticks: decimal, or hexadecimal with 0x."
+    ),
     file: MaybeText = typer.Option(None, "--file", "-f", help="Text with ticks; - is stdin."),
     form: str = typer.Option("plain", "--format", help="plain, csv, trace-cmd or perf."),
     column: MaybeText = typer.Option(None, help="Of plain and csv: from 1, or a csv's name."),
@@ -91,12 +94,11 @@ def _require_sense(
 
 
 def _meaning(timeline, page, boot, draw_on):
-    from timebase.api.timeline import DEFAULT_FOLDER
     from timebase.convert.meaning import ByPage, ByTimeline
 
     if page is not None:
         return ByPage(page)
-    return ByTimeline(timeline or DEFAULT_FOLDER, boot, draw_on)
+    return ByTimeline(timeline, boot, draw_on)
 
 
 def _finder(form, column, separator):
@@ -234,10 +236,10 @@ def _plain(row: dict) -> dict:
 
 def _table_line(plain: dict, text: str | None) -> str:
     """The bound is a promise only when SYNCHRONIZED, and no estimate: both stand beside it."""
-    bound = f"± {plain['utc_maxerror_ns']:,} ns"
+    bound = f"± {show_duration(plain['utc_maxerror_ns'])}"
     is_estimate = plain["status"] == "SYNCHRONIZED" and not plain["is_promise"]
     status = f"{plain['status']}{', estimate' if is_estimate else ''}"
-    line = f"{plain['utc']}  {bound:>18}  {status:<12}"
+    line = f"{plain['utc']}  {bound:>10}  {status:<12}"
     return f"{line}  {plain['ticks'] if text is None else text}"
 
 

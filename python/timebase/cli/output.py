@@ -23,12 +23,11 @@ def require_modules(verb: str, *modules: str) -> None:
     """TimebaseError naming what is not installed."""
     from importlib.util import find_spec
 
-    from timebase.api.errors import TimebaseError
+    from timebase.api.errors import MissingModulesError
 
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
-        lacks = ", ".join(missing)
-        raise TimebaseError(f"{verb} needs {lacks}: pip install 'timebase[report]'")
+        raise MissingModulesError(f"timebase {verb}", missing)
 
 
 @contextmanager

@@ -20,7 +20,9 @@ NEEDED = ("numpy", "pydantic", "rich")
 
 
 def run(
-    calendar: Path = typer.Argument(..., help="The calendar, a TOML file (docs/guide/run.md)."),
+    calendar: Path = typer.Argument(
+        ..., metavar="CALENDAR", help="The calendar, a TOML file (docs/guide/run.md)."
+    ),
     check: bool = typer.Option(False, "--check", help="Only say whether it is admitted."),
     length: MaybeText = typer.Option(
         None, "--for", metavar="DURATION", callback=duration_ns, help='Run so long, as "10s".'

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
+
 import typer
+from typer.models import OptionInfo
 
 from timebase.cli.accuracy import accuracy
 from timebase.cli.bench import bench
@@ -17,7 +20,21 @@ from timebase.cli.run import run
 from timebase.cli.status import Probe, status
 from timebase.cli.watch import watch
 
-VERBS = (now, doctor, cpus, exec, status, watch, bench, accuracy, run, report, convert)
+# What the list of commands says of each: a line that fits 80 columns.
+SHORT = {
+    now: "The time now: UTC, TAI, monotonic, and their bounds.",
+    doctor: "Can this machine's clock be trusted, and what to do if not?",
+    cpus: "Each CPU's counter against the first one's.",
+    exec: "Start a program that reads the kernel's clocks by the counter.",
+    status: "Does the shared clock deserve trust? For monitoring.",
+    watch: "A clock, live.",
+    bench: "What each way to read the time costs.",
+    accuracy: "How close to its target work begins.",
+    run: "Begin units of work at their times, by a calendar.",
+    report: "Measure this machine, and write a report as HTML.",
+    convert: "Turn raw ticks into UTC, as readers were told then.",
+}
+VERBS = tuple(SHORT)
 KINDS = {status: Probe}  # verbs with exit codes of their own
 # What follows the name of a program is the program's.
 SETTINGS = {exec: {"allow_interspersed_args": False}}
@@ -39,6 +56,28 @@ def _options(
     """The time from the processor's own counter: can it be trusted, and what does it cost?"""
 
 
+# Of annotations, which are text: what stands for a value. Else typer prints "<int range>".
+VALUES = {
+    "int": "N",
+    "MaybeInt": "N",
+    "float": "X",
+    "Path": "PATH",
+    "MaybePath": "PATH",
+    "bool": None,  # a flag
+}
+
+
+def _name_values() -> None:
+    for verb in VERBS:
+        for parameter in inspect.signature(verb).parameters.values():
+            info = parameter.default
+            if isinstance(info, OptionInfo) and info.metavar is None:
+                info.metavar = VALUES.get(parameter.annotation, "TEXT")
+
+
+_name_values()
+
+
 def program() -> typer.Typer:
     # Rich would take "[default: 1s]" in a help text for markup of its own, and leave it out.
     app = typer.Typer(
@@ -50,5 +89,6 @@ def program() -> typer.Typer:
     )
     app.callback()(_options)
     for verb in VERBS:
-        app.command(cls=KINDS.get(verb), context_settings=SETTINGS.get(verb))(verb)
+        settings = SETTINGS.get(verb)
+        app.command(cls=KINDS.get(verb), context_settings=settings, short_help=SHORT[verb])(verb)
     return app

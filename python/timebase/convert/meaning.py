@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from timebase.api.clock import Instant
-from timebase.api.errors import InputError
+from timebase.api.errors import InputError, TimebaseError
+from timebase.api.library import lib
+from timebase.api.timeline import DEFAULT_FOLDER, Timeline
 
 
 class Meaning(NamedTuple):
@@ -18,12 +20,23 @@ class Meaning(NamedTuple):
     reason: str | None
 
 
-class ByTimeline:
-    def __init__(self, folder: str, boot: str | None, draw_on: bool):
-        from timebase.api.timeline import Timeline
+class NoTimelineError(TimebaseError):
+    """What most have who try it first: the daemon keeps no history unless it is told to."""
 
-        self.name = f"timeline {folder}"
-        self._timeline = Timeline(folder, draw_on=draw_on)
+    def __init__(self, folder: str | None):
+        kept = f"{DEFAULT_FOLDER}, where timebased keeps it"
+        super().__init__(f"there is no timeline: {folder or kept}: no such folder")
+        self.advice = (
+            f"timebased keeps one if timebased.conf says so: `timeline = {DEFAULT_FOLDER}` "
+            "(`timebased --check` names that file), then `systemctl reload timebased`. Ticks from "
+            "before are lost to it. For ticks of just now: --page /run/timebase/page"
+        )
+
+
+class ByTimeline:
+    def __init__(self, folder: str | None, boot: str | None, draw_on: bool):
+        self.name = f"timeline {folder or DEFAULT_FOLDER}"
+        self._timeline = _open(folder, draw_on)
         self._boot = _boot(self._timeline, boot)
         self._reasons: dict = {}
 
@@ -50,6 +63,15 @@ class ByTimeline:
     @property
     def damages(self):
         return self._timeline.damages
+
+
+def _open(folder: str | None, draw_on: bool) -> Timeline:
+    try:
+        return Timeline(folder or DEFAULT_FOLDER, draw_on=draw_on)
+    except TimebaseError as problem:
+        if problem.code == lib.TIMEBASE_E_NOT_FOUND:
+            raise NoTimelineError(folder) from None
+        raise
 
 
 def _boot(timeline, text: str | None):

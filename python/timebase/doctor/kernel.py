@@ -9,7 +9,9 @@ import re
 from timebase.doctor.tree import Tree
 
 CLOCKSOURCE_WORDS = re.compile(
-    r"clocksource|\btsc\b.*(unstable|unsynchronized|warp|skew|switch)|time ?base|arch_timer",
+    r"clocksource|\btsc\b.*(unstable|unsynchronized|warp|skew|switch)|arch_timer"
+    # Power's "time base", and no file called after this project.
+    r"|(?<![\w./-])time ?base(?![\w./-])",
     re.IGNORECASE,
 )
 MOST_LINES = 5

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from timebase.api.errors import TimebaseError
+from timebase.api.errors import MissingModulesError
 from timebase.status.file import Refused, open_trusted
 
 METRICS_NAME = "metrics.prom"  # beside the page
@@ -120,7 +120,7 @@ def _samples(text: str, path: Path):
     try:
         from prometheus_client.parser import text_string_to_metric_families as families
     except ImportError:
-        raise TimebaseError("metrics need prometheus_client: pip install 'timebase[cli]'") from None
+        raise MissingModulesError("The daemon's metrics", ["prometheus_client"]) from None
     try:
         found = [sample for family in families(text) for sample in family.samples]
     except Exception:  # noqa: BLE001 (the parser promises no kind of exception)
