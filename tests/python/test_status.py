@@ -166,6 +166,25 @@ def test_a_bound_that_is_exceeded_names_its_cause_and_the_cause_has_the_advice(s
 
 
 @pytest.mark.parametrize(
+    "about",
+    [
+        {"flags": lib.TIMEBASE_STATUS_FREERUNNING, "utc_maxerror_ns": 16_000_000_000},
+        {"age_sec": 60, "utc_maxerror_ns": 16_000_000_000},
+        {"age_sec": 60, "flags": lib.TIMEBASE_STATUS_UNRELIABLE},
+        {"utc_maxerror_ns": 200_000_000},
+    ],
+)
+def test_the_screen_says_each_thing_once_and_the_cause_first(timebase_command, tmp_path, about):
+    path = write_page(tmp_path, **about)
+    wide = {"COLUMNS": "1000"}
+    said = timebase_command("status", "--page", str(path), environment=wide).out
+    headline, below = said.split("\n", 2)[:2]
+    assert headline.startswith("CRITICAL: ") and below.startswith("→ ")
+    sentences = [one for one in re.split(r"(?<=[.?:]) +|\n", said) if len(one) > 30]
+    assert len(sentences) == len(set(sentences)), said
+
+
+@pytest.mark.parametrize(
     ("up", "age_sec", "state"),
     [(1, NEW, "up"), (1, 6, "silent"), (0, NEW, "ended"), (0, 60, "ended")],
 )

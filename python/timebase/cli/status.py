@@ -74,15 +74,30 @@ STYLES = {"critical": "bold red", "unknown": "magenta", "warning": "yellow", "ok
 
 def _print_screen(document: dict) -> None:
     from rich.console import Console
+    from rich.markup import escape
 
     console = Console(highlight=False, soft_wrap=True)
     console.print(_headline(document))
+    said, others = _said(document), _told_once(document["reasons"])
+    first = next((one for one in others if one["text"] == said), None)
+    if first is not None:
+        others.remove(first)
+        console.print(f"[dim]→ {escape(first['advice'])}[/]")
     for title, rows in _sections(document):
         console.print(f"\n[dim]{title}[/]")
         console.print(_table(rows))
-    if document["reasons"]:
+    if others:
         console.print()
-        console.print(_reasons(document["reasons"]))
+        console.print(_reasons(others, first and first["advice"]))
+
+
+def _told_once(reasons: list) -> list:
+    """Without those that another one names as its cause, with the same advice."""
+    return [
+        one
+        for one in reasons
+        if not any(one is not other and one["text"] in other["text"] for other in reasons)
+    ]
 
 
 def _headline(document: dict) -> str:
@@ -197,13 +212,14 @@ def _table(rows):
     return table
 
 
-def _reasons(reasons: list):
+def _reasons(reasons: list, told: str | None):
+    """`told` is the advice that stands below the headline."""
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for reason in reasons:
         table.add_row(f"[{STYLES[reason['level']]}]{reason['level']}[/]", escape(reason["text"]))
-        if reason["advice"]:
+        if reason["advice"] not in ("", told):
             table.add_row("", f"[dim]→ {escape(reason['advice'])}[/]")
     return table

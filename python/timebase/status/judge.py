@@ -150,7 +150,11 @@ STATUS_REASONS = {
             "No reference says that it follows true UTC: FREERUNNING. The bound against CLOCK_REALTIME "
             "holds; the one against true UTC is an estimate."
         ),
-        "Is chrony running and synchronised? `chronyc tracking`, `chronyc sources -v`.",
+        (
+            "Is chrony running and synchronised? `chronyc tracking`, `chronyc sources -v`. In a virtual "
+            "machine it may be that nothing would tell of a move: the daemon's log says so then "
+            "(docs/guide/references.md, witnesses)."
+        ),
     ),
     Status.UNRELIABLE: (
         "critical",
@@ -222,6 +226,8 @@ def is_the_bound_small_enough(seen: Seen, limits: Limits) -> Reasons:
     )
     if cause is None:
         yield Reason("critical", "bound-exceeded", f"{text}.", FAR_SERVERS)
+    elif cause.level == "critical":  # it stands above
+        yield Reason("critical", "bound-exceeded", f"{text}, for the reason above.", cause.advice)
     else:
         yield Reason("critical", "bound-exceeded", f"{text}. The cause: {cause.text}", cause.advice)
 
