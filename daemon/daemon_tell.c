@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What others are told: Prometheus and systemd. Readers have the page. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include <timebase/clock.h>
 #include <timebase/version.h>
 
 #include "daemon_parts.h"
+#include "duration.h"
 #include "history/history.h"
 #include "log.h"
 #include "metrics.h"
@@ -48,9 +48,10 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
     daemon->is_status_due = daemon->is_status_due || is_status_new;
     if (!daemon->is_status_due || !shared_clock_now(&daemon->shared, &now))
         return;
-    snprintf(text, sizeof(text), "%sSTATUS=%s, within %" PRIu64 " ns of the system clock\n",
+    snprintf(text, sizeof(text), "%sSTATUS=%s, within %s of the system clock\n",
              daemon->is_ready_told ? "" : "READY=1\n",
-             timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)), now.maxerror_ns);
+             timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)),
+             duration_of((int64_t)now.maxerror_ns).text);
     bool is_failing = notify_send(text) < 0;
     if (is_failing && !daemon->is_notify_failing)
         log_line(LOG_WARNING, "NOTIFY_SOCKET is set, and cannot be written to; trying again with "

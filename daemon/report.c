@@ -7,21 +7,22 @@
 #include <timebase/clock.h>
 #include <timebase/error.h>
 
+#include "duration.h"
 #include "log.h"
 
 static void report_counts(const struct report *report, const struct shared_clock *shared)
 {
     const struct servo_counts *was = &report->counts, *now = &shared->servo.counts;
     if (now->utc_steps != was->utc_steps)
-        log_line(LOG_WARNING, "the system clock was stepped by %" PRId64 " ns (%" PRIu64 " so far)",
-                 now->last_utc_step_ns, now->utc_steps);
+        log_line(LOG_WARNING, "the system clock was stepped by %s (%" PRIu64 " so far)",
+                 duration_of(now->last_utc_step_ns).text, now->utc_steps);
     if (now->suspends != was->suspends)
         log_line(LOG_WARNING, "the machine slept (%" PRIu64 " so far)", now->suspends);
     if (now->jumps != was->jumps)
         log_line(LOG_WARNING,
-                 "counter and system clock have parted by %" PRId64
-                 " ns: lines begin afresh (%" PRIu64 " so far)",
-                 shared->servo.offset_ns, now->jumps);
+                 "counter and system clock have parted by %s: lines begin afresh (%" PRIu64
+                 " so far)",
+                 duration_of(shared->servo.offset_ns).text, now->jumps);
     if (now->backwards != was->backwards)
         log_line(LOG_WARNING, "the counter went back: lines begin afresh (%" PRIu64 " so far)",
                  now->backwards);
@@ -66,9 +67,10 @@ static bool report_status(struct report *report, const struct shared_clock *shar
     if (status == report->status)
         return false;
     log_line(LOG_INFO,
-             "status %s, was %s: within %" PRIu64 " ns of the system clock, %" PRIu64 " ns of UTC",
+             "status %s, was %s: within %s of the system clock, %s of UTC",
              timebase_status_name((int)status), timebase_status_name((int)report->status),
-             now.maxerror_ns, now.utc_maxerror_ns);
+             duration_of((int64_t)now.maxerror_ns).text,
+             duration_of((int64_t)now.utc_maxerror_ns).text);
     report->status = status;
     return true;
 }
@@ -122,9 +124,9 @@ static void report_source(const struct source *source, bool is_known, bool was_u
         log_line(LOG_INFO, "reference %s: answers, and knows nothing of UTC yet", source->name);
     if (source->is_up && !was_up && source->has_claim)
         log_line(LOG_INFO,
-                 "reference %s: system clock - UTC is %" PRId64 " ns, give or take %" PRIu64
-                 " ns; it %s",
-                 source->name, source->claim.offset_ns, source->claim.error_ns,
+                 "reference %s: system clock - UTC is %s, give or take %s; it %s",
+                 source->name, duration_of(source->claim.offset_ns).text,
+                 duration_of((int64_t)source->claim.error_ns).text,
                  source->claim.is_synchronized ? "follows UTC"
                                                : "does not say that it follows UTC");
 }
@@ -161,10 +163,10 @@ void report_sources(struct report *report, const struct sources *sources)
                      source->name);
         if (source->is_falseticker && !report->sources[i].is_falseticker)
             log_line(LOG_WARNING,
-                     "reference %s is a falseticker: it says %" PRId64
-                     " ns, the majority between %" PRId64 " and %" PRId64 " ns",
-                     source->name, source->claim.offset_ns, sources->selection.low_ns,
-                     sources->selection.high_ns);
+                     "reference %s is a falseticker: it says %s, the majority between %s and %s",
+                     source->name, duration_of(source->claim.offset_ns).text,
+                     duration_of(sources->selection.low_ns).text,
+                     duration_of(sources->selection.high_ns).text);
         report->sources[i].is_known |= source->is_up || source->error != TIMEBASE_OK;
         report->sources[i].is_up = source->is_up && source->has_claim;
         report->sources[i].is_outdated = source->is_outdated;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What timebased is told: its configuration, its arguments, and both once more."""
 
+import re
 import signal
 import subprocess
 
@@ -49,9 +50,39 @@ def test_check_takes_the_configuration_that_is_shipped():
     shipped = ROOT / "daemon" / "timebased.conf"
     done = run(f"--config={shipped}", "--check")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"# read: {shipped}")
-    text = shipped.read_text()
-    for key in ("page", "interval", "drift", "timeline_size", "metrics", "user", "log_level"):
-        assert f"#{key} = " in text
+
+
+def settings(done):
+    """What is in force, without where that comes from; lines of their own are without a value."""
+    assert done.returncode == 0, done.stderr
+    return [line.partition("  #")[0] for line in done.stdout.splitlines()[1:]]
+
+
+def test_what_is_commented_out_in_it_is_the_default(tmp_path):
+    lines = (ROOT / "daemon" / "timebased.conf").read_text().splitlines()
+    defaults = [line[1:] for line in lines if re.match(r"#\w", line)]
+    assert len(defaults) >= 7
+    (tmp_path / "defaults.conf").write_text("\n".join(defaults) + "\n")
+    uncommented = run(f"--config={tmp_path}/defaults.conf", "--check")
+    assert uncommented.stdout.count("  # file") == len(defaults)
+    assert settings(uncommented) == settings(run("--config=/dev/null", "--check"))
+
+
+def test_its_examples_are_good_ones(tmp_path):
+    lines = (ROOT / "daemon" / "timebased.conf").read_text().splitlines()
+    examples = [line.split("e.g. ")[1] for line in lines if line.startswith("# e.g. ")]
+    assert {line.split(" = ")[0] for line in examples} == {"reference", "timeline", "user"}
+    examples = [line for line in examples if not line.startswith("user")]  # made at installation
+    (tmp_path / "examples.conf").write_text("\n".join(examples) + "\n")
+    assert run(f"--config={tmp_path}/examples.conf", "--check").returncode == 0
+
+
+def test_the_log_has_units_and_not_nanoseconds_by_the_thousand(start):
+    """16000501000 ns is what nobody reads."""
+    daemon = start("--reference=kernel")
+    daemon.wait_for_log("status INITIALIZING")
+    assert re.search(r"give or take [\d.]+ (ns|us|ms|s);", daemon.log)
+    assert not re.search(r"\d{4,} ns", daemon.log), daemon.log
 
 
 @pytest.mark.parametrize("content", [b"\0\0\0", b"\xff" * 3000, b"=", b"a" * 70_000, b"page"])
