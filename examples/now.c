@@ -29,9 +29,9 @@ int main(void)
     struct timebase_instant now;
     timebase_now(clock, &now);
     print_utc(now.utc_ns);
-    printf("           +/- %" PRIu64 " ns from the system clock\n", now.maxerror_ns);
-    printf("           +/- %" PRIu64 " ns from true UTC, as the system clock says of itself\n",
-           now.utc_maxerror_ns);
+    printf("           +/- %.3f us from the system clock\n", (double)now.maxerror_ns / 1e3);
+    printf("           +/- %.3f ms from true UTC, as the system clock says of itself\n",
+           (double)now.utc_maxerror_ns / 1e6);
     printf("monotonic  %" PRId64 " ns since boot\n", now.mono_ns);
     if (now.flags & TIMEBASE_LINE_TAI_VALID)
         printf("TAI        %" PRId64 " ns\n", timebase_tai_from_utc(now.utc_ns, now.flags));

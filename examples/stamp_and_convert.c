@@ -22,8 +22,8 @@ int main(void)
     for (int i = 0; i < EVENTS; i++) {
         struct timebase_instant event;
         timebase_at(clock, stamps[i], &event);
-        printf("event %d: tick %" PRIu64 " = %" PRId64 " ns UTC +/- %" PRIu64 ", %+" PRId64
-               " ns from the first\n",
+        printf("event %d: tick %" PRIu64 " = %" PRId64 " ns, +/- %" PRIu64
+               " from the system clock, %+" PRId64 " ns from the first\n",
                i, event.ticks, event.utc_ns, event.maxerror_ns, event.mono_ns - first_ns);
     }
 
@@ -31,8 +31,7 @@ int main(void)
     struct timebase_instant later;
     uint64_t then = timebase_ticks_at_mono(clock, first_ns + NS_PER_SEC);
     timebase_at(clock, then, &later);
-    printf("a second after the first: tick %" PRIu64 ", %" PRIu64 " ticks later, +/- %" PRIu64
-           " ns\n",
-           then, then - stamps[0], later.maxerror_ns);
+    printf("a second after the first: tick %" PRIu64 ", %" PRIu64 " ticks later, +/- %.0f us\n",
+           then, then - stamps[0], (double)later.maxerror_ns / 1e3);
     return 0;
 }
