@@ -13,18 +13,22 @@ import jsonschema
 import pytest
 from interruptions import interrupt
 
-from timebase import schemas
+from timebase import Status, default_clock, schemas
+from timebase.accuracy.figure import axis, panel, series
 from timebase.api.errors import InputError, TimebaseError
+from timebase.bench.cost import row_names
 from timebase.report import measure, verdict
 from timebase.report.build import build
 from timebase.report.file import require_writable, write_whole
+from timebase.report.panels import draw
+from timebase.report.plots import sawtooth
+from timebase.report.svg import COLOURS
+from timebase.report.words import READINGS, STATISTICS, prose, statistics
 
 SECTIONS = (
     "verdict",
     "doctor",
     "cost",
-    "figure1",
-    "resolution",
     "tracking",
     "trust",
     "causality",
@@ -32,6 +36,7 @@ SECTIONS = (
     "hit",
     "method",
     "machine",
+    "history",
 )
 VOID = {"meta", "link", "br", "hr", "img", "input", "wbr"}
 
@@ -84,12 +89,68 @@ def test_quick_report(timebase_command, tmp_path):
     assert "954 or 953" in html or "953 or 954" in html
     assert [path.name for path in tmp_path.iterdir()] == ["here.html"]
 
+    assert_said_in_words(html)
+
     no_lines = {**document["trust"], "own": {**document["trust"]["own"], "problem": "no lines"}}
     assert "Nothing to take apart here: no lines" in build({**document, "trust": no_lines})
 
     without = {**document, "hit": {"problem": "the kernel refuses CPU 1"}}
     jsonschema.Draft202012Validator(schemas.load("report")).validate(without)
     assert "Not measured: the kernel refuses CPU 1" in build(without)
+
+
+def assert_said_in_words(html):
+    """Below the verdict a person reads neither identifiers nor marks of other formats."""
+
+    def shown(part):
+        return unescape(re.sub(r"<[^>]*>", " ", part))
+
+    text = shown(html.partition("</style>")[2])
+    for identifier in ("page_updated_1khz", "empty_loop", "counter_id", "KVMKVMKVM", "`"):
+        assert identifier not in text
+    measured = shown(html.partition('id="history"')[0].partition("</style>")[2])
+    assert "article" not in measured, "history has its own part at the end"
+    assert re.search(r"rely on the bound", text)
+
+
+def test_every_reading_of_the_bench_has_words():
+    assert set(row_names()) <= set(READINGS)
+
+
+def test_every_statistic_of_a_clock_has_words():
+    found = default_clock().statistics()
+    said = statistics(found)
+    assert set(found) <= set(STATISTICS)
+    assert said["status at the end"] in Status.__members__
+    assert not said["counter"].isdigit()
+
+
+def test_commands_are_marked_and_units_stay_with_their_numbers():
+    assert prose("run `chronyc tracking` <b>") == "run <code>chronyc tracking</code> &lt;b&gt;"
+    assert prose("25 ns, 3 % of 2 CPUs") == "25\xa0ns, 3\xa0% of 2 CPUs"
+
+
+@pytest.mark.parametrize(("spike_ns", "is_cut"), [(5_000, False), (900_000, True)])
+def test_one_tall_tooth_does_not_flatten_the_others(spike_ns, is_cut):
+    teeth = [spike_ns] + [1000 + 500 * (i % 10) for i in range(200)]
+    found = {"time_sec": [i / 100 for i in range(len(teeth))], "maxerror_ns": teeth}
+    drawn = sawtooth(found)
+    assert ("up to 900 µs" in drawn) == is_cut
+
+
+def test_panels_share_a_legend_only_if_it_has_their_colours():
+    def drawn(roles):
+        panels = [
+            panel(axis("x"), axis("y"), [series("one pass", role, "dots", [0, 1], [0, 1])], "")
+            for role in roles
+        ]
+        return draw({"panels": panels}, COLOURS)
+
+    def legends(found):
+        return len(found.legends), sum(axes.get_legend() is not None for axes in found.axes)
+
+    assert legends(drawn(["ours", "ours"])) == (1, 0)
+    assert legends(drawn(["article", "ours"])) == (0, 2)
 
 
 def test_a_machine_that_cannot_wait_gets_a_report_all_the_same(monkeypatch):

@@ -6,11 +6,11 @@ from __future__ import annotations
 from importlib import resources
 
 from jinja2 import DictLoader, Environment, StrictUndefined
-from markupsafe import Markup, escape
 
 from timebase.accuracy.figure import percent, words
 from timebase.bench.percentile import DASH
 from timebase.report import languages, plots
+from timebase.report import words as say
 from timebase.report.panels import draw
 from timebase.report.svg import COLOURS, inline_svg
 from timebase.text.utc import iso_utc
@@ -30,13 +30,19 @@ def build(document: dict, spoken: dict | None = None) -> str:
         ns=ns,
         figure=figure,
         whole=whole,
-        breakable=breakable,
+        reading=say.reading,
+        prose=say.prose,
         date=iso_utc,
         words=words,
         percent=percent,
     )
+    cost_rows = document["cost"]["rows"]
     return environment.get_template("report").render(
-        document,
+        {**document, "machine": say.machine(document["machine"])},
+        processor=document["machine"]["processor"] or document["machine"]["architecture"],
+        cost_rows=say.ours_and_the_kernels(cost_rows),
+        article_rows=say.of_the_article(cost_rows),
+        statistics=say.statistics(document["clock_statistics"]),
         plots=_plots(document),
         figure1_ns=_ns_per_call(document["figure1"]),
         hit_plots=_hit_plots(document["hit"]),
@@ -62,14 +68,9 @@ def whole(value: float) -> str:
     return f"{value:,.0f}"
 
 
-def breakable(name: str) -> Markup:
-    """A name that a narrow column may break after its underscores."""
-    return escape(name).replace("_", Markup("_<wbr>"))
-
-
 def _plots(document: dict) -> dict:
     return {
-        "cost": plots.cost(document["cost"]["rows"]),
+        "cost": plots.cost(say.ours_and_the_kernels(document["cost"]["rows"])),
         "figure1": plots.figure1(document["figure1"]),
         "staircase": plots.staircase(document["resolution"]),
         "tracking": plots.tracking(document["tracking"]),

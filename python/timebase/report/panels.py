@@ -59,17 +59,22 @@ def _panel(axes, panel: dict, colours: Mapping[str, str]) -> None:
 
 
 def _legends(figure: Figure, every_axes) -> None:
-    """One below all panels if they say the same, else one in each."""
+    """One below all panels if they say the same by the same colours, else one in each."""
     found = [axes.get_legend_handles_labels() for axes in every_axes]
     labels = [labels for _, labels in found if labels]
+    said = [[*zip(labels, map(_colour, handles))] for handles, labels in found if labels]
     look = {"fontsize": 7.5, "handlelength": 2.4}
-    if labels and all(other == labels[0] for other in labels):
+    if said and all(other == said[0] for other in said):
         handles = next(handles for handles, labels in found if labels)
         _legend_below(figure, handles, labels[0], look)
     else:
         for axes, (_, labels) in zip(every_axes, found):
             if labels:
                 axes.legend(loc="best", **look)
+
+
+def _colour(handle) -> str:
+    return str(handle.get_color())
 
 
 def _legend_below(figure: Figure, handles, labels: list, look: dict) -> None:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from timebase.accuracy.figure import words
 from timebase.report.style import WIDTH_IN, style
 from timebase.report.svg import COLOURS, inline_svg
+from timebase.report.words import reading
 
 OURS, KERNEL, ARTICLE = COLOURS["ours"], COLOURS["kernel"], COLOURS["article"]
 STYLE = style(COLOURS)
@@ -47,20 +48,21 @@ def cost(rows: Sequence[dict]) -> str:
             colour = COLOURS[family(row["name"])]
             axes.plot([row["min_ns"], row["p90_ns"]], [place, place], color=colour, lw=2)
             axes.plot(row["median_ns"], place, "o", color=colour, ms=5)
-        axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+        axes.set_yticks(range(len(rows)), [reading(row["name"]) for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_xscale("log")
         axes.set_xticks(_one_two_five(axes.get_xlim()))
         axes.minorticks_off()
         axes.xaxis.set_major_formatter("{x:g}")
         axes.grid(axis="y", visible=False)
-        axes.set_xlabel("ns per call: minimum, median (dot), 90th percentile")
+        axes.set_xlabel("ns per call: minimum, median (dot), 90th percentile", loc="right")
         return inline_svg(figure, "Cost of one call, by clock")
 
 
 def _one_two_five(limits: tuple) -> list:
-    """1, 2, 5, 10, 20 and so on, as far as they lie within the limits."""
-    ticks = [digit * 10.0**power for power in range(-2, 7) for digit in (1, 2, 5)]
+    """1, 2, 5, 10, 20 and so on, as far as they lie within the limits; of many decades 1, 10, 100."""
+    digits = (1,) if limits[1] > 300 * limits[0] else (1, 2, 5)
+    ticks = [digit * 10.0**power for power in range(-2, 7) for digit in digits]
     return [tick for tick in ticks if limits[0] <= tick <= limits[1]]
 
 
@@ -173,10 +175,28 @@ def sawtooth(found: dict) -> str:
         size = [ns / 1000 for ns in found["maxerror_ns"]]
         axes.fill_between(found["time_sec"], 0, size, color=OURS, alpha=0.15, lw=0)
         axes.plot(found["time_sec"], size, color=OURS, lw=1.1)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, _usual_height(axes, size))
         axes.set_xlabel("s")
         axes.set_ylabel("bound, µs")
         return inline_svg(figure, "The bound against CLOCK_REALTIME over time")
+
+
+def _usual_height(axes, size: list) -> float | None:
+    """None: of all. A tooth that is many times the others, after a time without the processor, would
+    make them a flat line: it leaves the picture, and its height is written there."""
+    usual, highest = float(numpy.percentile(size, 90)), max(size)
+    if highest <= 2 * usual:
+        return None
+    axes.annotate(
+        f"up to {words(1000 * highest)}",
+        (1, 1),
+        xycoords="axes fraction",
+        ha="right",
+        va="bottom",
+        fontsize=8,
+        color=COLOURS["muted"],
+    )
+    return 1.3 * usual
 
 
 def laps(found: dict) -> str:
