@@ -29,7 +29,8 @@
 #define TIMEBASE_EXTERN_BEGIN extern "C" {
 #define TIMEBASE_EXTERN_END }
 #else
-#define TIMEBASE_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+/* C11; to -std=c99 and gnu99 an extension, of which -pedantic need not warn. */
+#define TIMEBASE_STATIC_ASSERT(condition, text) __extension__ _Static_assert(condition, text)
 #define TIMEBASE_EXTERN_BEGIN
 #define TIMEBASE_EXTERN_END
 #endif
