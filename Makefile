@@ -13,8 +13,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean power-be setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick
-
+	image baremetal baremetal-quick site
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
 		do printf '  make %-12s %s\n' "$$t" "$$w"; done
@@ -155,6 +154,10 @@ deb: base ## Debian packages of what is committed: build/deb
 packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest tests/packages --junitxml=$(RESULTS)/packages.xml
+
+site: base ## the documentation as a site to be read offline, with search: build/site/html
+	@scripts/setup python
+	scripts/site
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers

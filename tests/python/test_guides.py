@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What the guides name is there: files of this tree, make targets, functions, options."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from daemons import ROOT, needs_program, run
+from daemons import PROGRAM, ROOT, needs_program, run
 
 TEXTS = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "docs/threat-model.md")),
+    ROOT / "docs/tutorial.md",
     *sorted((ROOT / "docs/guide").glob("*.md")),
 ]
 PATH = re.compile(
@@ -56,3 +61,31 @@ def test_options_of_the_daemon_are_in_its_help():
     done = run("--help")
     assert done.returncode == 0, done.stderr
     assert named and {option for option in named if option not in done.stdout} == set()
+
+
+# Whose shell commands are run as they stand, one after the other, in an empty folder.
+FOLLOWED = {
+    "docs/tutorial.md": ["off CLOCK_REALTIME", "FREERUNNING", "true UTC within", "±"],
+    "docs/guide/simulate.md": ["OK: SYNCHRONIZED", "CRITICAL: True UTC", "WARNING: FREERUNNING"],
+}
+
+
+@needs_program
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_its_commands_do_what_they_are_said_to_do(name, tmp_path):
+    """By this tree's daemon and command."""
+    tmp_path.chmod(0o755)
+    text = (ROOT / name).read_text(encoding="utf-8")
+    commands = "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    programs = f"{Path(sys.executable).parent}:{PROGRAM.parent}"
+    done = subprocess.run(
+        ["sh", "-eu", "-c", f"trap 'kill ${{daemon-}} 2>/dev/null || :' EXIT; {commands}"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in FOLLOWED[name]:
+        assert words in done.stdout, done.stdout + done.stderr

@@ -60,6 +60,7 @@ def _options(
 VALUES = {
     "int": "N",
     "MaybeInt": "N",
+    "Optional[int]": "N",
     "float": "X",
     "Path": "PATH",
     "MaybePath": "PATH",
