@@ -13,6 +13,7 @@ from shared_pages import write_page
 
 from timebase import schemas
 from timebase.api.errors import MissingModulesError
+from timebase.bench.compare import changes
 
 READY, NOT_READY, WRONG_INPUT = 0, 1, 2
 VERBS = (
@@ -88,6 +89,54 @@ def test_bench_table(timebase_command):
     outcome = timebase_command(*BENCH_QUICKLY)
     assert outcome.code == 0
     assert "tb_nano_2007" in outcome.out
+
+
+def test_bench_is_set_beside_an_earlier_one(timebase_command, tmp_path):
+    old = tmp_path / "old.json"
+    old.write_text(timebase_command(*BENCH_QUICKLY, "--json").out)
+    outcome = timebase_command(*BENCH_QUICKLY, "--compare", "old.json")
+    assert outcome.code == 0, outcome.err
+    assert "median then" in outcome.out and "tb_nano_2007" in outcome.out
+    assert "Not the same machine" not in outcome.out
+    document = json.loads(old.read_text())
+    document["machine"]["kernel"] = "2.4.0"
+    old.write_text(json.dumps(document))
+    outcome = timebase_command(*BENCH_QUICKLY, "--compare", "old.json")
+    assert "Not the same machine as then: kernel: 2.4.0 -> " in outcome.out
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"rows": [{}], "machine": {}}', "\x00"])
+def test_what_bench_has_not_written_is_not_compared(timebase_command, tmp_path, content):
+    (tmp_path / "old.json").write_text(content)
+    outcome = timebase_command("bench", "--compare", "old.json")
+    assert outcome.code == WRONG_INPUT
+    assert "old.json is not what timebase bench --json writes" in outcome.err
+    assert "Traceback" not in outcome.err and outcome.out == ""
+
+
+def test_a_row_is_slower_or_faster_only_if_its_range_has_left_the_others():
+    def row(name, least, median, p90):
+        return {"name": name, "min_ns": least, "median_ns": median, "p90_ns": p90}
+
+    old = {
+        "rows": [
+            row("a", 10, 11, 12),
+            row("b", 10, 11, 12),
+            row("c", 10, 11, 12),
+            row("d", 1, 1, 1),
+        ]
+    }
+    new = {
+        "rows": [row("a", 13, 22, 23), row("b", 12, 22, 23), row("c", 8, 8.8, 9), row("e", 1, 1, 1)]
+    }
+    found = {one.name: (one.verdict, one.ratio) for one in changes(old, new)}
+    assert found == {
+        "a": ("slower", 2),
+        "b": ("", 2),
+        "c": ("faster", pytest.approx(0.8)),
+        "e": ("new", None),
+        "d": ("gone", None),
+    }
 
 
 def test_bench_references_json(timebase_command):
@@ -187,6 +236,8 @@ def test_nonsense_counter_is_refused(timebase_command, value):
         ("bench", "--rounds", "many"),
         ("bench", "--calls", "-1"),
         ("bench", "--references", "--seconds", "0"),
+        ("bench", "--compare", "no-such.json"),
+        ("bench", "--compare", "no-such.json", "--json"),
         ("report", "--out"),
     ],
 )

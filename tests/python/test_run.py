@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,22 @@ def test_png(tmp_path):
     assert draw(document, "png").startswith(b"\x89PNG")
 
 
+def test_a_histogram_alone_is_on_standard_output(timebase_command, tmp_path):
+    """As `cyclictest --quiet --histogram`; programs print elsewhere."""
+    units = ONCE.replace("none = true", 'command = ["echo", "loud"]').replace("1us", "10ms")
+    write_calendar(tmp_path, units)
+    outcome = timebase_command("run", "calendar.toml", "--histogram", "50", "--json", "out.json")
+    assert outcome.code == DONE, outcome.err
+    assert "loud" in outcome.err
+    lines = outcome.out.splitlines()
+    assert all(re.fullmatch(r"#.*|\d{6} \d{6,}(\t\d{6,})*", line) for line in lines), lines
+    unit = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["units"][0]
+    assert f"# Total: {unit['released']:09d}" in lines
+    counted = sum(int(line.split()[1]) for line in lines if line[0] != "#")
+    overflows = next(int(line.split()[3]) for line in lines if line.startswith("# Histogram Over"))
+    assert counted + overflows == unit["released"]
+
+
 def test_json_alone_is_on_standard_output(timebase_command, tmp_path):
     """Although a program prints there."""
     units = ONCE.replace("none = true", 'command = ["echo", "loud"]').replace("1us", "10ms")
@@ -89,6 +106,8 @@ def test_json_alone_is_on_standard_output(timebase_command, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("--json", "-", "--histogram", "50"),
+        ("--histogram", "0"),
         ("--json", "missing/out.json"),
         ("--json", "."),
         ("--json", "work/pipe"),

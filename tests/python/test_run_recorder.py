@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from timebase.api.library import ffi, lib
+from timebase.run.cyclictest import WholeMicroseconds, lines
 from timebase.run.histogram import EDGES_NS, Histogram
 from timebase.run.recorder import RELEASE_TYPE, Recorder, UnitRecord, _layout
 
@@ -179,3 +180,23 @@ def test_log_is_emptied_however_full():
     recorder.drain()
     assert [record.released for record in recorder.units] == [10_001, 10_000]
     assert recorder.lost == 3
+
+
+def test_errors_are_counted_in_whole_microseconds_as_cyclictest_does():
+    first, second = WholeMicroseconds(4), WholeMicroseconds(4)
+    first.add([0.0, 999.9, -1000.0, 3999.0])
+    first.add([4000.0, 1e9])  # beyond: overflows
+    first.add([])
+    assert list(lines(["a", "b"], [first, second])) == [
+        "# |begin - target| in us, of: a b",
+        "# Histogram",
+        "000000 000002\t000000",
+        "000001 000001\t000000",
+        "000002 000000\t000000",
+        "000003 000001\t000000",
+        "# Total: 000000006 000000000",
+        "# Min Latencies: 00000 00000",
+        "# Avg Latencies: 166668 00000",
+        "# Max Latencies: 1000000 00000",
+        "# Histogram Overflows: 00002 00000",
+    ]

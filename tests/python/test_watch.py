@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from shared_pages import write_page
 
 from timebase import schemas
 from timebase.api.library import lib
-from timebase.cli.watch import screen
+from timebase.cli.watch import _Columns, screen
 from timebase.status.watch import NO_PAGE, Sample, Watch, changed, page_sampler, sparkline
 
 
@@ -51,11 +52,47 @@ def test_a_process_watches_its_own_clock_without_a_daemon(timebase_command):
     assert all(look["age_ns"] is None and look["maxerror_ns"] > 0 for look in found)
 
 
-def test_without_a_terminal_there_is_a_line_for_each_look(timebase_command, tmp_path):
+def test_without_a_terminal_there_are_columns_below_a_header(timebase_command, tmp_path):
     path = write_page(tmp_path)
-    outcome = timebase_command("watch", "--page", str(path), "--count", "2", "--interval", "1ms")
-    assert len(outcome.out.splitlines()) == 2
-    assert "SYNCHRONIZED" in outcome.out and "true UTC within" in outcome.out
+    outcome = timebase_command("watch", "--page", str(path), "--count", "45", "--interval", "1ms")
+    lines = outcome.out.splitlines()
+    headers = [number for number, line in enumerate(lines) if line.split()[0] == "UTC"]
+    assert headers == [0, 21, 42] and len(lines) == 48
+    assert all(len(line) <= 80 for line in lines)
+    for line in lines[1:3]:
+        assert re.fullmatch(r"\S+Z SYNCHRONIZED( +-?[\d,.]+ (ns|µs|ms|s)){4}", line), line
+
+
+def test_changes_are_comments_between_the_columns(tmp_path, capsys):
+    watching = Watch(page_sampler(tmp_path / "page"))
+    with _Columns() as show:
+        write_page(tmp_path)
+        show(watching.look())
+        write_page(tmp_path, flags=lib.TIMEBASE_STATUS_FREERUNNING, late=2)
+        show(watching.look())
+        (tmp_path / "page").unlink()
+        show(watching.look())
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("#")] == [
+        "# SYNCHRONIZED -> FREERUNNING",
+        "# late publications: +2",
+        "# FREERUNNING -> NO PAGE",
+    ]
+    assert lines[-2].startswith("NO PAGE: ")
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_screen_is_as_wide_as_the_terminal(tmp_path, width):
+    write_page(tmp_path, maxerror_ns=400_000_000)
+    watching = Watch(page_sampler(tmp_path / "page"))
+    for _ in range(60):
+        watching.look()
+    console = Console(width=width, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console.print(screen(watching, "page", width))
+    pictures = [line for line in console.export_text().splitlines() if set("▁▂▃▄▅▆▇█") & set(line)]
+    assert len(pictures) == 4 and all(
+        line.startswith(("off", "by", "true", "age")) for line in pictures
+    )
 
 
 def test_a_page_that_never_comes_is_a_failure(timebase_command):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typer
 
 from timebase.cli import references as by_references
+from timebase.cli.options import MaybePath
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars
 
 
@@ -18,9 +19,20 @@ def bench(
         "--references",
         help="The counter's rate by HPET, ACPI timer, battery clock and kernel instead.",
     ),
+    compare: MaybePath = typer.Option(
+        None, metavar="OLD.json", help="Set beside what an earlier `bench --json` has written."
+    ),
     seconds: float = typer.Option(1.0, min=0.1, max=600, help="With --references: of each."),
 ) -> None:
     """Cost per call of timebase, the kernel's clocks and the article's of 2007."""
+    if compare is not None:
+        if references or json:
+            raise typer.BadParameter("--compare goes without --references and --json")
+        from timebase.bench.compare import read
+
+        old = read(compare)  # refused before the measuring, not after it
+        _print_changes(old, measure(rounds, calls))
+        return
     document = by_references.measure(seconds) if references else measure(rounds, calls)
     if json:
         print_json(document)
@@ -59,3 +71,34 @@ def _print_table(document: dict) -> None:
         numbers = [f"{row[key]:,.2f}" for key in ("min_ns", "median_ns", "p90_ns")]
         table.add_row(row["name"], *numbers, f"{row['ratio_to_counter']:,.2f}")
     Console(highlight=False).print(table)
+
+
+def _print_changes(old: dict, new: dict) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from timebase.bench.compare import changes, differences
+
+    table = Table(
+        title="Cost of one call, ns: then and now",
+        caption="Ratio of medians. Slower, faster: even the least of one run is above nine tenths "
+        "of the other's.",
+    )
+    table.add_column("call")
+    for title in ("median then", "now", "p90 then", "now", "ratio"):
+        table.add_column(title, justify="right")
+    table.add_column("")
+    for one in changes(old, new):
+        numbers = [
+            _number(row, key) for key in ("median_ns", "p90_ns") for row in (one.old, one.new)
+        ]
+        ratio = "" if one.ratio is None else f"{one.ratio:.3f}"
+        table.add_row(one.name, *numbers, ratio, one.verdict)
+    console = Console(highlight=False)
+    console.print(table)
+    for difference in differences(old, new):
+        console.print(f"Not the same machine as then: {difference}", markup=False)
+
+
+def _number(row, key: str) -> str:
+    return "" if row is None else f"{row[key]:,.2f}"

@@ -33,6 +33,13 @@ def run(
         None, metavar="FILE", help="Write JSON (docs/json.md); - is standard output."
     ),
     plot: MaybePath = typer.Option(None, help="Draw the errors: a file .svg or .png."),
+    histogram: MaybeInt = typer.Option(
+        None,
+        min=1,
+        max=1_000_000,
+        metavar="US",
+        help="Print nothing but how many began how many µs off, below US, as cyclictest does.",
+    ),
     no_realtime: bool = typer.Option(
         False, "--no-realtime", help="Ask the kernel for nothing but the CPU."
     ),
@@ -42,13 +49,15 @@ def run(
     from timebase.run.description import describe
 
     _require_outputs(calendar, json, plot)
+    if histogram is not None and json == STDOUT:
+        raise typer.BadParameter("--histogram and --json - both want standard output")
     about = describe(calendar)
     changes = {"length_ns": length, "cpu": _cpu(about, cpu), "priority": priority}
     changes = {name: value for name, value in changes.items() if value is not None}
     if no_realtime:
         changes["realtime"] = False
     as_asked = replace(about, calendar=about.calendar.model_copy(update=changes))
-    raise typer.Exit(_run(as_asked, check, json, plot))
+    raise typer.Exit(_run(as_asked, check, json, plot, histogram))
 
 
 def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
@@ -70,21 +79,23 @@ def _require_outputs(calendar: Path, json: MaybeText, plot: MaybePath) -> None:
                 raise InputError(f"{option} {file}: would overwrite {taken}; name another file")
 
 
-def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:
+def _run(about, check: bool, json: MaybeText, plot: MaybePath, histogram: MaybeInt) -> int:
     from timebase.run.outcome import outcome
     from timebase.run.ready import make_ready
     from timebase.run.session import Session
     from timebase.run.show import Show
 
-    show = Show(quiet=json == STDOUT)
+    is_taken = json == STDOUT or histogram is not None
+    show = Show(quiet=is_taken)
     actions = make_ready(about)
-    stdout_instead = sys.stderr.fileno() if json == STDOUT else None
-    session = Session(about, actions, stdout_instead)
+    stdout_instead = sys.stderr.fileno() if is_taken else None
+    session = Session(about, actions, stdout_instead, histogram)
     with show:
         session.run(lambda running: show.admission(running) and not check, show.look)
     document = outcome(session)
     try:
         show.result(document)
+        _print_histogram(session)
     finally:  # whether or not anybody reads the table
         _write(document, json, plot)
     if session.is_abandoned:
@@ -93,6 +104,15 @@ def _run(about, check: bool, json: MaybeText, plot: MaybePath) -> int:
         sys.stderr.flush()
         os._exit(FAILED)
     return _exit_code(document, check)
+
+
+def _print_histogram(session) -> None:
+    from timebase.run.cyclictest import lines
+
+    records = session.recorder.units if session.recorder is not None else []
+    if records and records[0].whole_us is not None:
+        names = [record.action.unit.name for record in records]
+        print(*lines(names, [record.whole_us for record in records]), sep="\n")
 
 
 def _cpu(about, option: MaybeInt) -> int:

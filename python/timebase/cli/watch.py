@@ -61,7 +61,7 @@ def _showing(json: bool, watching, name: str):
         return _Lines(lambda look: json_module.dumps(look, ensure_ascii=False))
     if sys.stdout.isatty():
         return _Screen(watching, name)
-    return _Lines(_in_words)
+    return _Columns()
 
 
 class _Lines:
@@ -93,14 +93,58 @@ class _Screen:
         self._live.__exit__(*problem)
 
     def _show(self, _look: dict) -> None:
-        self._live.update(screen(self._watching, self._name), refresh=True)
+        width = self._live.console.width
+        self._live.update(screen(self._watching, self._name, width), refresh=True)
 
 
-def _in_words(look: dict) -> str:
-    if look["problem"]:
-        return f"{look['state']}: {look['problem']}"
-    words = [f"{look['utc']} {look['state']}", *(f"{k} {v}" for k, v in _values(look))]
-    return ", ".join(words + look["changes"])
+# Of a line for each look: what is above it, how wide it is, and what it is.
+COLUMNS = (
+    ("UTC", 24, lambda look: f"{look['utc'][:23]}Z"),
+    ("status", -12, lambda look: look["state"]),
+    ("off kernel", 10, lambda look: _shown(look["offset_ns"])),
+    ("certain to", 10, lambda look: _shown(look["maxerror_ns"])),
+    ("UTC to", 8, lambda look: _shown(look["utc_maxerror_ns"])),
+    ("age", 8, lambda look: _shown(look["age_ns"])),
+)
+HEADER_EVERY = 20  # lines, as other programs that print columns for ever
+
+
+def _shown(ns: int | None) -> str:
+    from timebase.text.duration import show_duration
+
+    return "" if ns is None else show_duration(ns)
+
+
+def _cells(texts) -> str:
+    """Below 80 columns; to the left where the width is negative."""
+    return " ".join(
+        f"{text:<{-width}}" if width < 0 else f"{text:>{width}}"
+        for (_, width, _), text in zip(COLUMNS, texts)
+    ).rstrip()
+
+
+class _Columns:
+    """A line for each look, below a header; what changed in lines that begin with #."""
+
+    def __init__(self):
+        self._lines = 0
+
+    def __enter__(self):
+        return self._show
+
+    def __exit__(self, *_):
+        pass
+
+    def _show(self, look: dict) -> None:
+        if look["problem"]:
+            print(f"{look['state']}: {look['problem']}", flush=True)
+        else:
+            if self._lines % HEADER_EVERY == 0:
+                print(_cells(name for name, _, _ in COLUMNS))
+            self._lines += 1
+            print(_cells(value(look) for _, _, value in COLUMNS), flush=True)
+        for change in look["changes"]:
+            print(f"# {change}", flush=True)
 
 
 def _values(look: dict):
@@ -114,7 +158,10 @@ def _values(look: dict):
         yield "age", show_duration(look["age_ns"])
 
 
-def screen(watching, name: str):
+TEXT_WIDTH = 59  # names, values and gaps: what is left of a screen's width has the pictures
+
+
+def screen(watching, name: str, width: int = 100):
     """What a person sees of a Watch."""
     from rich.console import Group
     from rich.markup import escape
@@ -136,7 +183,8 @@ def screen(watching, name: str):
         "age": "age_ns",
     }
     for title, value in _values(vars(latest)) if latest.problem is None else ():
-        line = sparkline([getattr(one, pictures[title]) for one in watching.samples])
+        seen = [getattr(one, pictures[title]) for one in watching.samples]
+        line = sparkline(seen[-max(1, width - TEXT_WIDTH) :])
         table.add_row(title, f"{value:<36} {line}")
     log = [escape(change) for change in watching.changes] or ["[dim]nothing changed yet[/]"]
     return Group(table, "", *log)

@@ -12,6 +12,7 @@ from timebase.api.calendar_result import ReleaseBit
 from timebase.api.library import ffi, lib
 from timebase.api.wait_result import Disturbance
 from timebase.run.action import Action
+from timebase.run.cyclictest import WholeMicroseconds
 from timebase.run.histogram import Histogram
 
 ROOM = 8192  # entries taken at a time
@@ -37,8 +38,9 @@ def _layout() -> numpy.dtype:
 class UnitRecord:
     """What is known of a unit's releases so far."""
 
-    def __init__(self, action: Action):
+    def __init__(self, action: Action, histogram_us: int | None = None):
         self.action = action
+        self.whole_us = None if histogram_us is None else WholeMicroseconds(histogram_us)
         self.released = 0
         self.skipped = 0
         self.outcomes: Counter = Counter()
@@ -64,6 +66,8 @@ class UnitRecord:
             return
         self.released += len(releases)
         self.errors.add(releases["error_ns"])
+        if self.whole_us is not None:
+            self.whole_us.add(releases["error_ns"])
         _count_bits(self.outcomes, releases["outcome"], ReleaseBit)
         _count_bits(self.disturbances, releases["disturbance"], Disturbance)
         begin_ns = releases["target_ns"] + numpy.rint(releases["error_ns"]).astype(numpy.int64)
@@ -100,9 +104,9 @@ def _count_bits(counts: Counter, column, bits) -> None:
 
 
 class Recorder:
-    def __init__(self, calendar: Calendar, actions: list[Action]):
+    def __init__(self, calendar: Calendar, actions: list[Action], histogram_us: int | None = None):
         self.calendar = calendar
-        self.units = [UnitRecord(action) for action in actions]
+        self.units = [UnitRecord(action, histogram_us) for action in actions]
         self._room = ffi.new(f"{RELEASE_TYPE}[]", ROOM)
         self._view = numpy.frombuffer(ffi.buffer(self._room), _layout())
 

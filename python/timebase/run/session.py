@@ -40,9 +40,17 @@ SWITCH_SEC = 0.0001
 
 class Session:
     """The description names a CPU. `stdout_instead` takes programs' output if standard output is
-    somebody else's. `notices` are texts to be shown, as they come."""
+    somebody else's. `histogram_us`: count errors in whole µs, too, up to so many. `notices` are texts
+    to be shown, as they come."""
 
-    def __init__(self, description: Description, actions: list[Action], stdout_instead=None):
+    def __init__(
+        self,
+        description: Description,
+        actions: list[Action],
+        stdout_instead=None,
+        histogram_us: int | None = None,
+    ):
+        self.histogram_us = histogram_us
         self.description, self.actions, cpu = description, actions, description.calendar.cpu
         self.stdout_instead = stdout_instead
         self.notices: deque[str] = deque()
@@ -90,7 +98,7 @@ class Session:
             raise failure
 
     def _dispatch(self, look) -> None:
-        self.recorder = Recorder(self.dispatcher.calendar, self.actions)
+        self.recorder = Recorder(self.dispatcher.calendar, self.actions, self.histogram_us)
         if self._is_stopped:
             self.dispatcher.calendar.stop()
         for program in self.programs:
