@@ -13,8 +13,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean power-be setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick site
-help: ## this list
+	image baremetal baremetal-quick site wheels help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
 		do printf '  make %-12s %s\n' "$$t" "$$w"; done
 
@@ -154,6 +153,12 @@ deb: base ## Debian packages of what is committed: build/deb
 packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest tests/packages --junitxml=$(RESULTS)/packages.xml
+
+wheels: base venv ## the sdist, and wheels for x86-64 and aarch64: build/wheels/dist
+	@scripts/setup wheels
+	scripts/wheels
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest tests/packages/test_wheels.py --junitxml=$(RESULTS)/wheels.xml
 
 site: base ## the documentation as a site to be read offline, with search: build/site/html
 	@scripts/setup python
