@@ -13,7 +13,9 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean power-be setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick site wheels help: ## this list
+	image baremetal baremetal-quick site wheels
+
+help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
 		do printf '  make %-12s %s\n' "$$t" "$$w"; done
 
