@@ -11,7 +11,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
-	languages languages-check languages-quick clean power-be setup setup-quick native \
+	languages languages-check languages-quick clean setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
 	image baremetal baremetal-quick site wheels
 
@@ -98,10 +98,6 @@ guests-quick: base
 	@scripts/setup guests
 	scripts/build native
 	tests/guests/run --quick
-
-power-be: base ## a kernel of 64-bit Power, big endian: built from Debian's source, minutes, then booted
-	@scripts/setup kernels power
-	tests/guests/run ppc64
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run

@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The kernel and the busybox of another processor: Debian's packages, unpacked below build/ and not
-installed, or built where there are none.
+installed.
 """
 
 import shutil
 import subprocess
 
-from lab import WORK, built, say
+from lab import WORK, say
 from lab.apt import Apt
-
-
-def _root(processor):
-    return built.unpacked(processor) if processor.compiler else unpacked(processor)
 
 
 def unpacked(processor):
@@ -41,10 +37,10 @@ def _unpack(package, to):
 
 def kernel(processor):
     """vmlinuz where it is compressed, vmlinux where it is not."""
-    (found,) = (_root(processor) / "boot").glob("vmlinu*")
+    (found,) = (unpacked(processor) / "boot").glob("vmlinu*")
     return found
 
 
 def busybox(processor):
-    root = _root(processor)
+    root = unpacked(processor)
     return next(path for path in (root / "bin/busybox", root / "usr/bin/busybox") if path.exists())

@@ -22,7 +22,6 @@ class Processor:
     library: pathlib.Path = pathlib.Path("/")  # where the cross packages keep its C library
     kernel: str = ""  # Debian's package that names its present kernel
     release: str = ""  # of Debian, if not this machine's
-    compiler: str = ""  # prefix of the tools that build its kernel, where Debian has none
 
     @property
     def build(self):
@@ -94,18 +93,6 @@ ALL = (
         console="ttyS0",
         kernel="linux-image-riscv64",
         release="trixie",
-    ),
-    # The last kernel of Debian's that keeps the fields of /proc/ppc64/systemcfg is 11's.
-    _cross(
-        "ppc64",
-        "powerpc64-linux-gnu",
-        qemu="qemu-system-ppc64",
-        machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken",
-        cpu="POWER9",
-        console="hvc0",
-        kernel="linux",
-        release="bullseye",
-        compiler="powerpc64-linux-gnu-",
     ),
 )
 PROCESSORS = {one.name: one for one in ALL}

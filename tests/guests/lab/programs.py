@@ -87,14 +87,14 @@ def libraries(program, machine):
 
 
 def _foreign_libraries(program, machine):
-    """There is no ldd of another processor's; what a program names is in its build or with its
-    C library. The C library is a program too, and names a loader where nobody has it."""
+    """There is no ldd of another processor's; what a program names is in its build, beside it
+    or with its C library. The C library is a program too, and names a loader where nobody has it."""
     said = _said_by(program)
     found = {pathlib.Path(path) for path in re.findall(r"program interpreter: (\S+)\]", said)}
     names = re.findall(NEEDED, said)
     while names:
         name = names.pop()
-        folders = (machine.build, machine.library)
+        folders = (machine.build, program.parent, machine.library)
         path = next(folder / name for folder in folders if (folder / name).exists())
         if path not in found:
             found.add(path)

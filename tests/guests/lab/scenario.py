@@ -9,7 +9,6 @@ cpus = 2
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
-only_by_name = true               # part of neither
 
 suites = ["unit", "system"]       # the C tests of the build that run in it
 names = ["wait*"]                 # of these only those; all if it is missing
@@ -56,7 +55,6 @@ class Scenario:
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
-    only_by_name: bool = False
     suites: tuple = ()
     names: tuple = ("*",)
     not_names: tuple = ()

@@ -38,10 +38,19 @@ static int64_t ns_of(const struct timespec *time)
     return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
+/* Where a long has 32 bits, but time_t has 64. */
+#ifdef SYS_clock_gettime64
+#define CALL (sizeof(time_t) > sizeof(long) ? SYS_clock_gettime64 : SYS_clock_gettime)
+#define I686_VDSO (sizeof(time_t) > sizeof(long) ? "__vdso_clock_gettime64" : "__vdso_clock_gettime")
+#else
+#define CALL SYS_clock_gettime
+#define I686_VDSO "__vdso_clock_gettime"
+#endif
+
 static int64_t read_kernel(clockid_t id)
 {
     struct timespec time;
-    syscall(SYS_clock_gettime, id, &time);
+    syscall(CALL, id, &time);
     return ns_of(&time);
 }
 
@@ -58,11 +67,11 @@ typedef int clock_function(clockid_t id, struct timespec *out);
  * address alone: little endian. */
 static clock_function *find_vdso(void)
 {
-    static const char *const names[][2] = {
-        {"linux-vdso.so.1", "__vdso_clock_gettime"},      /* x86-64, RISC-V */
-        {"linux-vdso.so.1", "__kernel_clock_gettime"},    /* Arm */
-        {"linux-vdso64.so.1", "__kernel_clock_gettime"},  /* Power, s390x */
-        {"linux-gate.so.1", "__vdso_clock_gettime"},      /* i686 */
+    const char *const names[][2] = {
+        {"linux-vdso.so.1", "__vdso_clock_gettime"},     /* x86-64, RISC-V */
+        {"linux-vdso.so.1", "__kernel_clock_gettime"},   /* Arm */
+        {"linux-vdso64.so.1", "__kernel_clock_gettime"}, /* Power, s390x */
+        {"linux-gate.so.1", I686_VDSO},
     };
     clock_function *found = NULL;
     for (unsigned i = 0; found == NULL && i < sizeof(names) / sizeof(names[0]); i++) {
