@@ -76,6 +76,15 @@ def libdir(prefix):
     return next(prefix.glob("lib/**/libtimebase.so")).parent
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="a matter of Debian's")
+@pytest.mark.parametrize("libdir, warned", [("lib64", True), ("lib", False)])
+def test_a_folder_where_debian_does_not_look_is_told(tmp_path, libdir, warned):
+    options = ["-Dtests=false", "-Dexamples=false", f"-Dlibdir={libdir}"]
+    told = must("meson", "setup", *options, tmp_path, ROOT)
+    assert ("or say -Dlibdir=lib." in told) == warned
+
+
 # ---- the daemon
 
 
