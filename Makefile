@@ -13,7 +13,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick site wheels
+	image baremetal baremetal-quick site wheels newcomer
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -36,7 +36,8 @@ test-quick: ## what to run before each commit, within three minutes once set up
 # Its longest stages take more than the 40 minutes after which one of `test` hangs.
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
 	@TIMEBASE_STAGE_LIMIT=$${TIMEBASE_STAGE_LIMIT:-28800} scripts/test setup native portable clang \
-		python languages-check sanitize cross guests baremetal model fuzz mutants worlds packages
+		python languages-check sanitize cross guests baremetal model fuzz mutants worlds packages \
+		newcomer
 
 setup: venv
 	@scripts/setup chrony cross model fuzz guests image cpp rust go lisp
@@ -150,7 +151,13 @@ deb: base ## Debian packages of what is committed: build/deb
 
 packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest tests/packages --junitxml=$(RESULTS)/packages.xml
+	$(BIN)/pytest tests/packages/test_packages.py tests/packages/test_service.py \
+		--junitxml=$(RESULTS)/packages.xml
+
+newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone
+	@scripts/setup deb
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest tests/packages/test_newcomer.py --junitxml=$(RESULTS)/newcomer.xml
 
 wheels: base venv ## the sdist, and wheels for x86-64 and aarch64: build/wheels/dist
 	@scripts/setup wheels

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The Debian packages of build/deb in a fresh minimal system: installed, run, upgraded, purged.
 
-`make packages` builds them first. The system is made once, with what the packages depend on, by
-mmdebstrap (build/packages-base.tar; remove it to have it made anew), and unpacked for each run. The
-tests of this file are one story, told in order. They need root, for chroot.
+`make packages` builds them first. What they depend on is in the system before. The tests of this file
+are one story, told in order.
 """
 
 import json
 import os
-import platform
 import re
 import shutil
 import signal
@@ -16,10 +14,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from fresh_system import ROOT, pytestmark, unpack  # noqa: F401
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build/deb"
-BASE = ROOT / "build/packages-base.tar"
 NAMES = ("libtimebase1", "libtimebase-dev", "timebased", "python3-timebase", "timebase-tools")
 # All that ours depend on or recommend, so that what is left in the end is ours alone.
 OTHERS = (
@@ -32,7 +29,6 @@ OTHERS = (
     "python3-typer",
     "systemd-standalone-sysusers",
 )
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What others write who install anything at all.
 NOT_OURS = re.compile(
     r"/(var/(log|cache|lib/(dpkg|apt|systemd))|run|tmp|proc|sys|dev|packages)(/|$)"
@@ -40,67 +36,30 @@ NOT_OURS = re.compile(
     r"|/etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|/etc/ld\.so\.cache$|/etc/\.pwd\.lock$"
 )
 
-pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot"),
-    pytest.mark.skipif(not shutil.which("mmdebstrap"), reason="no mmdebstrap: make packages"),
-]
+
+def files_of(system):
+    found = set()
+    for folder, folders, files in os.walk(system.folder):
+        inside = "/" + os.path.relpath(folder, system.folder).removeprefix(".").lstrip("/")
+        for name in (*files, *folders):
+            path = os.path.join(inside, name)
+            if not NOT_OURS.match(path):
+                found.add(path)
+    return found
 
 
-def codename():
-    return platform.freedesktop_os_release()["VERSION_CODENAME"]
-
-
-class System:
-    """A folder that is a whole system; what runs in it sees our kernel's files, and no others."""
-
-    def __init__(self, folder):
-        self.folder = folder
-
-    def command(self, *words):
-        mounts = "".join(
-            f"mount --rbind /{name} {self.folder}/{name}; " for name in ("proc", "sys", "dev")
-        )
-        inside = f'exec chroot {self.folder} env -i PATH={PATH} DEBIAN_FRONTEND=noninteractive "$@"'
-        return ["unshare", "--mount", "sh", "-ec", mounts + inside, "sh", *map(str, words)]
-
-    def run(self, *words):
-        return subprocess.run(self.command(*words), capture_output=True, text=True, check=False)
-
-    def must(self, *words):
-        done = self.run(*words)
-        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-        return done.stdout
-
-    def files(self):
-        found = set()
-        for folder, folders, files in os.walk(self.folder):
-            inside = "/" + os.path.relpath(folder, self.folder).removeprefix(".").lstrip("/")
-            for name in (*files, *folders):
-                path = os.path.join(inside, name)
-                if not NOT_OURS.match(path):
-                    found.add(path)
-        return found
-
-    def users(self):
-        return (self.folder / "etc/passwd").read_text(), (self.folder / "etc/group").read_text()
+def users_of(system):
+    return (system.folder / "etc/passwd").read_text(), (system.folder / "etc/group").read_text()
 
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory):
-    if not BASE.exists():
-        part = BASE.with_suffix(".part.tar")
-        make = ["mmdebstrap", "--variant=apt", f"--include={','.join(OTHERS)}", codename(), part]
-        subprocess.run(make, check=True)
-        part.rename(BASE)
-    folder = tmp_path_factory.mktemp("system")
-    subprocess.run(["tar", "-xf", BASE, "-C", folder, "--exclude=./dev/*"], check=True)
-    folder.chmod(0o755)
-    return System(folder)
+    return unpack("packages", OTHERS, tmp_path_factory.mktemp("system"))
 
 
 @pytest.fixture(scope="module")
 def before(fresh):
-    return fresh.files(), fresh.users()
+    return files_of(fresh), users_of(fresh)
 
 
 def package_files(folder):
@@ -124,7 +83,7 @@ def test_all_is_installed(system):
 
 
 def test_the_service_has_its_user_and_a_configuration_that_is_good(system):
-    assert "timebase:" in system.users()[0]
+    assert "timebase:" in users_of(system)[0]
     told = system.must("timebased", "--check")
     assert told.startswith("# read: /etc/timebase/timebased.conf\n")
 
@@ -241,7 +200,7 @@ def test_nothing_is_left_after_a_purge(system, before):
     history.mkdir(parents=True)
     system.must("apt-get", "purge", "-q", "-y", *NAMES)
     files, users = before
-    assert sorted(system.files() - files) == []
-    assert sorted(files - system.files()) == []
-    assert system.users() == users
+    assert sorted(files_of(system) - files) == []
+    assert sorted(files - files_of(system)) == []
+    assert users_of(system) == users
     assert not (system.folder / "run/timebase").exists()

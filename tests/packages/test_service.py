@@ -2,24 +2,21 @@
 """The unit under a real systemd: a fresh minimal system is booted by its own systemd in namespaces, with
 the packages of build/deb. `make packages` builds them first.
 
-The system is made once by mmdebstrap (build/service-base.tar; remove it to have it made anew). It shares
-the kernel, and nothing else: no network, no devices but null and its like. The tests of this file are
-one story, told in order. They need root.
+The system shares the kernel, and nothing else: no network, no devices but null and its like. The tests
+of this file are one story, told in order.
 """
 
-import os
-import platform
 import re
 import shutil
 import subprocess
 import time
 from pathlib import Path
 
+import fresh_system
 import pytest
+from fresh_system import ROOT, unpack
 
-ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build/deb"
-BASE = ROOT / "build/service-base.tar"
 PACKAGES = ("systemd", "systemd-sysv")
 NAMESPACES = ("--mount", "--pid", "--cgroup", "--uts", "--ipc", "--net")
 # What an initramfs or a container manager would do before systemd is begun.
@@ -43,23 +40,14 @@ exec env -i container=namespaces PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 """
 
 pytestmark = [
-    pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for namespaces"),
-    pytest.mark.skipif(not shutil.which("mmdebstrap"), reason="no mmdebstrap: make packages"),
+    *fresh_system.pytestmark,
     pytest.mark.skipif(not list(BUILT.glob("timebased_*.deb")), reason="none built: make packages"),
 ]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    if not BASE.exists():
-        part = BASE.with_suffix(".part.tar")
-        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
-        make = ["mmdebstrap", "--variant=apt", f"--include={','.join(PACKAGES)}", release, part]
-        subprocess.run(make, check=True)
-        part.rename(BASE)
-    folder = tmp_path_factory.mktemp("service")
-    subprocess.run(["tar", "-xf", BASE, "-C", folder, "--exclude=./dev/*"], check=True)
-    folder.chmod(0o755)
+    folder = unpack("service", PACKAGES, tmp_path_factory.mktemp("service")).folder
     package = shutil.copy(next(BUILT.glob("timebased_*.deb")), folder)
     install = f"mount --rbind /dev {folder}/dev; exec chroot {folder} dpkg -i /{Path(package).name}"
     subprocess.run(
