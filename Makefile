@@ -27,8 +27,8 @@ bench: venv ## the cost of each way to read the time (ARGS= for more options)
 	$(BIN)/timebase bench $(ARGS)
 
 test: ## what every change must pass: a table of its stages at the end, the same every day
-	@scripts/test setup native python languages-quick sanitize-quick cross-quick model fuzz-quick \
-		guests-quick+baremetal-quick mutants-fixed
+	@scripts/test setup native python+languages-quick sanitize-quick cross-quick model \
+		guests-quick+baremetal-quick fuzz-quick+mutants-fixed
 
 test-quick: ## what to run before each commit, within three minutes once set up
 	@scripts/test setup-quick native-quick python-quick
