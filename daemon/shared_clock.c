@@ -17,6 +17,18 @@ static int sample(void *context, struct discipline_sample *out)
     return clock->outside.reference->sample(clock->outside.reference_context, out);
 }
 
+/* What a sample says of an announced leap second, before the sources have said how wrong it is. */
+static struct leap_sample leap_seen(const struct discipline *discipline,
+                                    const struct discipline_sample *out)
+{
+    return (struct leap_sample){
+        .utc_ns = out->mono_ns + out->utc_offset_ns,
+        .maxerror_ns = discipline->leap.maxerror_ns,
+        .stepped_ns = out->utc_offset_ns - discipline->sample.utc_offset_ns,
+        .flags = out->flags,
+    };
+}
+
 /*
  * Has UTC's offset made the announced leap second since the newest sample, and no other step, as
  * far as the two samples know it? The second is in the bound as long as true UTC may not have made it.
@@ -25,9 +37,22 @@ static bool has_leapt(const struct discipline *discipline, const struct discipli
 {
     const struct discipline_sample *before = &discipline->sample;
     const int64_t within_ns = (int64_t)(before->reference_step_ns + out->reference_step_ns);
-    const struct leap_sample seen = {.utc_ns = out->mono_ns + out->utc_offset_ns,
-                                     .stepped_ns = out->utc_offset_ns - before->utc_offset_ns};
+    const struct leap_sample seen = leap_seen(discipline, out);
     return !discipline->leap.has_stepped && leap_is_made(&discipline->leap, &seen, within_ns);
+}
+
+/*
+ * May one clock have made an announced leap second, and another not yet? From a second before it is
+ * due, by when it is in the bound of the lines that are followed, until it is in that of no new one.
+ */
+static bool is_leaping(const struct discipline *discipline, const struct discipline_sample *out)
+{
+    const struct leap_sample seen = leap_seen(discipline, out);
+    struct leap leap = discipline->leap;
+    if (leap.step_ns == 0)
+        return false;
+    leap_observe(&leap, &seen);
+    return leap_error_ns(&leap, seen.utc_ns + LEAP_NS) != 0;
 }
 
 /*
@@ -53,6 +78,7 @@ static void apply_sources(struct shared_clock *clock, struct discipline_sample *
     if (clock->outside.sources == NULL)
         return;
     void_claims(clock, out);
+    clock->outside.sources->is_leaping = is_leaping(&clock->servo.discipline, out);
     sources_apply(clock->outside.sources, out);
 }
 

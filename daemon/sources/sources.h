@@ -63,6 +63,8 @@ struct sources {
     uint64_t slewing_ppb;       /* what it ages by at most */
     uint64_t slewed_ns;         /* by how much CLOCK_REALTIME may have been slewed up to then */
     bool is_disputed;           /* the last disruption was shown by one, and not by another */
+    bool is_leaping;            /* a leap second is being made, and is in the bound: set by who has
+                                 * the sample. A source may make it before or after the others */
     struct slew slew;           /* how the kernel said that CLOCK_REALTIME is steered */
     struct slew (*read_slew)(void);
 };

@@ -70,6 +70,20 @@ static void silence_estimates(struct candidates *candidates)
             candidates->claims[i].is_synchronized = false;
 }
 
+/*
+ * The second by which it is ahead of the system clock with a leap second, or behind: by its own word
+ * of before. The bound of the lines has that second in it. What is still off by it when the leap is
+ * over has parted.
+ */
+static int64_t leap_left_out_ns(const struct source *source)
+{
+    const struct source_range *was = &source->range;
+    int64_t was_ns = was->low_ns / 2 + was->high_ns / 2;
+    if (!was->is_known || !sources_is_leap(was_ns, source->claim.offset_ns))
+        return 0;
+    return source->claim.offset_ns > was_ns ? LEAP_NS : -LEAP_NS;
+}
+
 static void collect(struct sources *sources, const struct discipline_sample *sample,
                     struct candidates *candidates)
 {
@@ -84,6 +98,8 @@ static void collect(struct sources *sources, const struct discipline_sample *sam
         struct claim claim = source->claim;
         if (sample->mono_ns - source->answered_ns > SOURCES_FRESH_NS)
             claim.is_synchronized = false;
+        if (sources->is_leaping)
+            claim.offset_ns -= leap_left_out_ns(source);
         candidates->are_bounds[candidates->count] = claim.is_synchronized && !is_estimate(source);
         candidates->sources[candidates->count] = source;
         candidates->claims[candidates->count++] = claim;

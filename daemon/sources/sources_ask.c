@@ -69,6 +69,9 @@ static void take(struct sources *sources, struct source *source, struct claim *c
     source->has_claim = !source->is_outdated;
     if (source->is_outdated)
         return;
+    /* A leap second is no pace. */
+    if (sources->is_leaping && sources_is_leap(source->claim.offset_ns, claim->offset_ns))
+        source->departure.has_answer = false;
     if (is_steered(claim))
         departure_take(&source->departure, claim, &sources->slew);
     source->claim = *claim;

@@ -3,6 +3,7 @@
 #ifndef SOURCES_SOURCES_PARTS_H
 #define SOURCES_SOURCES_PARTS_H
 
+#include "saturate.h"
 #include "sources.h"
 
 /* Errors stop here, far below where sums wrap: 2^60 ns are 36 years. */
@@ -11,6 +12,13 @@
 /* Its driver, with a context of its own. Returns 0 or an error, and source->reason. */
 int source_open(struct source *source);
 void source_close(struct source *source);
+
+/* Are these offsets of one source a leap second apart, but for a correction at the same time? */
+static inline bool sources_is_leap(int64_t was_ns, int64_t offset_ns)
+{
+    uint64_t moved_ns = saturate_distance(was_ns, offset_ns);
+    return moved_ns > LEAP_NS / 2 && moved_ns < LEAP_NS / 2 * 3;
+}
 
 /* The claims that there are, and the source of each. */
 struct candidates {

@@ -71,8 +71,11 @@ static void it_stays_until_the_offset_has_stepped_and_true_utc_must_have(void **
     /* The step, at 23:59:59.0002 for the second time: a reference ahead by 1 ms is too early. */
     observe(&leap, MIDNIGHT - SECOND + 200000, INSERT, -SECOND);
     assert_int_equal(leap_error_ns(&leap, MIDNIGHT - SECOND / 2), LEAP_NS);
-    observe(&leap, MIDNIGHT - SECOND + ERROR_NS + 1, 0, 0);
-    assert_int_equal(leap_error_ns(&leap, MIDNIGHT - SECOND / 2), 0);
+    /* And a second more, in which what tells of true UTC may be late. */
+    observe(&leap, MIDNIGHT + ERROR_NS, 0, 0);
+    assert_int_equal(leap_error_ns(&leap, MIDNIGHT + SECOND), LEAP_NS);
+    observe(&leap, MIDNIGHT + ERROR_NS + 1, 0, 0);
+    assert_int_equal(leap_error_ns(&leap, MIDNIGHT + SECOND), 0);
 }
 
 static void a_deletion_ends_likewise(void **state)
@@ -80,6 +83,7 @@ static void a_deletion_ends_likewise(void **state)
     struct leap leap = announced(DELETE);
     (void)state;
     observe(&leap, MIDNIGHT + 3 * ERROR_NS, 0, SECOND + 17);
+    observe(&leap, MIDNIGHT + SECOND + 2 * ERROR_NS, 0, 0);
     assert_int_equal(leap_error_ns(&leap, MIDNIGHT + SECOND), 0);
 }
 
@@ -88,7 +92,7 @@ static void an_announcement_that_is_still_up_after_the_leap_is_of_the_same(void 
     struct leap leap = announced(INSERT);
     (void)state;
     observe(&leap, MIDNIGHT - SECOND / 2, INSERT, -SECOND);
-    observe(&leap, MIDNIGHT - SECOND / 4, INSERT, 0);
+    observe(&leap, MIDNIGHT + SECOND / 4, INSERT, 0);
     assert_int_equal(leap_error_ns(&leap, MIDNIGHT + HOUR), 0);
     observe(&leap, MIDNIGHT + 13 * HOUR, INSERT, 0); /* half a day later it is another */
     assert_widened_from(&leap, MIDNIGHT + DAY - ERROR_NS);

@@ -51,7 +51,8 @@ static int64_t old_count_ns(const struct leap *leap, int64_t utc_ns)
 static bool is_over(const struct leap *leap, const struct leap_sample *sample)
 {
     int64_t late_ns = old_count_ns(leap, sample->utc_ns) - leap->at_ns;
-    return late_ns >= PATIENCE_NS || (leap->has_stepped && late_ns > leap->maxerror_ns);
+    return late_ns >= PATIENCE_NS ||
+        (leap->has_stepped && late_ns > leap->maxerror_ns + DUE_NS);
 }
 
 void leap_observe(struct leap *leap, const struct leap_sample *sample)

@@ -11,7 +11,8 @@
  *     delete   at 23:59:59, which is called 00:00:00: the offset rises
  *
  * True UTC leaps earlier or later than the reference by as much as the reference is wrong. So the
- * second is in the bound for that long before and after, too.
+ * second is in the bound for that long before and after, too; and for a second more after it, in
+ * which what tells of true UTC may be late with its own leap.
  *
  * Pure.
  */
