@@ -72,6 +72,21 @@ static void void_claims(struct shared_clock *clock, const struct discipline_samp
     clock->has_seen_one = false;
 }
 
+/* A reference may have seen a disruption that counter and system clock do not show. */
+static void hear_of_disruption(struct shared_clock *clock)
+{
+    const struct sources *sources = clock->outside.sources;
+    if (sources == NULL)
+        return;
+    /* The lines of this step account for what was heard up to now. */
+    publish_word(&clock->page.vmclock_marker, sources_marker(sources));
+    if (sources->disruptions == clock->disruptions_told)
+        return;
+    clock->disruptions_told = sources->disruptions;
+    clock->has_seen_one = true;
+    servo_disrupt(&clock->servo);
+}
+
 /* The range that the sources agree on replaces the kernel's word about itself. */
 static void apply_sources(struct shared_clock *clock, struct discipline_sample *out)
 {
@@ -80,6 +95,7 @@ static void apply_sources(struct shared_clock *clock, struct discipline_sample *
     void_claims(clock, out);
     clock->outside.sources->is_leaping = is_leaping(&clock->servo.discipline, out);
     sources_apply(clock->outside.sources, out);
+    hear_of_disruption(clock); /* they may have parted in this sample: its lines tell that */
 }
 
 static void amend(void *context, struct discipline_sample *out)
@@ -154,21 +170,6 @@ bool shared_clock_adopt(struct shared_clock *clock, const struct timebase_page *
         return true;
     clock->page = own;
     return false;
-}
-
-/* A reference may have seen a disruption that counter and system clock do not show. */
-static void hear_of_disruption(struct shared_clock *clock)
-{
-    const struct sources *sources = clock->outside.sources;
-    if (sources == NULL)
-        return;
-    /* The lines of this step account for what was heard up to now. */
-    publish_word(&clock->page.vmclock_marker, sources_marker(sources));
-    if (sources->disruptions == clock->disruptions_told)
-        return;
-    clock->disruptions_told = sources->disruptions;
-    clock->has_seen_one = true;
-    servo_disrupt(&clock->servo);
 }
 
 enum servo_result shared_clock_step(struct shared_clock *clock)

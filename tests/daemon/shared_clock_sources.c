@@ -351,6 +351,25 @@ static void a_move_that_one_of_two_shows_is_told_once(void **state)
     assert_int_equal(world.page.disruption_marker, 1);
 }
 
+/* Not with the step after it: the claims of this one would promise what nobody knows. */
+static void a_parting_is_told_with_the_sample_that_shows_it(void **state)
+{
+    (void)state;
+    say(0, 1000);
+    keep_asking(3 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    say(-3 * SECOND, 1000);
+    told_sources[0].claim.mono_ns = told_sources[0].claim.measured_ns = mono_now();
+    sources.list[0].due_ns = mono_now();
+    sources_ask(&sources, mono_now());
+    assert_int_equal(shared_clock_step(&shared), SERVO_PUBLISHED);
+    assert_int_equal(status(), TIMEBASE_STATUS_UNRELIABLE);
+    assert_int_equal(world.page.disruption_marker, 1);
+    keep_asking(5 * SECOND);
+    assert_int_equal(status(), TIMEBASE_STATUS_SYNCHRONIZED);
+    assert_int_equal(world.page.disruption_marker, 1);
+}
+
 /* It was false, and the other is right: found out when that has measured. */
 static void one_of_two_that_is_stepped_is_not_believed_alone(void **state)
 {
@@ -446,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_step_or_a_stall_asks_for_no_measurement, start, finish),
         cmocka_unit_test_setup_teardown(who_has_shown_a_move_is_believed, start, finish),
         cmocka_unit_test_setup_teardown(a_move_that_one_of_two_shows_is_told_once, start, finish),
+        cmocka_unit_test_setup_teardown(a_parting_is_told_with_the_sample_that_shows_it, start,
+                                        finish),
         cmocka_unit_test_setup_teardown(one_of_two_that_is_stepped_is_not_believed_alone, start,
                                         finish),
         cmocka_unit_test_setup_teardown(a_leap_second_is_in_the_bound_on_the_page, start, finish),
