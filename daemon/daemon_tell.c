@@ -51,7 +51,7 @@ void daemon_tell_status(struct daemon *daemon, bool is_status_new)
     snprintf(text, sizeof(text), "%sSTATUS=%s, within %s of the system clock\n",
              daemon->is_ready_told ? "" : "READY=1\n",
              timebase_status_name((int)(now.flags & TIMEBASE_LINE_STATUS_MASK)),
-             duration_of((int64_t)now.maxerror_ns).text);
+             duration_of_bound(now.maxerror_ns).text);
     bool is_failing = notify_send(text) < 0;
     if (is_failing && !daemon->is_notify_failing)
         log_line(LOG_WARNING, "NOTIFY_SOCKET is set, and cannot be written to; trying again with "

@@ -18,11 +18,9 @@ static uint64_t divide_up(uint64_t value, uint64_t by)
     return value / by + (value % by != 0);
 }
 
-struct duration duration_of(int64_t ns)
+static struct duration show(const char *sign, uint64_t size)
 {
     struct duration shown;
-    const char *sign = ns < 0 ? "-" : "";
-    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (size < units[i].ns)
             continue;
@@ -37,4 +35,14 @@ struct duration duration_of(int64_t ns)
     }
     snprintf(shown.text, sizeof(shown.text), "%s%" PRIu64 " ns", sign, size);
     return shown;
+}
+
+struct duration duration_of(int64_t ns)
+{
+    return ns < 0 ? show("-", -(uint64_t)ns) : show("", (uint64_t)ns);
+}
+
+struct duration duration_of_bound(uint64_t ns)
+{
+    return show("", ns);
 }

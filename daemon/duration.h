@@ -14,5 +14,6 @@ struct duration {
 /* "31 ns", "1.6 us", "134 us", "16.1 s": at least two digits, and never less than it is, for most are
  * bounds. Give it to printf as duration_of(ns).text. */
 struct duration duration_of(int64_t ns);
+struct duration duration_of_bound(uint64_t ns);
 
 #endif

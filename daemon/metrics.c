@@ -43,6 +43,13 @@ static void gauge(struct page_of_text *to, const char *name, const char *help, i
     add(to, "timebase_%s %" PRId64 "\n", name, value);
 }
 
+/* What has no sign may be larger than any gauge with one. */
+static void bound(struct page_of_text *to, const char *name, const char *help, uint64_t ns)
+{
+    head(to, name, "gauge", help);
+    add(to, "timebase_%s %" PRIu64 "\n", name, ns);
+}
+
 static void counter(struct page_of_text *to, const char *name, const char *help, uint64_t value)
 {
     head(to, name, "counter", help);
@@ -161,9 +168,8 @@ static void add_reading(struct page_of_text *to, const struct metrics *metrics)
           now.flags & TIMEBASE_LINE_STATUS_MASK);
     gauge(to, "offset_ns", "Page minus system clock at the newest sample.",
           metrics->shared->servo.offset_ns);
-    gauge(to, "maxerror_ns", "Bound of page minus system clock, now.", (int64_t)now.maxerror_ns);
-    gauge(to, "utc_maxerror_ns", "Bound of page minus true UTC, now.",
-          (int64_t)now.utc_maxerror_ns);
+    bound(to, "maxerror_ns", "Bound of page minus system clock, now.", now.maxerror_ns);
+    bound(to, "utc_maxerror_ns", "Bound of page minus true UTC, now.", now.utc_maxerror_ns);
     gauge(to, "utc_estimate", "1 if that bound is an estimate: the kernel's word, or nobody's.",
           (now.flags & TIMEBASE_LINE_ESTIMATE) != 0);
     gauge(to, "never_moved", "1 if nothing would tell of a move: the administrator rules it out.",

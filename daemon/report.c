@@ -69,8 +69,8 @@ static bool report_status(struct report *report, const struct shared_clock *shar
     log_line(LOG_INFO,
              "status %s, was %s: within %s of the system clock, %s of UTC",
              timebase_status_name((int)status), timebase_status_name((int)report->status),
-             duration_of((int64_t)now.maxerror_ns).text,
-             duration_of((int64_t)now.utc_maxerror_ns).text);
+             duration_of_bound(now.maxerror_ns).text,
+             duration_of_bound(now.utc_maxerror_ns).text);
     report->status = status;
     return true;
 }
@@ -126,7 +126,7 @@ static void report_source(const struct source *source, bool is_known, bool was_u
         log_line(LOG_INFO,
                  "reference %s: system clock - UTC is %s, give or take %s; it %s",
                  source->name, duration_of(source->claim.offset_ns).text,
-                 duration_of((int64_t)source->claim.error_ns).text,
+                 duration_of_bound(source->claim.error_ns).text,
                  source->claim.is_synchronized ? "follows UTC"
                                                : "does not say that it follows UTC");
 }

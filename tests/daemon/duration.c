@@ -31,6 +31,15 @@ static void each_has_the_unit_that_fits(void **state)
         assert_string_equal(duration_of(cases[i].ns).text, cases[i].text);
 }
 
+/* UINT64_MAX: nothing is known. */
+static void a_bound_has_no_sign(void **state)
+{
+    (void)state;
+    assert_string_equal(duration_of_bound(31).text, "31 ns");
+    assert_string_equal(duration_of_bound((uint64_t)INT64_MAX + 1).text, "9223372037 s");
+    assert_string_equal(duration_of_bound(UINT64_MAX).text, "18446744074 s");
+}
+
 static void two_in_one_line_do_not_share_their_text(void **state)
 {
     (void)state;
@@ -43,6 +52,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_has_the_unit_that_fits),
+        cmocka_unit_test(a_bound_has_no_sign),
         cmocka_unit_test(two_in_one_line_do_not_share_their_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,6 +94,19 @@ static void who_vouches_and_who_distrusts_is_told(void **state)
     has("timebase_status 4\n");
 }
 
+/* An alert on a large bound hears of the largest. */
+static void no_bound_is_negative(void **state)
+{
+    struct metrics metrics = running();
+    struct timebase_lines *lines = &shared.page.copy[shared.page.seq & 1];
+    (void)state;
+    lines->before.maxerror_ns = lines->slew.maxerror_ns = lines->after.maxerror_ns = INT64_MAX;
+    metrics_format(&metrics, text, sizeof(text));
+    assert_null(strstr(text, "timebase_maxerror_ns -"));
+    assert_null(strstr(text, "timebase_utc_maxerror_ns -"));
+    has("timebase_maxerror_ns 92233720368");
+}
+
 static void before_there_are_lines_nothing_is_made_up(void **state)
 {
     struct metrics metrics = running();
@@ -162,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_is_known_is_told, finish),
         cmocka_unit_test_teardown(who_vouches_and_who_distrusts_is_told, finish),
+        cmocka_unit_test_teardown(no_bound_is_negative, finish),
         cmocka_unit_test_teardown(before_there_are_lines_nothing_is_made_up, finish),
         cmocka_unit_test_teardown(every_metric_has_help_and_type, finish),
         cmocka_unit_test_teardown(without_room_it_ends_with_a_line, finish),
