@@ -187,7 +187,7 @@ void counter_find_granularity(struct timebase_counter *counter);
 /*
  * What the counter shows may be so many ticks old: the usual difference of two reads in a row, at
  * least 1, found in less than 5,000 of them. Where a read takes longer than a step, this is the
- * time of a read, which does no harm.
+ * time of a read, which does no harm: step.c says why it is not the common step.
  */
 uint64_t counter_measure_step(void);
 void counter_find_cost(struct timebase_counter *counter);
