@@ -79,9 +79,14 @@ def _build(machine, targets):
 
 
 def libraries(program, machine):
-    """What the loader opens for it, with the loader itself."""
-    if machine.is_foreign:
-        return _foreign_libraries(program, machine)
+    """What the loader opens for it, with the loader itself, and what the C library opens when a thread
+    is cancelled."""
+    named = _foreign_libraries if machine.is_foreign else _own_libraries
+    found = named(program, machine)
+    return found | {one.with_name("libgcc_s.so.1") for one in found if one.name == "libc.so.6"}
+
+
+def _own_libraries(program, _machine):
     out = subprocess.run(["ldd", program], check=False, text=True, capture_output=True).stdout
     return {pathlib.Path(path) for path in re.findall(r"(/\S+) \(0x", out)}
 
