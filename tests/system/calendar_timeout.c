@@ -247,34 +247,10 @@ static void close_with_a_signal_pending(void)
 
 /* ---- what is waited for */
 
-static volatile sig_atomic_t handlers_ended;
-
-/* Does not end before the time-out has found it here three times. */
-static void be_long(int number)
-{
-    int retries = *(volatile int *)&timeout.retries;
-    (void)number;
-    let_the_time_out_come();
-    while (*(volatile int *)&timeout.retries > retries - 3)
-        continue;
-    handlers_ended = handlers_ended + 1;
-}
-
 static void raise_and_spin(void *argument)
 {
     raise(SIGUSR1);
     spin(argument);
-}
-
-static void let_a_handler_end(void)
-{
-    signal(SIGUSR1, be_long);
-    EXPECT(timeout_open(&timeout) == 0);
-    for (int i = 1; i <= 20; i++) {
-        EXPECT(call(raise_and_spin, FAR_OFF_NS / 2));
-        EXPECT(handlers_ended == i);
-    }
-    timeout_close(&timeout);
 }
 
 static void never_return(int number)
@@ -284,7 +260,7 @@ static void never_return(int number)
     spin(NULL);
 }
 
-/* But not for ever. */
+/* A handler that ends: calendar_timeout_slow.c. */
 static void leave_a_handler_that_does_not_end(void)
 {
     signal(SIGUSR1, never_return);
@@ -464,7 +440,6 @@ IN_A_CHILD(the_signal_mask_is_given_back, give_the_mask_back)
 IN_A_CHILD(no_signal_is_taken_that_somebody_handles, take_none_that_is_in_use)
 IN_A_CHILD(without_a_free_signal_there_are_no_time_outs, open_without_a_free_signal)
 IN_A_CHILD(a_signal_that_is_pending_at_the_end_kills_nobody, close_with_a_signal_pending)
-IN_A_CHILD(a_handler_on_top_of_a_unit_is_left_to_end, let_a_handler_end)
 IN_A_CHILD(a_handler_that_never_ends_is_left, leave_a_handler_that_does_not_end)
 IN_A_CHILD(a_unit_stopped_in_the_midst_of_the_clock_leaves_it_in_order, leave_the_clock_in_order)
 IN_A_CHILD(a_unit_is_stopped_while_another_thread_has_the_clock,
@@ -487,7 +462,6 @@ int main(void)
         cmocka_unit_test(no_signal_is_taken_that_somebody_handles),
         cmocka_unit_test(without_a_free_signal_there_are_no_time_outs),
         cmocka_unit_test(a_signal_that_is_pending_at_the_end_kills_nobody),
-        cmocka_unit_test(a_handler_on_top_of_a_unit_is_left_to_end),
         cmocka_unit_test(a_handler_that_never_ends_is_left),
         cmocka_unit_test(a_unit_stopped_in_the_midst_of_the_clock_leaves_it_in_order),
         cmocka_unit_test(a_unit_is_stopped_while_another_thread_has_the_clock),

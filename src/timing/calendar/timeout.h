@@ -11,16 +11,16 @@
  * The signal may come at any instruction. `state` tells the handler what it has interrupted:
  *
  *     OFF      between units: nothing is done
- *     ARMED    the unit has not begun (a late wake-up), or is over: it is given its time anew, so
- *              that it never runs without a time-out
+ *     ARMED    the unit has not begun (a late wake-up), or is over: this is noted, and when it
+ *              begins it is given its time anew, so that it never runs without a time-out
  *     RUNNING  the unit runs, the frame of timeout_call() is there and its landing is set: jump
  *
  * The same thread sets RUNNING after setjmp and takes it back before it leaves that frame, so the
  * handler never jumps into a frame that is gone.
  *
  * The handler does not jump at once out of another signal's handler, whose signal is blocked then:
- * it tries again a little later. A thread that renews the lines of a clock has all signals blocked,
- * so the handler never interrupts it, and no clock stays locked.
+ * it tries again a little later, each time after twice as long. A thread that renews the lines of a
+ * clock has all signals blocked, so the handler never interrupts it, and no clock stays locked.
  */
 #ifndef CALENDAR_TIMEOUT_H
 #define CALENDAR_TIMEOUT_H
@@ -37,6 +37,7 @@ struct timeout {
     sigjmp_buf landing;
     volatile sig_atomic_t state;      /* enum timeout_state */
     volatile sig_atomic_t is_stopped; /* the latest call was */
+    volatile sig_atomic_t is_overdue; /* the timer is to be set for the next call */
     int retries;                      /* how often the handler may still put the jump off */
     int64_t limit_ns;                 /* of the present unit */
     void (*action)(void *);
