@@ -36,7 +36,8 @@ struct court {
     unsigned users; /* the caller and its threads; 0: free */
     unsigned ended; /* threads of the pair at hand that are through */
     uint32_t rounds;
-    int64_t deadline_ns;
+    int64_t limit_ns;
+    unsigned is_over; /* nobody waits for the pair any more */
     uint64_t began_ticks;       /* here */
     struct skew_range range[2]; /* what each side has seen: only its own half is narrowed */
 };
@@ -50,10 +51,17 @@ static uint64_t raw_ticks(void)
     return counter_correction() != NULL ? by_cpu_read(&cpu) : timebase_ticks_ordered();
 }
 
-static bool is_late(const struct court *court)
+/* For the CPU that reads it alone: the kernel may take its time from the counters that differ. */
+static int64_t deadline_of(const struct court *court)
+{
+    return counter_clock_ns(CLOCK_MONOTONIC) + court->limit_ns;
+}
+
+static bool is_late(const struct court *court, int64_t deadline_ns)
 {
     int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    return now_ns == INT64_MIN || now_ns > court->deadline_ns;
+    return now_ns == INT64_MIN || now_ns > deadline_ns ||
+        __atomic_load_n(&court->is_over, __ATOMIC_RELAXED);
 }
 
 /* The counter is read after the lane before was seen (ordered), and before this one is (release).
@@ -65,8 +73,8 @@ static void throw(struct lane * lane, uint32_t turn, uint64_t ticks)
 }
 
 /* False when time is up. */
-static bool catch (const struct court *court, const struct lane *lane, uint32_t turn,
-                   uint64_t *sent, uint64_t *received)
+static bool catch (const struct court *court, int64_t deadline_ns, const struct lane *lane,
+                   uint32_t turn, uint64_t *sent, uint64_t *received)
 {
     /*
      * Some turns let the other go on after a few looks: where both share a core, or the thread of
@@ -74,7 +82,7 @@ static bool catch (const struct court *court, const struct lane *lane, uint32_t 
      */
     unsigned patience = turn % POLITE_TURN == 0 ? POLITE_LOOKS : LOOKS_PER_CLOCK;
     for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++) {
-        if (looks % LOOKS_PER_CLOCK == 0 && is_late(court))
+        if (looks % LOOKS_PER_CLOCK == 0 && is_late(court, deadline_ns))
             return false;
         if (looks % patience == 0)
             timebase_arch_relax();
@@ -93,11 +101,12 @@ static void leave(struct court *court)
 static void *play_here(void *context)
 {
     struct court *court = context;
+    int64_t deadline_ns = deadline_of(court);
     uint64_t sent, received;
     court->began_ticks = raw_ticks();
     for (uint32_t turn = 1; turn <= court->rounds; turn++) {
         throw(&court->here, turn, raw_ticks());
-        if (!catch (court, &court->there, turn, &sent, &received))
+        if (!catch (court, deadline_ns, &court->there, turn, &sent, &received))
             break;
         skew_here(&court->range[0], sent, received);
     }
@@ -108,9 +117,10 @@ static void *play_here(void *context)
 static void *play_there(void *context)
 {
     struct court *court = context;
+    int64_t deadline_ns = deadline_of(court);
     uint64_t sent, received;
     for (uint32_t turn = 1; turn <= court->rounds; turn++) {
-        if (!catch (court, &court->here, turn, &sent, &received))
+        if (!catch (court, deadline_ns, &court->here, turn, &sent, &received))
             break;
         skew_there(&court->range[1], sent, received);
         throw(&court->there, turn, raw_ticks());
@@ -152,13 +162,16 @@ static bool start(struct court *court, void *(*play)(void *), int cpu)
 }
 
 /* Until both are through, or late: then nothing more may be asked of the court. */
-static bool wait_for(const struct court *court, unsigned ended)
+static bool wait_for(struct court *court, unsigned ended)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int64_t deadline_ns = deadline_of(court) + NOTICE_NS;
     while (__atomic_load_n(&court->ended, __ATOMIC_ACQUIRE) < ended) {
         /* They see the end by themselves, if they run at all. */
-        if (counter_clock_ns(CLOCK_MONOTONIC) > court->deadline_ns + NOTICE_NS)
+        if (is_late(court, deadline_ns)) {
+            __atomic_store_n(&court->is_over, 1, __ATOMIC_RELAXED);
             return false;
+        }
         nanosleep(&pause, NULL);
     }
     return true;
@@ -184,7 +197,8 @@ static enum court_result play(struct court *court, int here, int there, int64_t 
     court->began_ticks = 0;
     court->range[0] = SKEW_UNKNOWN;
     court->range[1] = SKEW_UNKNOWN;
-    court->deadline_ns = counter_clock_ns(CLOCK_MONOTONIC) + limit_ns;
+    court->limit_ns = limit_ns;
+    court->is_over = 0;
     if (!start(court, play_there, there))
         return COURT_REFUSED;
     unsigned started = 1 + start(court, play_here, here);
