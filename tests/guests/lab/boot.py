@@ -27,7 +27,7 @@ def command(scenario, image):
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-nic", "none"),
         "-no-reboot",
         *("-kernel", kernel.image(machine), "-initrd", image),
-        *("-append", f"console={machine.console} panic=-1 quiet {scenario.append}"),
+        *("-append", f"{machine.append} panic=-1 quiet {scenario.append}"),
     ]
 
 
