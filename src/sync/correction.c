@@ -70,9 +70,9 @@ enum correction_result correction_plan(const struct by_cpu_entry *present,
     struct by_cpu_line middle = line_of(measured, skew_middle(&measured->range));
     uint64_t raw = raw_at(measured, from);
     *off_ticks = 0;
-    *out = (struct by_cpu_entry){middle, middle, middle, 1};
+    *out = (struct by_cpu_entry){middle, middle, middle, !measured->is_rough};
     if (!present->is_known)
-        return CORRECTION_BEGUN;
+        return measured->is_rough ? CORRECTION_TOO_ROUGH : CORRECTION_BEGUN;
     /* Until `from` there is one line only, and it is the one that goes on. */
     *out = *present;
     if (!is_before(present->after.start_ticks, raw_at(measured, now)))

@@ -2,7 +2,7 @@
 /*
  * correction: from what was measured of a CPU to the lines by which its counter is corrected. Pure.
  *
- * The first lines of a CPU are the measurement itself. Later ones begin where the present ones are
+ * The first lines of a CPU are the measurement itself, if it is a good one. Later ones begin where the present ones are
  * at a tick to come, go over to the new measurement by a slope 500 ppm off at most, and then go on
  * at the drift's pace: so what the CPU shows has no step. Of a measurement that is much wider than
  * the best one only its ends count: within them the present lines may be as good.
@@ -28,6 +28,7 @@ enum correction_result {
     CORRECTION_GOES_ON,   /* the new lines begin on the present ones */
     CORRECTION_TOO_EARLY, /* the present lines have not taken over yet: they stay */
     CORRECTION_JUMPED,    /* they are wrong by more than any slew can mend: none */
+    CORRECTION_TOO_ROUGH, /* there were no lines, and this is nothing to begin with: none */
 };
 
 /*

@@ -163,6 +163,19 @@ static void a_rough_measurement_moves_nothing_that_is_within_it(void **state)
     assert_true(off == 70);
 }
 
+/* Its middle may be anywhere: there is nothing yet to be slewed to it from. */
+static void no_lines_begin_with_a_rough_measurement(void **state)
+{
+    struct correction_measured found = {
+        .ticks = 1000, .range = {-1000, 3000000}, .is_rough = true};
+    struct by_cpu_entry none = {.is_known = 0}, next;
+    uint64_t off;
+    (void)state;
+    assert_int_equal(correction_plan(&none, &found, 1000, 1000 + LEAD, &next, &off),
+                     CORRECTION_TOO_ROUGH);
+    assert_true(next.is_known == 0);
+}
+
 static void what_has_jumped_is_not_slewed(void **state)
 {
     struct correction_measured found = {.ticks = 1000, .range = {-200, 200}};
@@ -204,6 +217,7 @@ int main(void)
         cmocka_unit_test(new_lines_begin_on_the_present_ones),
         cmocka_unit_test(the_slew_ends_at_the_measurement),
         cmocka_unit_test(a_rough_measurement_moves_nothing_that_is_within_it),
+        cmocka_unit_test(no_lines_begin_with_a_rough_measurement),
         cmocka_unit_test(what_has_jumped_is_not_slewed),
         cmocka_unit_test(lines_that_have_not_taken_over_stay),
     };
