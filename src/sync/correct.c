@@ -22,8 +22,9 @@
 enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
 /* The number of a CPU as by_cpu_read() knows it has 12 bits. */
 enum { TABLE_CPUS_MAX = 4096 };
-/* New lines begin so much after they were made: long after they were published. */
+/* New lines begin so much after they are planned; twice as much if they were not ready in time. */
 #define LEAD_NS 20000000
+#define PLAN_ATTEMPTS 6
 /* The quickest ways there and back, between any two CPUs of one machine, take no longer. */
 #define WIDTH_NS 4000
 /* A drift goes on as it was for so long without a measurement; then nothing is known. */
@@ -124,8 +125,8 @@ static void plan_cpu(const struct skew_cpu *cpu, const struct by_cpu_entry *pres
                                            .is_rough = skew_width(&last->range) / 3 * 2 >
                                                drift_narrowest(&cpu->drift),
                                            .rate = rate_of(&slopes)};
-    if (correction_plan(present, &measured, turn->now, turn->from, next, &off_ticks) ==
-        CORRECTION_JUMPED)
+    correction_plan(present, &measured, turn->now, turn->from, next, &off_ticks);
+    if (next->is_known == 0)
         return;
     double doubt = (slopes.high - slopes.low) / 2;
     uint64_t worst = skew_width(&last->range) / 2 + 1 + off_ticks;
@@ -158,14 +159,38 @@ static int64_t next_ns(const struct turn *turn)
     return ns < AGAIN_MIN_NS ? AGAIN_MIN_NS : ns > AGAIN_MAX_NS ? AGAIN_MAX_NS : (int64_t)ns;
 }
 
+/* The reference's ticks. Lines that go on are those of a table in force. */
+static uint64_t now_ticks(const struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor)
+{
+    return counter_correction() == cpus->table ? timebase_ticks_ordered() : anchor->ticks;
+}
+
+/*
+ * Into the next copy. Lines that begin before they are published would be a step, so they are planned
+ * again if this thread was held up: three quarters of the lead are for that, the last is for
+ * publishing.
+ */
+static struct turn plan_ahead(struct timebase_cpus *cpus, struct by_cpu_copy *next,
+                              const struct by_cpu_anchor *anchor)
+{
+    struct turn turn;
+    for (unsigned attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
+        turn = (struct turn){.ticks_per_ns = (double)anchor->ticks_per_ns +
+                                 (double)anchor->ticks_per_ns_frac / 0x1p64};
+        uint64_t lead = (uint64_t)((double)((uint64_t)LEAD_NS << attempt) * turn.ticks_per_ns);
+        turn.now = now_ticks(cpus, anchor);
+        turn.from = turn.now + lead;
+        plan(cpus, next, &turn);
+        if ((int64_t)(turn.from - lead / 4 - now_ticks(cpus, anchor)) > 0)
+            break;
+    }
+    return turn;
+}
+
 static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor, int64_t *again_ns)
 {
     struct by_cpu_copy *next = by_cpu_next(cpus->table);
-    struct turn turn = {.ticks_per_ns = (double)anchor->ticks_per_ns +
-                            (double)anchor->ticks_per_ns_frac / 0x1p64};
-    turn.now = anchor->ticks;
-    turn.from = turn.now + (uint64_t)(LEAD_NS * turn.ticks_per_ns);
-    plan(cpus, next, &turn);
+    struct turn turn = plan_ahead(cpus, next, anchor);
     *again_ns = next_ns(&turn);
     double drifted = turn.worst_slope * (double)*again_ns * turn.ticks_per_ns;
     uint64_t spread = 2 * (turn.worst_ticks + (uint64_t)drifted);
