@@ -11,6 +11,7 @@
 
 #include <timebase/counter.h>
 #include <timebase/error.h>
+#include <timebase/page.h>
 
 #include "clock/counter/by_cpu.h"
 #include "clock/counter/probe.h"
@@ -104,11 +105,11 @@ struct turn {
 /* Is it known well enough, and its drift until the next lines but one have begun? */
 static bool is_steady(const struct skew_cpu *cpu, const struct turn *turn)
 {
-    if (cpu->jumps > 0 || cpu->drift.count < 2)
+    if (cpu->jumps > 0 || cpu->drift.count < 2 || !skew_is_settled(&cpu->narrowest))
         return false;
     struct drift_rate slopes = drift_of(&cpu->drift);
     double age = (double)(int64_t)(turn->now - last_of(&cpu->drift)->ticks);
-    double narrowest = (double)drift_narrowest(&cpu->drift);
+    double narrowest = (double)cpu->narrowest.first_ticks;
     double doubt = (slopes.high - slopes.low) / 2 * (AGAIN_MIN_NS + LEAD_NS) * turn->ticks_per_ns;
     return age < STALE_NS * turn->ticks_per_ns && doubt <= narrowest / 2 &&
         narrowest <= WIDTH_NS * turn->ticks_per_ns;
@@ -123,7 +124,7 @@ static void plan_cpu(const struct skew_cpu *cpu, const struct by_cpu_entry *pres
     struct correction_measured measured = {.ticks = last->ticks,
                                            .range = last->range,
                                            .is_rough = skew_width(&last->range) / 3 * 2 >
-                                               drift_narrowest(&cpu->drift),
+                                               cpu->narrowest.first_ticks,
                                            .rate = rate_of(&slopes)};
     correction_plan(present, &measured, turn->now, turn->from, next, &off_ticks);
     if (next->is_known == 0)
@@ -187,15 +188,22 @@ static struct turn plan_ahead(struct timebase_cpus *cpus, struct by_cpu_copy *ne
     return turn;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor, int64_t *again_ns)
 {
     struct by_cpu_copy *next = by_cpu_next(cpus->table);
     struct turn turn = plan_ahead(cpus, next, anchor);
+    /* A CPU that loses its lines has told by them. */
+    uint64_t told = timebase_page_word(&cpus->table->spread_ticks);
     *again_ns = next_ns(&turn);
     double drifted = turn.worst_slope * (double)*again_ns * turn.ticks_per_ns;
     uint64_t spread = 2 * (turn.worst_ticks + (uint64_t)drifted);
     struct by_cpu_anchor wider = *anchor;
-    wider.error_ns += (uint64_t)((double)spread / turn.ticks_per_ns) + 1;
+    wider.error_ns += (uint64_t)((double)larger(spread, told) / turn.ticks_per_ns) + 1;
     by_cpu_set_anchor(next, &wider);
     by_cpu_set_spread(cpus->table, spread);
     by_cpu_publish(cpus->table);

@@ -63,3 +63,21 @@ void skew_extend(struct skew_extremes *extremes, const struct skew_range *range)
         extremes->lowest_ticks = low_ticks;
     extremes->is_any = true;
 }
+
+/* ---- the narrowest ------------------------------------------------------------------------- */
+
+void skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks)
+{
+    if (width_ticks < narrowest->first_ticks) {
+        narrowest->second_ticks = narrowest->first_ticks;
+        narrowest->first_ticks = width_ticks;
+    } else if (width_ticks < narrowest->second_ticks) {
+        narrowest->second_ticks = width_ticks;
+    }
+}
+
+bool skew_is_settled(const struct skew_narrowest *narrowest)
+{
+    return narrowest->second_ticks != UINT64_MAX &&
+        narrowest->second_ticks - narrowest->first_ticks <= narrowest->first_ticks / 4;
+}

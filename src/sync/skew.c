@@ -58,7 +58,8 @@ static void list_cpus(struct skew_map *opened, const int *online, unsigned count
     opened->count = opened->cpus != NULL ? count : 0;
     for (unsigned i = 0; i < opened->count; i++)
         opened->cpus[i] =
-            (struct skew_cpu){.number = online[i], .against = online[0], .range = SKEW_UNKNOWN};
+            (struct skew_cpu){.number = online[i], .against = online[0], .range = SKEW_UNKNOWN,
+                              .narrowest = {UINT64_MAX, UINT64_MAX}};
 }
 
 int skew_open(struct skew_map *map, uint32_t throws)
@@ -103,6 +104,7 @@ void skew_forget(struct skew_map *map)
         map->cpus[i].is_measured = false;
         map->cpus[i].range = SKEW_UNKNOWN;
         map->cpus[i].drift.count = 0;
+        map->cpus[i].narrowest = (struct skew_narrowest){UINT64_MAX, UINT64_MAX};
     }
     skew_again(map, false);
 }
@@ -184,8 +186,10 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
     /* No younger than what it rests on. */
     cpu->measured_ns =
         parent == map->cpus ? counter_clock_ns(CLOCK_MONOTONIC) : parent->measured_ns;
-    if (cpu->is_measured)
+    if (cpu->is_measured) {
+        skew_narrow(&cpu->narrowest, skew_width(&cpu->range));
         remember(cpu, seen.ticks - (uint64_t)skew_middle(&parent->range));
+    }
     return true;
 }
 

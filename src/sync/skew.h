@@ -106,6 +106,19 @@ struct skew_drift {
     struct skew_measurement points[SKEW_MEASUREMENTS];
 };
 
+/* The two narrowest of all ranges, in ticks, whatever the counter did; UINT64_MAX: none yet. */
+struct skew_narrowest {
+    uint64_t first_ticks, second_ticks;
+};
+
+void skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks);
+
+/*
+ * Two that agree were hardly held up both: they show what the ways there and back take at their quickest.
+ * Beside much load no two agree.
+ */
+bool skew_is_settled(const struct skew_narrowest *narrowest);
+
 struct skew_cpu {
     int number;
     int against;             /* whom it was measured against */
@@ -118,6 +131,7 @@ struct skew_cpu {
     struct skew_range pair;  /* the counter here - that of `against` */
     struct skew_range range; /* against the first; of that itself 0 */
     struct skew_drift drift; /* of range */
+    struct skew_narrowest narrowest;
 };
 
 struct skew_map {

@@ -20,12 +20,17 @@ enum { CPUS = 2, SKIPPED = 77 };
 /* A tick a nanosecond. */
 #define MS 1000000
 #define OFFSET 5000000000
+#define WIDTH 600
 
 static struct {
     uint64_t now;        /* ticks of the reference */
     uint64_t held_up;    /* in the next planning */
     uint64_t slew_start; /* of the last that was planned for CPU 1, to some hundred ticks */
     uint64_t published;  /* then */
+    bool is_known;       /* CPU 1, by the lines that were published */
+    uint64_t error_ns;   /* of the anchor then */
+    uint64_t width;      /* of the next range, in ticks, */
+    uint64_t widens;     /* and by how much more of that after it */
 } machine;
 
 static struct skew_cpu two_cpus[CPUS];
@@ -56,7 +61,10 @@ int __wrap_timebase_cpus_measure(timebase_cpus *of)
     struct skew_cpu *cpu = &of->map.cpus[1];
     int64_t middle = OFFSET + (of->table == NULL ? 400 : 600);
     cpu->is_measured = true;
-    cpu->range = (struct skew_range){middle - 300, middle + 300};
+    int64_t half = (int64_t)machine.width / 2;
+    cpu->range = (struct skew_range){middle - half, middle + half};
+    skew_narrow(&cpu->narrowest, machine.width);
+    machine.width += machine.widens;
     machine.now += 60 * MS;
     drift_add(&cpu->drift, machine.now, &cpu->range);
     return 0;
@@ -79,11 +87,21 @@ void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
                              const struct by_cpu_entry *entry)
 {
     __real_by_cpu_set_entry(copy, cpu, entry);
+    if (cpu == 1)
+        machine.is_known = entry->is_known != 0;
     if (cpu != 1 || !entry->is_known)
         return;
     machine.slew_start = entry->slew.start_ticks - OFFSET;
     machine.now += machine.held_up;
     machine.held_up = 0;
+}
+
+void __real_by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anchor *anchor);
+void __wrap_by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anchor *anchor);
+void __wrap_by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anchor *anchor)
+{
+    machine.error_ns = anchor->error_ns;
+    __real_by_cpu_set_anchor(copy, anchor);
 }
 
 void __real_by_cpu_publish(struct by_cpu_table *table);
@@ -96,31 +114,43 @@ void __wrap_by_cpu_publish(struct by_cpu_table *table)
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
+/* Another table each time; none is ever freed. */
 static int begin(void **state)
 {
-    int64_t again_ns;
+    static struct by_cpu_table *kept[16]; /* no leak */
+    static unsigned tables;
     (void)state;
-    two_cpus[1].number = 1;
-    two_cpus[0].is_measured = true;
-    cpus.map = (struct skew_map){.cpus = two_cpus, .count = CPUS};
-    machine.now = 1000 * MS;
-    assert_int_equal(timebase_cpus_correct(&cpus, &again_ns), 0);
+    kept[tables++] = cpus.table;
+    assert_true(kept[0] == NULL);
+    two_cpus[0] = (struct skew_cpu){.is_measured = true};
+    two_cpus[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
+    cpus = (struct timebase_cpus){.map = {.cpus = two_cpus, .count = CPUS}};
+    machine.now += 1000 * MS;
+    machine.width = WIDTH;
+    machine.widens = 0;
     return 0;
 }
 
-static void correct_again(uint64_t held_up)
+static void correct(uint64_t held_up)
 {
     int64_t again_ns;
     machine.held_up = held_up;
     machine.now += 200 * MS;
     assert_int_equal(timebase_cpus_correct(&cpus, &again_ns), 0);
+}
+
+static void correct_twice(uint64_t held_up)
+{
+    correct(0);
+    assert_true(machine.is_known);
+    correct(held_up);
     assert_true(machine.held_up == 0);
 }
 
 static void lines_begin_after_they_are_published(void **state)
 {
     (void)state;
-    correct_again(1);
+    correct_twice(1);
     assert_true((int64_t)(machine.slew_start - machine.published) > 0);
     assert_true((int64_t)(machine.slew_start - machine.published) <= 21 * MS);
 }
@@ -128,27 +158,57 @@ static void lines_begin_after_they_are_published(void **state)
 static void lines_that_became_too_late_are_planned_again(void **state)
 {
     (void)state;
-    correct_again(300 * MS);
+    correct_twice(300 * MS);
     assert_true((int64_t)(machine.slew_start - machine.published) > 0);
 }
 
 static void so_are_those_that_are_nearly_too_late(void **state)
 {
     (void)state;
-    correct_again(19 * MS);
+    correct_twice(19 * MS);
     assert_true((int64_t)(machine.slew_start - machine.published) > 21 * MS);
+}
+
+/* A busy machine's ranges are of any width; that the ways are so long is known by two that agree. */
+static void no_lines_begin_before_two_narrowest_ranges_agree(void **state)
+{
+    (void)state;
+    machine.widens = WIDTH / 3;
+    correct(0);
+    assert_false(machine.is_known);
+    machine.width = WIDTH + WIDTH / 10;
+    correct(0);
+    assert_true(machine.is_known);
+}
+
+/* It may have been ahead by all that its lines were uncertain by. */
+static void what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error(void **state)
+{
+    (void)state;
+    correct(0);
+    uint64_t told_ns = machine.error_ns;
+    assert_true(told_ns > WIDTH);
+    two_cpus[1].jumps = 1;
+    correct(0);
+    assert_false(machine.is_known);
+    assert_true(machine.error_ns >= told_ns);
+    correct(0);
+    assert_true(machine.error_ns < told_ns);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_begin_after_they_are_published),
-        cmocka_unit_test(lines_that_became_too_late_are_planned_again),
-        cmocka_unit_test(so_are_those_that_are_nearly_too_late),
+        cmocka_unit_test_setup(lines_begin_after_they_are_published, begin),
+        cmocka_unit_test_setup(lines_that_became_too_late_are_planned_again, begin),
+        cmocka_unit_test_setup(so_are_those_that_are_nearly_too_late, begin),
+        cmocka_unit_test_setup(no_lines_begin_before_two_narrowest_ranges_agree, begin),
+        cmocka_unit_test_setup(
+            what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error, begin),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
         printf("no instruction of this processor reads the counter and names the CPU\n");
         return SKIPPED;
     }
-    return cmocka_run_group_tests(tests, begin, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -316,6 +316,24 @@ static int remove_root(void **state)
     return 0;
 }
 
+static void two_narrowest_ranges_that_agree_are_settled(void **state)
+{
+    struct skew_narrowest narrowest = {UINT64_MAX, UINT64_MAX};
+    (void)state;
+    assert_false(skew_is_settled(&narrowest));
+    skew_narrow(&narrowest, 1000);
+    assert_false(skew_is_settled(&narrowest));
+    skew_narrow(&narrowest, 9000000);
+    assert_false(skew_is_settled(&narrowest));
+    skew_narrow(&narrowest, 1250);
+    assert_true(skew_is_settled(&narrowest));
+    skew_narrow(&narrowest, 600); /* so the ways are shorter still */
+    assert_false(skew_is_settled(&narrowest));
+    assert_true(narrowest.first_ticks == 600);
+    skew_narrow(&narrowest, 700);
+    assert_true(skew_is_settled(&narrowest));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +344,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_not_usable),
         cmocka_unit_test(ranges_along_a_path_add_up),
         cmocka_unit_test(a_tree_of_ranges_contains_the_truth),
+        cmocka_unit_test(two_narrowest_ranges_that_agree_are_settled),
         cmocka_unit_test(a_kernel_s_list_is_read),
         cmocka_unit_test(what_is_no_such_list_is_refused),
         cmocka_unit_test(cpus_that_are_hidden_are_counted_as_unknown),
