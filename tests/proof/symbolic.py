@@ -2,13 +2,13 @@
 """C functions as terms of z3: preprocessed, parsed by pycparser, executed with symbols for values.
 
 Only what the arithmetic of this project needs: declarations, assignments, `if`, `return`, unsigned
-integers, calls of functions that are executed likewise, fields behind pointers. Whatever else
-stands in the source is refused loudly, so nothing is proved of a program that was not understood.
+and signed integers, calls of functions that are executed likewise, structures behind pointers.
+Whatever else stands in the source is refused loudly, so nothing is proved of a program that was not understood.
 
-Two domains say what a value is. `Words` are bit vectors, all operations as the processor does them,
+Three domains say what a value is. `Words` are bit vectors, all operations as the processor does them,
 save that products become symbols with their range. `Integers` are unbounded, and each operation
 that could leave its type leaves an obligation behind: prove it, and the unbounded result is the
-processor's.
+processor's. `Residues` are unbounded too, and stand for words modulo 2^64.
 """
 
 import re
@@ -33,6 +33,7 @@ BITS = {
     "int": 32,
     "wide": 128,
 }
+SIGNED = {"int64_t"}
 
 
 class NotUnderstoodError(Exception):
@@ -47,7 +48,8 @@ def preprocessed(header, *defines):
 
 def function_text(source, name):
     """The definition of a function, cut out of a source that need not be parsable as a whole."""
-    found = re.search(rf"(static inline|int|uint64_t)[^;{{}}]*\b{name}\([^;{{}}]*\)\s*{{", source)
+    kinds = "static inline|static _Bool|static uint64_t|static struct|int|uint64_t"
+    found = re.search(rf"({kinds})[^;{{}}]*\b{name}\([^;{{}}]*\)\s*{{", source)
     if found is None:
         raise NotUnderstoodError(f"no function {name}")
     depth, end = 0, found.end() - 1
@@ -61,7 +63,8 @@ def function_text(source, name):
 def parse(source, *names):
     """Name -> definition, of the named functions and the structures that they need."""
     structures = re.findall(r"struct \w+ {[^{}]*}\s*;", source)
-    wanted = [text for text in structures if "timebase_line " in text or "struct fixed " in text]
+    needed = re.compile(r"timebase_line |struct fixed |struct by_cpu_(line|entry|anchor) \{")
+    wanted = [text for text in structures if needed.search(text)]
     texts = [function_text(source, name) for name in names]
     text = PRELUDE + "\n".join([*wanted, "struct timebase_instant;", *texts])
     tree = c_parser.CParser().parse(text)
@@ -72,6 +75,7 @@ def parse(source, *names):
 class Value:
     term: object  # of z3, or a Python integer where it is a constant
     bits: int
+    is_signed: bool = False
 
 
 def is_constant(*values):
@@ -95,10 +99,12 @@ class Words:
             return z3.ZeroExt(bits - size, value.term)
         return z3.Extract(bits - 1, 0, value.term) if bits < size else value.term
 
-    def cast(self, value, bits):
+    def cast(self, value, bits, is_signed=False):
         if bits == 1:
             return Value(self.truth(value), 1)
-        return Value(self.widened(value, bits), bits)
+        if value.is_signed and bits > value.bits:
+            raise NotUnderstoodError("a sign that is extended")
+        return Value(self.widened(value, bits), bits, is_signed)
 
     def truth(self, value):
         if isinstance(value.term, z3.BoolRef):
@@ -123,6 +129,8 @@ class Words:
     def binary(self, op, left, right):
         bits = max(left.bits, right.bits, 32)
         a, b = self.widened(self.bit(left), bits), self.widened(self.bit(right), bits)
+        if left.is_signed or right.is_signed:
+            raise NotUnderstoodError("a signed operand")
         terms = {
             "+": lambda: a + b, "-": lambda: a - b, "*": lambda: self.product(a, b, bits),
             "<<": lambda: a << b, ">>": lambda: z3.LShR(a, b), "|": lambda: a | b,
@@ -156,7 +164,7 @@ class Integers:
         self.facts += [term >= 0, term < (1 << bits)]
         return Value(term, bits)
 
-    def cast(self, value, bits):
+    def cast(self, value, bits, is_signed=False):
         if bits < value.bits and not isinstance(value.term, int):
             self.obligations.append(value.term < (1 << bits))
         return Value(value.term, bits)
@@ -189,6 +197,39 @@ class Integers:
         return Value(term, bits)
 
 
+class Residues(Integers):
+    """Unbounded, each for a word modulo 2^64: sums and differences need no care. Where the code
+    looks at a sign, the number itself must lie in a word, and an obligation says so."""
+
+    def symbol(self, name, bits):
+        return Value(z3.Int(name), bits)
+
+    def cast(self, value, bits, is_signed=False):
+        if bits < 64 and bits != 1:
+            raise NotUnderstoodError(f"a residue of {bits} bits")
+        return Value(value.term, bits, is_signed)
+
+    def binary(self, op, left, right):
+        a, b = left.term, right.term
+        if op in ("+", "-"):
+            return Value(a + b if op == "+" else a - b, 64)
+        if op == "<<" and is_constant(right):
+            return Value(a * (1 << b), 64)
+        if op in ("<", ">=") and left.is_signed and is_constant(right):
+            self.obligations.append(z3.And(a >= -(1 << 63), a < (1 << 63)))
+            return Value(a < b if op == "<" else a >= b, 32)
+        raise NotUnderstoodError(f"operator {op} of residues")
+
+
+@dataclass
+class Choice:
+    """A pointer to one of two structures."""
+
+    condition: Value
+    then: object
+    otherwise: object
+
+
 class Returned(Exception):
     def __init__(self, value):
         super().__init__()
@@ -205,6 +246,11 @@ class Machine:
     contracts: dict = field(default_factory=dict)
 
     def call(self, name, *arguments):
+        for place, one in enumerate(arguments):
+            if isinstance(one, Choice):
+                results = [self.call(name, *arguments[:place], pointer, *arguments[place + 1 :])
+                           for pointer in (one.then, one.otherwise)]  # fmt: skip
+                return self.domain.choose(one.condition, *results)
         if name in self.contracts:
             return self.contracts[name](*arguments)
         definition = self.functions[name]
@@ -240,8 +286,21 @@ class Machine:
             handler(node, scope)
 
     def run_Compound(self, node, scope):
-        for item in node.block_items or []:
+        items = node.block_items or []
+        for number, item in enumerate(items):
+            if isinstance(item, c_ast.If) and isinstance(item.iftrue, c_ast.Return):
+                self.return_or_go_on(item, items[number + 1 :], scope)
+                return
             self.run(item, scope)
+
+    def return_or_go_on(self, node, rest, scope):
+        """if (...) return ...; and what follows, which ends with a return of its own."""
+        condition, early = self.value(node.cond, scope), self.value(node.iftrue.expr, scope)
+        try:
+            self.run_Compound(c_ast.Compound(rest), scope)
+        except Returned as later:
+            raise Returned(self.domain.choose(condition, early, later.value)) from None
+        raise NotUnderstoodError("a function that ends without a value")
 
     def run_Typedef(self, node, scope):
         BITS[node.name] = self.bits_of(node.type)
@@ -253,6 +312,9 @@ class Machine:
     def run_Decl(self, node, scope):
         if isinstance(node.type, c_ast.TypeDecl) and isinstance(node.type.type, c_ast.Struct):
             scope[node.name] = {}
+            return
+        if isinstance(node.type, c_ast.PtrDecl):
+            scope[node.name] = self.value(node.init, scope)
             return
         value = self.value(node.init, scope) if node.init is not None else None
         scope[node.name] = value and self.domain.cast(value, self.bits_of(node.type))
@@ -294,7 +356,9 @@ class Machine:
         return scope[node.name]
 
     def value_Cast(self, node, scope):
-        return self.domain.cast(self.value(node.expr, scope), self.bits_of(node.to_type.type))
+        kind = node.to_type.type
+        is_signed = kind.type.names[-1] in SIGNED
+        return self.domain.cast(self.value(node.expr, scope), self.bits_of(kind), is_signed)
 
     def value_BinaryOp(self, node, scope):
         left, right = self.value(node.left, scope), self.value(node.right, scope)
@@ -304,6 +368,10 @@ class Machine:
 
     def value_UnaryOp(self, node, scope):
         if node.op == "&":  # the address of a field or a variable: the place itself
+            if isinstance(node.expr, c_ast.StructRef):
+                inner = self.value(node.expr.name, scope).get(node.expr.field.name)
+                if isinstance(inner, dict):  # and of a structure in a structure this
+                    return inner
             return node.expr, scope
         if node.op == "!":
             return Value(z3.Not(self.domain.truth(self.value(node.expr, scope))), 32)
@@ -311,6 +379,16 @@ class Machine:
 
     def value_StructRef(self, node, scope):
         return self.value(node.name, scope)[node.field.name]
+
+    def value_CompoundLiteral(self, node, scope):
+        return {one.name[0].name: self.value(one.expr, scope) for one in node.init.exprs}
+
+    def value_TernaryOp(self, node, scope):
+        condition, *values = (
+            self.value(one, scope) for one in (node.cond, node.iftrue, node.iffalse)
+        )
+        is_pointer = any(isinstance(one, (dict, Choice)) for one in values)
+        return (Choice if is_pointer else self.domain.choose)(condition, *values)
 
     def value_FuncCall(self, node, scope):
         arguments = [self.value(one, scope) for one in node.args.exprs]
