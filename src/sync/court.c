@@ -14,22 +14,12 @@
 
 #include "clock/counter/by_cpu.h"
 #include "clock/counter/readable.h"
+#include "lane.h"
 
-enum { COURTS = 4, LOOKS_PER_CLOCK = 64, POLITE_TURN = 4, POLITE_LOOKS = 8 };
+enum { COURTS = 4 };
 enum { STACK_SIZE = 128 * 1024, PAUSE_NS = 50000 };
 /* For the threads of a late pair to see the end by themselves. */
 #define NOTICE_NS 2000000
-
-/*
- * Each in a cache line of its own: what is thrown, and nothing else. The turn is raised when ticks
- * is new: release and acquire, for the reading behind it. The other side's answer comes before the
- * next throw; so ticks is nobody else's meanwhile, and no atomic, which has 32 bits at most on
- * some processors.
- */
-struct lane {
-    uint32_t turn;
-    uint64_t ticks;
-} __attribute__((aligned(128)));
 
 struct court {
     struct lane here, there;
@@ -37,7 +27,7 @@ struct court {
     unsigned ended; /* threads of the pair at hand that are through */
     uint32_t rounds;
     int64_t limit_ns;
-    unsigned is_over; /* nobody waits for the pair any more */
+    unsigned is_over;           /* nobody waits for the pair any more */
     uint64_t began_ticks;       /* here */
     struct skew_range range[2]; /* what each side has seen: only its own half is narrowed */
 };
@@ -51,46 +41,32 @@ static uint64_t raw_ticks(void)
     return counter_correction() != NULL ? by_cpu_read(&cpu) : timebase_ticks_ordered();
 }
 
+/* Who plays, or waits for the players. */
+struct side {
+    const struct court *court;
+    int64_t deadline_ns;
+};
+
 /* For the CPU that reads it alone: the kernel may take its time from the counters that differ. */
-static int64_t deadline_of(const struct court *court)
+static struct side side_of(const struct court *court)
 {
-    return counter_clock_ns(CLOCK_MONOTONIC) + court->limit_ns;
+    return (struct side){court, counter_clock_ns(CLOCK_MONOTONIC) + court->limit_ns};
 }
 
-static bool is_late(const struct court *court, int64_t deadline_ns)
+static bool is_late(const void *game)
 {
+    const struct side *side = game;
     int64_t now_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    return now_ns == INT64_MIN || now_ns > deadline_ns ||
-        __atomic_load_n(&court->is_over, __ATOMIC_RELAXED);
+    return now_ns == INT64_MIN || now_ns > side->deadline_ns ||
+        __atomic_load_n(&side->court->is_over, __ATOMIC_RELAXED);
 }
 
-/* The counter is read after the lane before was seen (ordered), and before this one is (release).
- */
-static void throw(struct lane * lane, uint32_t turn, uint64_t ticks)
+static void relax(void)
 {
-    lane->ticks = ticks;
-    __atomic_store_n(&lane->turn, turn, __ATOMIC_RELEASE);
+    timebase_arch_relax();
 }
 
-/* False when time is up. */
-static bool catch (const struct court *court, int64_t deadline_ns, const struct lane *lane,
-                   uint32_t turn, uint64_t *sent, uint64_t *received)
-{
-    /*
-     * Some turns let the other go on after a few looks: where both share a core, or the thread of
-     * an emulator, these are the quickest; everywhere else the others are.
-     */
-    unsigned patience = turn % POLITE_TURN == 0 ? POLITE_LOOKS : LOOKS_PER_CLOCK;
-    for (unsigned looks = 1; __atomic_load_n(&lane->turn, __ATOMIC_ACQUIRE) != turn; looks++) {
-        if (looks % LOOKS_PER_CLOCK == 0 && is_late(court, deadline_ns))
-            return false;
-        if (looks % patience == 0)
-            timebase_arch_relax();
-    }
-    *received = raw_ticks();
-    *sent = lane->ticks;
-    return true;
-}
+static const struct lane_player player = {raw_ticks, relax, is_late};
 
 static void leave(struct court *court)
 {
@@ -101,15 +77,9 @@ static void leave(struct court *court)
 static void *play_here(void *context)
 {
     struct court *court = context;
-    int64_t deadline_ns = deadline_of(court);
-    uint64_t sent, received;
+    const struct side side = side_of(court);
     court->began_ticks = raw_ticks();
-    for (uint32_t turn = 1; turn <= court->rounds; turn++) {
-        throw(&court->here, turn, raw_ticks());
-        if (!catch (court, deadline_ns, &court->there, turn, &sent, &received))
-            break;
-        skew_here(&court->range[0], sent, received);
-    }
+    lane_play_here(&player, &side, &court->here, &court->there, court->rounds, &court->range[0]);
     leave(court);
     return NULL;
 }
@@ -117,14 +87,8 @@ static void *play_here(void *context)
 static void *play_there(void *context)
 {
     struct court *court = context;
-    int64_t deadline_ns = deadline_of(court);
-    uint64_t sent, received;
-    for (uint32_t turn = 1; turn <= court->rounds; turn++) {
-        if (!catch (court, deadline_ns, &court->here, turn, &sent, &received))
-            break;
-        skew_there(&court->range[1], sent, received);
-        throw(&court->there, turn, raw_ticks());
-    }
+    const struct side side = side_of(court);
+    lane_play_there(&player, &side, &court->here, &court->there, court->rounds, &court->range[1]);
     leave(court);
     return NULL;
 }
@@ -165,10 +129,11 @@ static bool start(struct court *court, void *(*play)(void *), int cpu)
 static bool wait_for(struct court *court, unsigned ended)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
-    int64_t deadline_ns = deadline_of(court) + NOTICE_NS;
+    struct side waiting = side_of(court);
+    waiting.deadline_ns += NOTICE_NS;
     while (__atomic_load_n(&court->ended, __ATOMIC_ACQUIRE) < ended) {
         /* They see the end by themselves, if they run at all. */
-        if (is_late(court, deadline_ns)) {
+        if (is_late(&waiting)) {
             __atomic_store_n(&court->is_over, 1, __ATOMIC_RELAXED);
             return false;
         }
