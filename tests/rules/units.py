@@ -100,11 +100,12 @@ IMPURE = re.compile(
     r"timebase_(utc|mono|tai)_\w+|timebase_now|counter_\w+|reference_\w+)$"
 )
 
-# Who stores into a page; into what is made of a page's words; into a page of 2007.
+# Who stores into a page; into what is made of a page's words; into the fields of 2007.
 PAGE_WRITERS = {
     "src/clock/page/publish",
     "include/timebase/page",
     "src/clock/counter/by_cpu",
     "src/preload/line",
     "measure/tb_nano_2007",
+    "examples/power/systemcfg",
 }
