@@ -93,10 +93,17 @@ class Proxy(threading.Thread):
         self.back.close()
 
 
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+@contextlib.contextmanager
+def held_port():
+    """A port that nobody else is given meanwhile; a chronyd can bind it on 127.0.0.1, and receives there.
+
+    SO_REUSEADDR, which chronyd sets too, lets two sockets have one port. It is set after bind(), or the
+    system could give one port to two of these. The socket at the more special address receives.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as holder:
+        holder.bind(("", 0))
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        yield holder.getsockname()[1]
 
 
 def start_chronyd(folder, name, lines):
@@ -105,8 +112,8 @@ def start_chronyd(folder, name, lines):
     configuration.write_text("\n".join([*lines, *common, ""]))
     folder.chmod(0o700)  # chronyd refuses a socket in a folder of everybody's
     log = (folder / f"{name}.log").open("w")
-    # -x: never touch the clock; -U: no need to be root; -d: in the foreground.
-    command = [CHRONYD, "-x", "-U", "-d", "-u", getpass.getuser(), "-f", str(configuration)]
+    # -x: never touch the clock; -U: no need to be root; -d: in the foreground; -4: held_port() is IPv4.
+    command = [CHRONYD, "-x", "-U", "-d", "-4", "-u", getpass.getuser(), "-f", str(configuration)]
     return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
 
 
@@ -123,12 +130,19 @@ def stop(process):
 def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=False):
     """A chronyd that follows, or serves its own clock: yields the port of its command socket."""
     folder = Path(folder)
-    server_port, command_port = free_port(), free_port()
     with contextlib.ExitStack() as stack:
+        server_port = stack.enter_context(held_port())
+        command_port = stack.enter_context(held_port())
         server = start_chronyd(
             folder,
             "server",
-            [f"port {server_port}", "cmdport 0", "local stratum 1", "allow 127.0.0.1"],
+            [
+                f"port {server_port}",
+                "bindaddress 127.0.0.1",
+                "cmdport 0",
+                "local stratum 1",
+                "allow 127.0.0.1",
+            ],
         )
         stack.callback(stop, server)
         proxy = Proxy(server_port, up, down, seed)
@@ -142,6 +156,7 @@ def follower(folder, up=QUICK, down=SLOW, seed=1, source_options="", local_only=
                 "local stratum 5" if local_only else source,
                 "port 0",
                 f"cmdport {command_port}",
+                "bindcmdaddress 127.0.0.1",
                 "maxclockerror 50",
             ],
         )

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -44,6 +45,24 @@ def synchronized(claims):
     found = [claim for claim in heard(claims) if claim["is_synchronized"]]
     assert found, claims
     return found
+
+
+def test_a_port_is_held_until_its_daemon_has_ended(tmp_path):
+    """Another process that wants a port gets none of ours, before and after chronyd has bound it."""
+
+    def is_free(port):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            try:
+                other.bind(("127.0.0.1", port))
+            except OSError:
+                return False
+            return True
+
+    with pair.held_port() as port:
+        assert not is_free(port)
+    with pair.follower(tmp_path, local_only=True) as port:
+        assert not is_free(port)
+        assert pair.ask(port)
 
 
 @pytest.mark.slow
