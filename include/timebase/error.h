@@ -16,7 +16,7 @@ enum timebase_error {
     TIMEBASE_E_UNSUPPORTED = -2, /* this processor, kernel or build cannot do it */
     TIMEBASE_E_PERMISSION = -3,  /* the kernel or a sandbox refuses it */
     TIMEBASE_E_BUSY = -4,        /* another thread is doing it now; nothing was changed */
-    TIMEBASE_E_STALE = -5,       /* what was read is too old to be used */
+    TIMEBASE_E_STALE = -5,       /* not begun, over, or of another boot or machine */
     TIMEBASE_E_DISRUPTED = -6,   /* the counter stopped, jumped or went backwards */
     TIMEBASE_E_TORN = -7,        /* bounded retries found no consistent copy */
     TIMEBASE_E_FORMAT = -8,      /* not a timebase page, or not one of this layout version */

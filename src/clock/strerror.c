@@ -15,7 +15,7 @@ TIMEBASE_API const char *timebase_strerror(int error)
     case TIMEBASE_E_BUSY:
         return "another thread is doing it now, nothing was changed";
     case TIMEBASE_E_STALE:
-        return "what was read is too old to be used";
+        return "nothing in it is of now: it has not begun, is over, or of another boot or machine";
     case TIMEBASE_E_DISRUPTED:
         return "the counter stopped, jumped or went backwards";
     case TIMEBASE_E_TORN:

@@ -10,6 +10,7 @@ import pytest
 
 import timebase
 from timebase import AttachmentState, Clock, Page, Status, TimebaseError
+from timebase.api.library import lib
 
 COUNTER_ID_OFFSET = 28  # spec/page.md
 SYNCHRONIZED = int(Status.SYNCHRONIZED)
@@ -146,3 +147,34 @@ def test_a_refusal_names_the_command_that_tells_the_cause(tmp_path, name):
         Clock.attach(tmp_path / name)
     path = shlex.quote(str(tmp_path / name))
     assert f"`timebase status --page {path}` says more" in str(refused.value)
+
+
+def shifted(offset, by) -> bytearray:
+    """The page with one word of each line of both copies moved."""
+    page = make_page()
+    for line in range(128, 640, 64):
+        if line % 256 != 64:  # the validity comes fourth
+            (word,) = struct.unpack_from("=Q", page, line + offset)
+            struct.pack_into("=Q", page, line + offset, (word + by) % 2**64)
+    return page
+
+
+def without_lines() -> bytearray:
+    page = make_page()
+    struct.pack_into("=Q", page, 0, 0)
+    return page
+
+
+@pytest.mark.parametrize(
+    "page, why",
+    [
+        (without_lines, "it has no lines yet"),
+        (lambda: shifted(0, 2**60), "its lines have not begun"),
+        (lambda: shifted(16, 2**50), "its time is not the system clock's"),
+    ],
+)
+def test_each_cause_of_staleness_has_its_sentence(page_file, page, why):
+    write(page_file, page())
+    with pytest.raises(TimebaseError, match=why) as refused:
+        Clock.attach(page_file)
+    assert refused.value.code == lib.TIMEBASE_E_STALE

@@ -46,5 +46,12 @@ def test_the_own_clock_s_estimate_is_no_promise():
 
 def test_wait_by_a_clock_without_a_time_is_an_error_at_once():
     """As C says so before the deadline, an hour ahead here; but 100 ms of it at a time."""
-    with pytest.raises(TimebaseError, match="too old"):
+    with pytest.raises(TimebaseError, match="the clock has no time") as caught:
         timebase.default_clock()._wait(lambda _: lib.TIMEBASE_E_STALE, 3600 * 10**9)
+    assert caught.value.code == lib.TIMEBASE_E_STALE
+
+
+def test_a_wait_that_nobody_promised_anything_says_so():
+    with pytest.raises(TimebaseError, match="nobody promised a bound.*: the clock is ") as caught:
+        timebase.default_clock()._wait(lambda _: lib.TIMEBASE_E_STALE, 0)
+    assert caught.value.code == lib.TIMEBASE_E_STALE

@@ -92,7 +92,10 @@ TEST_CASE("a refusal says what is wrong with the page")
         {"hostile", "its lines cannot be"},
         {"endless", "its lines cannot be"},
         {"feature", "it needs features"},
-        {"other-counter", "it is over the counter "}};
+        {"other-counter", "it is over the counter "},
+        {"no-lines", "it has no lines yet"},
+        {"not-begun", "its lines have not begun"},
+        {"other-time", "its time is not the system clock's"}};
     std::error_code ec;
     for (const auto &refusal : refusals) {
         const auto [name, words] = refusal;

@@ -28,12 +28,25 @@
                      (counter-name counter) counter (counter-name (current-counter))))
             (t "its lines cannot be: it is damaged or forged")))))
 
+(defun staleness (address size)
+  "Why nothing is of now in the page of SIZE bytes at ADDRESS, which could be followed; or NIL."
+  (let* ((seq (peek :uint64 address (offset-of page seq)))
+         (lines (+ (offset-of page copy) (if (oddp seq) (size-of lines) 0)))
+         (begin (peek :uint64 address (+ lines (offset-of lines before) (offset-of line start-ticks)))))
+    (cond ((< size (page-constant :size)) nil)
+          ((zerop seq) "it has no lines yet: its writer has not begun, try again")
+          ((< (ticks-ordered) begin) "its lines have not begun: they are of another boot or machine")
+          (t (format nil "its time is not the system clock's: it is of another boot, machine or time ~
+                          namespace, or the system clock was just stepped; try again in a second")))))
+
 (defun refused-because (path result)
   "What is wrong with the file at PATH that C has refused with RESULT, or NIL. It only explains: the file
 is read anew. C has seen that it is a regular one where nobody else writes, or RESULT would be another."
-  (when (member (enumerated 'error-code result) '(:format :unsupported))
-    (ignore-errors
-      (let* ((octets (read-octets (if (stringp path) (uiop:parse-native-namestring path) path)))
-             (page (make-page octets)))
-        (unwind-protect (page-refusal (page-address page) (length octets))
-          (free-page page))))))
+  (let ((kind (enumerated 'error-code result)))
+    (when (member kind '(:format :unsupported :stale))
+      (ignore-errors
+        (let* ((octets (read-octets (if (stringp path) (uiop:parse-native-namestring path) path)))
+               (page (make-page octets)))
+          (unwind-protect (funcall (if (eq kind :stale) #'staleness #'page-refusal)
+                                   (page-address page) (length octets))
+            (free-page page)))))))

@@ -40,7 +40,10 @@
                               ("hostile" "its lines cannot be")
                               ("endless" "its lines cannot be")
                               ("feature" "needs features #x80000000")
-                              ("other-counter" "it is over the counter "))
+                              ("other-counter" "it is over the counter ")
+                              ("no-lines" "it has no lines yet")
+                              ("not-begun" "its lines have not begun")
+                              ("other-time" "its time is not the system clock's"))
         for said = (princ-to-string (signals timebase:timebase-error
                                       (timebase:attach (page-path name))))
         do (check (search words said) "~a: ~a" name said))

@@ -16,6 +16,7 @@ from enum import IntEnum
 from timebase.api.errors import TimebaseError
 from timebase.api.library import check, ffi, lib, text_of
 from timebase.api.reader import Reader
+from timebase.api.stale import why_page_is_stale, why_wait_is_stale
 
 NS_PER_SEC = 1_000_000_000
 # The longest wait in C: meanwhile Python handles no signal.
@@ -208,7 +209,9 @@ class Clock(Reader):
         if result < 0:
             # One code stands for several causes, which the command tells apart.
             which = f"`timebase status --page {shlex.quote(name)}` says more"
-            raise TimebaseError(f"cannot attach to {name}: {text_of(result)}; {which}", result)
+            is_stale = result == lib.TIMEBASE_E_STALE
+            why = why_page_is_stale(name) if is_stale else text_of(result)
+            raise TimebaseError(f"cannot attach to {name}: {why}; {which}", result)
         return cls(out[0])
 
     @property
@@ -313,11 +316,12 @@ class Clock(Reader):
             if result not in (lib.TIMEBASE_E_TIMEOUT, lib.TIMEBASE_E_STALE):
                 check(result)
                 return True
-            if self.mono_ns() < deadline_ns:  # it ended early: the clock has no time
-                check(result)
-            if end_ns is not None and self.mono_ns() >= end_ns:
-                if result == lib.TIMEBASE_E_STALE:
-                    check(result)
+            is_over = end_ns is not None and self.mono_ns() >= end_ns
+            has_ended_early = self.mono_ns() < deadline_ns
+            if result == lib.TIMEBASE_E_STALE and (is_over or has_ended_early):
+                why = why_wait_is_stale(self.now().status.name, not has_ended_early)
+                raise TimebaseError(why, result)
+            if is_over:
                 return False
 
     def ticks_at_utc(self, utc_ns: int) -> int:

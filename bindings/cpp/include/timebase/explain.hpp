@@ -13,6 +13,7 @@
 #define TIMEBASE_EXPLAIN_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -48,6 +49,20 @@ inline std::string misfit(const ::timebase_page &page, std::size_t size)
                "), and this process reads " + name(own);
     return "its lines cannot be: it is damaged or forged, restart its writer";
 }
+
+/* Why nothing in a page that could be followed is of now. */
+inline std::string not_of_now(const ::timebase_page &page, std::size_t size)
+{
+    if (size < sizeof page)
+        return {};
+    if (page.seq == 0)
+        return "it has no lines yet: its writer has not begun, try again";
+    const auto begin = page.copy[page.seq & 1].before.start_ticks;
+    if (static_cast<std::int64_t>(::timebase_ticks_ordered() - begin) < 0)
+        return "its lines have not begun: they are of another boot or machine, restart its writer";
+    return "its time is not the system clock's: it is of another boot, machine or time namespace, or "
+           "the system clock was just stepped; try again in a second";
+}
 } // namespace detail
 
 /* What is wrong with the file that attach() has refused for this reason; empty if the reason says all
@@ -55,7 +70,7 @@ inline std::string misfit(const ::timebase_page &page, std::size_t size)
  * nobody else writes, or the reason would be another. */
 inline std::string explain(const std::string &path, const std::error_code &refused)
 {
-    if (refused != errc::format && refused != errc::unsupported)
+    if (refused != errc::format && refused != errc::unsupported && refused != errc::stale)
         return {};
     std::FILE *const file = std::fopen(path.c_str(), "rb");
     if (file == nullptr)
@@ -63,7 +78,7 @@ inline std::string explain(const std::string &path, const std::error_code &refus
     ::timebase_page page{};
     const std::size_t size = std::fread(&page, 1, sizeof page, file);
     std::fclose(file);
-    return detail::misfit(page, size);
+    return refused == errc::stale ? detail::not_of_now(page, size) : detail::misfit(page, size);
 }
 
 } // namespace timebase

@@ -20,7 +20,7 @@ const (
 	Unsupported Kind = "this processor, kernel or build cannot do it"
 	Permission  Kind = "the kernel or a sandbox refuses it"
 	Busy        Kind = "another thread is doing it now, nothing was changed"
-	Stale       Kind = "what was read is too old to be used"
+	Stale       Kind = "nothing in it is of now: it has not begun, is over, or of another boot or machine"
 	Disrupted   Kind = "the counter stopped, jumped or went backwards"
 	Torn        Kind = "no consistent copy found within the bounded retries"
 	Format      Kind = "not a timebase page of this layout version"

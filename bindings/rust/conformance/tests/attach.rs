@@ -73,7 +73,9 @@ fn messages_say_what_to_do() {
         ("folder", "is no regular file"),
         ("text", "no timebase page"),
         ("hostile", "lines that cannot be"),
-        ("other-time", "another boot"),
+        ("no-lines", "no lines yet"),
+        ("not-begun", "its lines have not begun"),
+        ("other-time", "its time is not the system clock's"),
     ] {
         for (way, attach) in ways() {
             let error = attach(&folder.0.join(name)).expect_err(name).to_string();

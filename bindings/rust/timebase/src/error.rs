@@ -47,8 +47,8 @@ errors! {
     Permission = -3, "the kernel or a sandbox refuses it";
     /// Another thread is doing it now; nothing was changed.
     Busy = -4, "another thread is doing it now, nothing was changed";
-    /// What was read is too old to be used.
-    Stale = -5, "what was read is too old to be used";
+    /// Nothing in it is of now: it has not begun, is over, or of another boot or machine.
+    Stale = -5, "nothing in it is of now: it has not begun, is over, or of another boot or machine";
     /// The counter stopped, jumped or went backwards.
     Disrupted = -6, "the counter stopped, jumped or went backwards";
     /// Bounded retries found no consistent copy.

@@ -62,11 +62,7 @@ fn explain(path: &Path, error: Error) -> Option<String> {
         Error::NotFound => "no page is there: is timebased running, and is this its path?".into(),
         Error::Untrusted => return distrust(path),
         Error::Format | Error::Unsupported => return misfit(&head(path)?),
-        Error::Stale => {
-            "its lines are not of now: the writer has none yet, or they are of another \
-                         boot, machine or namespace; restart the writer"
-                .into()
-        }
+        Error::Stale => return not_of_now(&head(path)?),
         _ => return None,
     })
 }
@@ -138,4 +134,22 @@ fn misfit(bytes: &[u8]) -> Option<String> {
         ));
     }
     None
+}
+
+/// Why nothing in a page that could be followed is of now.
+fn not_of_now(bytes: &[u8]) -> Option<String> {
+    const COPIES_AT: usize = 128;
+    const COPY: usize = 256;
+    let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    let seq = word(0)?;
+    let begin = word(COPIES_AT + (seq & 1) as usize * COPY)?;
+    let why = if seq == 0 {
+        "no lines yet: its writer has not begun; try again"
+    } else if (crate::ticks_ordered().wrapping_sub(begin) as i64) < 0 {
+        "its lines have not begun: they are of another boot or machine; restart the writer"
+    } else {
+        "its time is not the system clock's: it is of another boot, machine or time namespace, or \
+         the system clock was just stepped; try again in a second"
+    };
+    Some(why.into())
 }
