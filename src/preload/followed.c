@@ -173,20 +173,35 @@ void followed_counts(struct followed_counts *out)
 
 /* ---- what is told -------------------------------------------------------------------------- */
 
-/*
- * No less than was told, by whichever thread: each adds its own to the one order of this word. Less
- * by a step is what the clock has become.
- */
+/* No less than was told, by whichever thread: each adds its own to the one order of this word. */
 static uint64_t tell(enum followed which, uint64_t ns)
 {
     uint64_t *highest = &all_told[which].highest_ns;
     uint64_t told_ns = load(highest);
     do {
-        if (ns <= told_ns && told_ns - ns <= clocks[which].step_ns)
+        if (ns <= told_ns)
             return told_ns;
     } while (!__atomic_compare_exchange_n(highest, &told_ns, ns, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
     return ns;
+}
+
+/*
+ * Did the clock go back by more than lines are ahead of it? `told_ns` was told before `ns` was read: a
+ * thread that is held up between the two sees no step. If anybody has told more since, it may be this
+ * thread that is late, and the next one will see. No line of before a step is one.
+ */
+static bool see_step(enum followed which, uint64_t told_ns, uint64_t ns)
+{
+    struct told *told = &all_told[which];
+    if (told_ns <= ns || told_ns - ns <= clocks[which].step_ns)
+        return false;
+    if (!__atomic_compare_exchange_n(&told->highest_ns, &told_ns, ns, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
+        return false;
+    count(&told->epoch);
+    count(&counts.steps);
+    return true;
 }
 
 /* ---- by a line ----------------------------------------------------------------------------- */
@@ -226,17 +241,6 @@ static bool read_bracket(struct attempt *attempt)
     attempt->bracket.ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     attempt->cpu = before == after && before < CPUS_MAX ? before : CPUS_MAX;
     return true;
-}
-
-/* Did the clock go back by more than lines are ahead of it? Then no line of before is one. */
-static void see_step(struct attempt *attempt)
-{
-    struct told *told = &all_told[attempt->which];
-    uint64_t told_ns = load(&told->highest_ns), ns = attempt->bracket.ns;
-    if (told_ns <= ns || told_ns - ns <= clocks[attempt->which].step_ns)
-        return;
-    attempt->epoch = __atomic_add_fetch(&told->epoch, 1, __ATOMIC_RELAXED);
-    count(&counts.steps);
 }
 
 static bool is_banned(unsigned cpu, uint64_t now_ns)
@@ -312,10 +316,13 @@ static bool renew(const struct attempt *attempt)
 /* Without a look at what this says of the counter. */
 static bool ask_plainly(enum followed which, uint64_t *ns)
 {
+    uint64_t told_ns = load(&all_told[which].highest_ns);
     *ns = next_ns(clocks[which].id);
-    if (*ns != 0 && load(&has_lines) != 0)
-        *ns = tell(which, *ns);
-    return *ns != 0;
+    if (*ns == 0 || load(&has_lines) == 0)
+        return *ns != 0;
+    see_step(which, told_ns, *ns);
+    *ns = tell(which, *ns);
+    return true;
 }
 
 static bool ask_kernel(enum followed which, uint64_t *ns)
@@ -327,10 +334,11 @@ static bool ask_kernel(enum followed which, uint64_t *ns)
     if (cpu >= CPUS_MAX || is_banned(cpu, next_coarse_ns(CLOCK_MONOTONIC_COARSE)))
         return ask_plainly(which, ns);
     for (int i = 0; i < ATTEMPTS; i++) {
+        uint64_t told_ns = load(&all_told[which].highest_ns);
         attempt.epoch = load(&all_told[which].epoch);
         if (!read_bracket(&attempt))
             return false;
-        see_step(&attempt);
+        attempt.epoch += see_step(which, told_ns, attempt.bracket.ns);
         if (renew(&attempt))
             break;
     }

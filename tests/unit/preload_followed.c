@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "dice.h"
@@ -31,7 +32,18 @@ static struct {
     unsigned cpu, first_cpu; /* each test has CPUs of its own: nothing is known of them yet */
     unsigned kernel_reads;
     int refuses;
+    void (*held_up)(void); /* a thread is, once it has read its counter or the kernel's clock */
+    bool in_kernel;
 } machine;
+
+static void hold_up(bool in_kernel)
+{
+    void (*held_up)(void) = machine.held_up;
+    if (held_up == NULL || machine.in_kernel != in_kernel)
+        return;
+    machine.held_up = NULL;
+    held_up();
+}
 
 static uint64_t passed(uint64_t ns)
 {
@@ -43,7 +55,9 @@ uint64_t __wrap_by_cpu_read(unsigned *cpu)
 {
     *cpu = machine.first_cpu + machine.cpu;
     uint64_t ns = passed(5) - (uint64_t)machine.stopped_ns[machine.cpu];
-    return ns * 3 + (uint64_t)machine.offset_ticks[machine.cpu];
+    uint64_t ticks = ns * 3 + (uint64_t)machine.offset_ticks[machine.cpu];
+    hold_up(false);
+    return ticks;
 }
 
 int __wrap_sched_getcpu(void);
@@ -82,6 +96,7 @@ static int read_kernel(clockid_t id, struct timespec *out)
     uint64_t width = machine.read_ns / 2 + dice_below(&machine.dice, machine.read_ns / 2 + 1);
     fill(out, shown(id, passed(width / 2)));
     passed(width / 2);
+    hold_up(true);
     return 0;
 }
 
@@ -270,6 +285,50 @@ static void a_step_counts_for_lines_of_all_cpus(void **state)
     assert_near(FOLLOWED_REALTIME, CLOCK_REALTIME);
 }
 
+/* ---- threads that are held up ------------------------------------------------------------------- */
+
+static uint64_t told_ns;
+
+/* For longer than a step; meanwhile another CPU tells the time, by a line that is ahead of the kernel. */
+static void others_read_meanwhile(void)
+{
+    unsigned cpu = machine.cpu;
+    passed(20 * MS);
+    machine.cpu = 1;
+    warm_up(FOLLOWED_MONOTONIC);
+    told_ns = reading(FOLLOWED_MONOTONIC);
+    machine.cpu = cpu;
+}
+
+static void expect_nothing_goes_back_beside_a_thread_held_up(bool in_kernel)
+{
+    warm_up(FOLLOWED_MONOTONIC);
+    uint64_t steps = counts().steps;
+    machine.held_up = others_read_meanwhile;
+    machine.in_kernel = in_kernel;
+    if (in_kernel)
+        passed(2 * MS); /* its line is too old */
+    reading(FOLLOWED_MONOTONIC);
+    assert_true(machine.held_up == NULL);
+    machine.cpu = 3; /* has no line: the kernel is asked */
+    assert_true(reading(FOLLOWED_MONOTONIC) >= told_ns);
+    assert_true(counts().steps == steps);
+}
+
+static void what_a_thread_tells_late_is_no_step(void **state)
+{
+    (void)state;
+    expect_nothing_goes_back_beside_a_thread_held_up(false);
+}
+
+static void nor_is_what_it_asked_the_kernel_for(void **state)
+{
+    (void)state;
+    expect_nothing_goes_back_beside_a_thread_held_up(true);
+}
+
+/* ---- whether ------------------------------------------------------------------------------------ */
+
 static void a_kernel_that_is_cheap_is_asked(void **state)
 {
     uint64_t ns;
@@ -357,6 +416,8 @@ int main(void)
         cmocka_unit_test_setup(a_step_back_is_seen_at_once_if_large_and_in_a_window_if_small,
                                begin),
         cmocka_unit_test_setup(a_step_counts_for_lines_of_all_cpus, begin),
+        cmocka_unit_test_setup(what_a_thread_tells_late_is_no_step, begin),
+        cmocka_unit_test_setup(nor_is_what_it_asked_the_kernel_for, begin),
         cmocka_unit_test_setup(a_kernel_that_is_cheap_is_asked, begin),
         cmocka_unit_test_setup(another_clocksource_is_noticed, begin),
         cmocka_unit_test_setup(a_word_in_the_environment_turns_it_off, begin),
