@@ -49,8 +49,12 @@ def opened_by_path(machine):
 
 def in_guest(scenario, tests):
     build = scenario.machine.build
-    ours = [build / "tests" / "guests" / f"guest_{name}" for name in scenario.programs]
+    ours = [build / _path_in_build(name) for name in scenario.programs]
     return [of_test(test) for test in tests] + ours + [build / "daemon" / "timebased"]
+
+
+def _path_in_build(name):
+    return name if "/" in name else f"tests/guests/guest_{name}"
 
 
 def set_up(machine):

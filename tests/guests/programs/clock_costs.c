@@ -63,8 +63,22 @@ static int64_t read_here(clockid_t id)
 
 typedef int clock_function(clockid_t id, struct timespec *out);
 
-/* Where the kernel's code in memory is found. Power's may be called as a C function where that is an
- * address alone: little endian. */
+/* Big-endian Power's C functions are three words, and dlsym() knows no more than where code begins. */
+static void *callable(void *code)
+{
+#if defined(__powerpc64__) && (!defined(_CALL_ELF) || _CALL_ELF == 1)
+    static struct {
+        void *code;
+        uint64_t table, environment;
+    } function;
+    function.code = code;
+    return code == NULL ? NULL : &function;
+#else
+    return code;
+#endif
+}
+
+/* Where the kernel's code in memory is found. */
 static clock_function *find_vdso(void)
 {
     const char *const names[][2] = {
@@ -77,7 +91,7 @@ static clock_function *find_vdso(void)
     for (unsigned i = 0; found == NULL && i < sizeof(names) / sizeof(names[0]); i++) {
         void *kernels = dlopen(names[i][0], RTLD_LAZY | RTLD_NOLOAD);
         if (kernels != NULL)
-            *(void **)&found = dlsym(kernels, names[i][1]);
+            *(void **)&found = callable(dlsym(kernels, names[i][1]));
     }
     return found;
 }
