@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # How this machine reaches the package indexes, where that is not as Debian has it.
 NETWORK = re.compile(r"(pip|ssl_cert|requests_ca|https?_proxy|no_proxy)", re.IGNORECASE)
-NETWORK_FILES = ("etc/apt", "etc/ssl/certs", "etc/resolv.conf", "etc/hosts", "usr/share/keyrings")
+NETWORK_FOLDERS = ("etc/apt", "usr/share/keyrings")
+NETWORK_FILES = ("etc/ssl/certs/ca-certificates.crt", "etc/resolv.conf", "etc/hosts")
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for chroot and namespaces"),
@@ -46,12 +47,11 @@ class System:
 
     def reach_the_network(self):
         """By the same ways as the machine that it is a part of."""
+        for name in NETWORK_FOLDERS:
+            shutil.copytree(Path("/", name), self.folder / name, dirs_exist_ok=True)
         for name in NETWORK_FILES:
-            here, there = Path("/", name), self.folder / name
-            if here.is_dir():
-                shutil.copytree(here, there, symlinks=False, dirs_exist_ok=True)
-            elif here.exists():
-                shutil.copy(here, there)
+            if Path("/", name).exists():
+                shutil.copy(Path("/", name), self.folder / name)
         self.environment |= {key: os.environ[key] for key in os.environ if NETWORK.match(key)}
 
     def command(self, *words):
