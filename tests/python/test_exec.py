@@ -287,7 +287,7 @@ def machine():
     counter = dataclasses.replace(
         probe(), name="TSC", kernel_clocksource="hpet", counter_class="invariant", hypervisor=False
     )
-    return clocks_of.judge(counter, 1000)
+    return clocks_of.judge(counter, 1000, 5)
 
 
 PROGRAM = Program("/usr/bin/tool", "/usr/bin/tool", 64, "/lib64/ld-linux-x86-64.so.2")
@@ -334,6 +334,16 @@ def test_where_the_kernel_is_quick_it_steps_aside(machine):
     assert reason(PROGRAM, quick, always=True) == "helps"
 
 
+def test_where_all_readings_are_slow_it_steps_aside(machine):
+    slow = changed(machine, clocksource="tsc", kernel_ns=170, coarse_ns=150)
+    assert reason(PROGRAM, slow) == "kernel-is-quick"
+
+
+def test_the_library_finds_dear_what_the_command_finds_dear():
+    followed = Path(__file__).parents[2] / "src" / "preload" / "followed.c"
+    assert f"#define DEAR {clocks_of.DEAR_TIMES}\n" in followed.read_text()
+
+
 def test_a_counter_that_may_stop_is_not_followed(machine):
     assert reason(PROGRAM, changed(machine, may_stop=True)) == "counter-may-stop"
 
@@ -351,7 +361,7 @@ def test_a_counter_that_may_stop_is_not_followed(machine):
 )
 def test_who_promises_that_it_does_not_stop(counter_class, hypervisor, may_stop):
     counter = dataclasses.replace(probe(), counter_class=counter_class, hypervisor=hypervisor)
-    assert clocks_of.judge(counter, 1000).may_stop == may_stop
+    assert clocks_of.judge(counter, 1000, 5).may_stop == may_stop
 
 
 def test_other_counters_are_left_to_the_kernel(machine):
