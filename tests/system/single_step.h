@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -29,12 +30,19 @@ static inline void *single_step_memory(size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* One instruction; false if the child has ended instead, or been refused. */
+/*
+ * One instruction; false if the child has ended instead, or been refused, or stands at a fault.
+ * There it would stand for ever: QEMU 7.2 takes an s390x's XC in a step for an access to address 0.
+ */
 static inline bool single_step_once(pid_t child)
 {
     int status;
-    return ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) == 0 &&
-        waitpid(child, &status, 0) == child && WIFSTOPPED(status);
+    if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0 || waitpid(child, &status, 0) != child ||
+        !WIFSTOPPED(status))
+        return false;
+    if (WSTOPSIG(status) != SIGTRAP)
+        fprintf(stderr, "single_step: the child stands at signal %d\n", WSTOPSIG(status));
+    return WSTOPSIG(status) == SIGTRAP;
 }
 
 /* The child runs body(), stopped where it sets has_begun; -1 if it cannot be stopped. */
