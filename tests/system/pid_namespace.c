@@ -9,22 +9,15 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <sched.h>
-#include <sys/syscall.h>
-
 #include <timebase/realtime.h>
 
 #include "child.h"
+#include "namespaced.h"
 #include "settings.h"
 #include "timing/calendar/timeout.h"
 
 static struct timeout timeout;
 static struct timebase_realtime rt;
-
-static pid_t clone_into_a_namespace(void)
-{
-    return (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, 0, 0, 0, 0);
-}
 
 static void have_nothing_of_the_parent(void)
 {
@@ -47,7 +40,7 @@ static void hold_and_have_a_child(void)
     EXPECT(getpid() == 1);
     EXPECT(timeout_open(&timeout) == 0);
     timebase_realtime_acquire(&rt, &request);
-    pid_t child = clone_into_a_namespace();
+    pid_t child = namespaced_fork();
     if (child == 0) {
         have_nothing_of_the_parent();
         _exit(0);
@@ -59,7 +52,7 @@ static void hold_and_have_a_child(void)
 
 static void make_the_first(void)
 {
-    pid_t first = clone_into_a_namespace();
+    pid_t first = namespaced_fork();
     if (first < 0)
         child_skip("no right to make a pid namespace");
     if (first == 0) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../emulated.h"
+#include "../system/namespaced.h"
 #include "clock/guard.h"
 #include "clock/space.h"
 
@@ -312,12 +313,12 @@ static void the_first_of_a_namespace_recovers_what_it_did_not_inherit(void **sta
     (void)state;
     not_under_thread_sanitizer();
     skip_where_forks_wipe_nothing();
-    long first = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+    long first = namespaced_fork();
     if (first < 0)
         skip();
     if (first == 0) {
         let_a_thread_take_and_die();
-        long second = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+        long second = namespaced_fork();
         if (second == 0)
             _exit(getpid() == 1 && try_and_give_back() == GUARD_RECOVERED ? 0 : 1);
         _exit(status_of(second));
