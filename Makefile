@@ -13,7 +13,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick site wheels newcomer
+	image baremetal baremetal-quick site wheels newcomer power-be
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -99,6 +99,10 @@ guests-quick: base
 	@scripts/setup guests
 	scripts/build native
 	tests/guests/run --quick
+
+power-be: base ## big-endian Power: a kernel built from Debian's source, minutes, then booted
+	@scripts/setup kernels power
+	tests/guests/run ppc64 powerpc
 
 mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run

@@ -4,8 +4,8 @@
 scenario.py   what a file in scenarios/ may say
 processor.py  whose kernels are booted, and in which machine of QEMU's
 kernel.py     Debian's kernel and its headers; modules built against them
-foreign.py    Debian's kernels of other processors
-apt.py        packages of Debian's for another processor
+foreign.py    kernels of other processors: Debian's, or built by built.py
+apt.py        packages and sources of Debian's, for another processor
 programs.py   what is built to run in a guest, and the libraries it opens
 image.py      the initramfs: tests, programs, modules, and the script that is process 1
 boot.py       QEMU, and its serial log

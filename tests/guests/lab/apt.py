@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fetches packages of another processor by an apt with lists, state and cache of
+"""Fetches packages of another processor, or their sources, by an apt with lists, state and cache of
 its own, so that this machine's packages stay as they are: to add an architecture to dpkg would change
 it for everybody. Where packages come from is what apt has for this machine.
 """
@@ -16,11 +16,11 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
 class Apt:
-    def __init__(self, processor, top):
+    def __init__(self, processor, top, kind="deb"):
         for folder in ("lists/partial", "cache/archives/partial"):
             (top / folder).mkdir(parents=True, exist_ok=True)
         (top / "status").touch()
-        (top / "sources.list").write_text(_sources(processor))
+        (top / "sources.list").write_text(_sources(processor, kind))
         self.top = top
         self.options = [
             *("-q", "-o", f"Dir::State={top}", "-o", f"Dir::State::status={top}/status"),
@@ -42,14 +42,21 @@ class Apt:
         (found,) = self.top.glob(f"{package}_*.deb")
         return found
 
+    def fetch_source(self, package):
+        """The archive as its authors made it: Debian's patches are left out."""
+        fetch = ("source", "--download-only", "--only-source", package)
+        _output("apt-get", *self.options, *fetch, cwd=self.top)
+        (found,) = self.top.glob(f"{package}_*.orig.tar.*")
+        return found
 
-def _sources(processor):
+
+def _sources(processor, kind):
     lines = set()
     for line in _output("apt-get", *WHERE, *OF_DEBIAN).splitlines():
         uri, release, component = line.split()
         if "-" not in release:  # nor its updates: a mirror has those of few processors in step
             release = processor.release or release
-            lines.add(f"deb [signed-by={KEYRING}] {uri} {release} {component}\n")
+            lines.add(f"{kind} [signed-by={KEYRING}] {uri} {release} {component}\n")
     if not lines:
         raise SystemExit("guests: apt knows no archive of Debian's (apt-get update)")
     return "".join(sorted(lines))

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The kernel and the busybox of another processor: Debian's packages, unpacked below build/ and not
-installed.
+installed, or built where there are none.
 """
 
 import shutil
 import subprocess
 
-from lab import WORK, say
+from lab import WORK, built, say
 from lab.apt import Apt
+
+
+def _root(processor):
+    return built.unpacked(processor) if processor.built else unpacked(processor)
 
 
 def unpacked(processor):
@@ -37,10 +41,10 @@ def _unpack(package, to):
 
 def kernel(processor):
     """vmlinuz where it is compressed, vmlinux where it is not."""
-    (found,) = (unpacked(processor) / "boot").glob("vmlinu*")
+    (found,) = (_root(processor) / "boot").glob("vmlinu*")
     return found
 
 
 def busybox(processor):
-    root = unpacked(processor)
+    root = _root(processor)
     return next(path for path in (root / "bin/busybox", root / "usr/bin/busybox") if path.exists())

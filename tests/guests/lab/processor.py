@@ -2,7 +2,8 @@
 """The processors that guests have, by Debian's names, and the machine that QEMU makes for each.
 
 amd64 is what the tests are built for anyway. The others are cross builds, and their kernels are
-fetched from Debian without this machine's package manager knowing of it (foreign.py).
+fetched from Debian without this machine's package manager knowing of it (foreign.py), or built from
+Debian's source where it has none (built.py).
 """
 
 import dataclasses
@@ -22,6 +23,7 @@ class Processor:
     library: pathlib.Path = pathlib.Path("/")  # where the cross packages keep its C library
     kernel: str = ""  # Debian's package that names its present kernel
     release: str = ""  # of Debian, if not this machine's
+    built: str = ""  # whose kernel, where Debian has none: the file in kernels/ that says how
 
     @property
     def build(self):
@@ -40,6 +42,22 @@ TIMER_WORKS = "no_timer_check"
 def _cross(name, triplet, **more):
     config = f"cross-{triplet.split('-')[0]}"
     return Processor(name, config, library=pathlib.Path("/usr", triplet, "lib"), **more)
+
+
+def _big_endian_power(name, triplet):
+    """Programs of 64 or 32 bits; Debian 11's source is the last whose kernel keeps the fields of
+    /proc/ppc64/systemcfg."""
+    return _cross(
+        name,
+        triplet,
+        qemu="qemu-system-ppc64",
+        machine="pseries,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken",
+        cpu="POWER9",
+        console="hvc0",
+        kernel="linux",
+        release="bullseye",
+        built="ppc64",
+    )
 
 
 ALL = (
@@ -99,5 +117,7 @@ ALL = (
         kernel="linux-image-riscv64",
         release="trixie",
     ),
+    _big_endian_power("ppc64", "powerpc64-linux-gnu"),
+    _big_endian_power("powerpc", "powerpc-linux-gnu"),
 )
 PROCESSORS = {one.name: one for one in ALL}

@@ -3,19 +3,20 @@
 
 what = "one line"
 common = "processor"              # what common/NAME.toml says, unless this file says otherwise; its
-                                  # steps come after this file's
+                                  # steps come after this file's, and those of its own common last
 processor = "arm64"               # of processor.py; else amd64, this machine's
 cpus = 2
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
+only_by_name = true               # part of neither
 
 suites = ["unit", "system"]       # the C tests of the build that run in it
 names = ["wait*"]                 # of these only those; all if it is missing
 not = ["realtime_*"]              # and none of those
 
 modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
-programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests
+programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests; others by their path
 
 [[step]]                          # in the order of the file, after the tests
 run = "cpu_offsets 1 contains 0"  # by the shell; must exit with 0
@@ -55,6 +56,7 @@ class Scenario:
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
+    only_by_name: bool = False
     suites: tuple = ()
     names: tuple = ("*",)
     not_names: tuple = ()
@@ -87,7 +89,7 @@ def _found(path):
     found = tomllib.loads(path.read_text())
     if "common" not in found:
         return found
-    common = tomllib.loads((SCENARIOS / "common" / f"{found.pop('common')}.toml").read_text())
+    common = _found(SCENARIOS / "common" / f"{found.pop('common')}.toml")
     return common | found | {"step": found.get("step", []) + common.get("step", [])}
 
 
