@@ -20,6 +20,8 @@
 
 #include <timebase.h>
 
+#include "keeper.h"
+
 #define THREADS 2
 
 static struct {
@@ -80,52 +82,6 @@ static void *take_turns(void *cpu)
     return NULL;
 }
 
-/* ---- the corrections ----------------------------------------------------------------------- */
-
-static struct {
-    timebase_cpus *cpus;
-    int64_t again_ns;
-    int is_over;
-    unsigned renewals, refusals;
-} keeper;
-
-static void begin_to_correct(void)
-{
-    int result = timebase_cpus_open(&keeper.cpus);
-    if (result == 0)
-        result = timebase_cpus_correct(keeper.cpus, &keeper.again_ns);
-    if (result < 0) {
-        printf("not corrected: %s\n", timebase_strerror(result));
-        exit(3);
-    }
-    printf("corrected: %s\n", result == TIMEBASE_CPUS_AGREE ? "no need" : "in force");
-    timebase_clock_restart(timebase_clock_default());
-}
-
-static void *keep_correct(void *unused)
-{
-    while (!__atomic_load_n(&keeper.is_over, __ATOMIC_RELAXED)) {
-        struct timespec rest = {.tv_nsec = 100000000};
-        nanosleep(&rest, NULL);
-        if (timebase_cpus_correct(keeper.cpus, &keeper.again_ns) < 0)
-            keeper.refusals++;
-        else
-            keeper.renewals++;
-    }
-    return unused;
-}
-
-static void show_cpus(void)
-{
-    struct timebase_cpu cpus[8];
-    unsigned count = timebase_cpus_list(keeper.cpus, cpus, 8);
-    for (unsigned i = 0; i < count && i < 8; i++)
-        printf("cpu %d: state %d, %" PRId64 " +/- %" PRIu64 " ticks, %" PRId64 " ppb, %u jumps\n",
-               cpus[i].cpu, cpus[i].state, cpus[i].offset_ticks, cpus[i].error_ticks,
-               cpus[i].drift_ppb, cpus[i].jumps);
-    printf("%u renewals, %u refused\n", keeper.renewals, keeper.refusals);
-}
-
 /* ---- the readers --------------------------------------------------------------------------- */
 
 static void wander(void)
@@ -149,12 +105,9 @@ int main(int count, char **arguments)
     }
     all.left = count > 2 ? strtoull(arguments[2], NULL, 10) : 400000;
     int is_corrected = count > 3 && strcmp(arguments[3], "corrected") == 0;
-    pthread_t threads[THREADS], keeping;
-    if (is_corrected) {
-        begin_to_correct();
-        if (pthread_create(&keeping, NULL, keep_correct, NULL) != 0)
-            return 2;
-    }
+    pthread_t threads[THREADS];
+    if (is_corrected)
+        keeper_begin();
     for (int cpu = 0; cpu < THREADS; cpu++)
         if (pthread_create(&threads[cpu], NULL, take_turns, (void *)(intptr_t)cpu) != 0)
             return 2;
@@ -162,11 +115,8 @@ int main(int count, char **arguments)
         pthread_join(threads[cpu], NULL);
     all.left = UINT64_MAX;
     wander();
-    if (is_corrected) {
-        __atomic_store_n(&keeper.is_over, 1, __ATOMIC_RELAXED);
-        pthread_join(keeping, NULL);
-        show_cpus();
-    }
+    if (is_corrected)
+        keeper_end();
     printf("%s: %" PRIu64 " of %" PRIu64 " went back, by %" PRIu64 " at most\n", name, all.back,
            all.readings, all.most);
     return 0;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Millions of ordered readings: each begins when its thread has seen one that another has made. Two threads
+ * stay on two CPUs, a third goes from one to the other.
+ *
+ *     ordered counter|mono|kernel READINGS [corrected]
+ *
+ * prints "counter: 0 of 10000000 went back, by 0 at most", and before it the same of the raw counter,
+ * which each thread reads along with it. Exits with 0 either way; `corrected` as in warps.c.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <timebase.h>
+
+#include "keeper.h"
+
+enum { CPUS = 2, MOVER = CPUS, THREADS = CPUS + 1, STAY = 256 };
+
+/* The highest that any thread has seen, in a cache line of its own. */
+struct highest {
+    uint64_t value;
+} __attribute__((aligned(64)));
+
+struct found {
+    uint64_t readings, back, most;
+} __attribute__((aligned(64)));
+
+static struct highest raw_highest, clock_highest;
+static struct found of_raw[THREADS], of_clock[THREADS];
+static uint64_t (*read_clock)(void);
+static uint64_t readings_each;
+
+static uint64_t read_kernel(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t read_mono(void)
+{
+    return (uint64_t)timebase_mono_ns(timebase_clock_default());
+}
+
+static uint64_t read_counter(void)
+{
+    return timebase_ticks_ordered();
+}
+
+static uint64_t read_raw(void)
+{
+    return timebase_arch_ticks_ordered();
+}
+
+/* A thread that sees a reading here reads later than that was read. */
+static void take(struct highest *highest, uint64_t (*read)(void), struct found *found)
+{
+    uint64_t seen = __atomic_load_n(&highest->value, __ATOMIC_ACQUIRE);
+    uint64_t now = read();
+    found->readings++;
+    if (now < seen) {
+        found->back++;
+        found->most = seen - now > found->most ? seen - now : found->most;
+    }
+    while (now > seen &&
+           !__atomic_compare_exchange_n(&highest->value, &seen, now, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+static void go_to(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+static void *read_on(void *argument)
+{
+    int thread = (int)(intptr_t)argument;
+    go_to(thread % CPUS);
+    for (uint64_t i = 0; i < readings_each; i++) {
+        if (thread == MOVER && i % STAY == 0)
+            go_to((int)(i / STAY % CPUS));
+        take(&raw_highest, read_raw, &of_raw[thread]);
+        take(&clock_highest, read_clock, &of_clock[thread]);
+    }
+    return NULL;
+}
+
+static void show(const char *name, const struct found *found)
+{
+    struct found sum = {0};
+    for (int i = 0; i < THREADS; i++) {
+        sum.readings += found[i].readings;
+        sum.back += found[i].back;
+        sum.most = found[i].most > sum.most ? found[i].most : sum.most;
+    }
+    printf("%s: %" PRIu64 " of %" PRIu64 " went back, by %" PRIu64 " at most\n", name, sum.back,
+           sum.readings, sum.most);
+}
+
+int main(int count, char **arguments)
+{
+    const char *name = count > 2 ? arguments[1] : "";
+    read_clock = strcmp(name, "counter") == 0 ? read_counter
+        : strcmp(name, "mono") == 0           ? read_mono
+        : strcmp(name, "kernel") == 0         ? read_kernel
+                                              : NULL;
+    if (read_clock == NULL) {
+        fprintf(stderr, "usage: ordered counter|mono|kernel READINGS [corrected]\n");
+        return 2;
+    }
+    readings_each = strtoull(arguments[2], NULL, 10) / THREADS + 1;
+    int is_corrected = count > 3 && strcmp(arguments[3], "corrected") == 0;
+    pthread_t threads[THREADS];
+    if (is_corrected)
+        keeper_begin();
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, read_on, (void *)(intptr_t)i) != 0)
+            return 2;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    if (is_corrected)
+        keeper_end();
+    show("raw", of_raw);
+    show(name, of_clock);
+    return 0;
+}
