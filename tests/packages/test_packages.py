@@ -17,7 +17,14 @@ import pytest
 from fresh_system import ROOT, pytestmark, unpack  # noqa: F401
 
 BUILT = ROOT / "build/deb"
-NAMES = ("libtimebase1", "libtimebase-dev", "timebased", "python3-timebase", "timebase-tools")
+NAMES = (
+    "libtimebase1",
+    "libtimebase-dev",
+    "libtimebase-preload",
+    "timebased",
+    "python3-timebase",
+    "timebase-tools",
+)
 # All that ours depend on or recommend, so that what is left in the end is ours alone.
 OTHERS = (
     "python3-cffi-backend",
@@ -63,7 +70,14 @@ def before(fresh):
 
 
 def package_files(folder):
-    return [next(folder.glob(f"{name}_*.deb")) for name in NAMES]
+    own = subprocess.run(
+        ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
+    )
+    kinds = (own.stdout.strip(), "all")
+    return [
+        next(path for kind in kinds for path in folder.glob(f"{name}_*_{kind}.deb"))
+        for name in NAMES
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +100,21 @@ def test_the_service_has_its_user_and_a_configuration_that_is_good(system):
     assert "timebase:" in users_of(system)[0]
     told = system.must("timebased", "--check")
     assert told.startswith("# read: /etc/timebase/timebased.conf\n")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of amd64 alone")
+def test_a_program_of_32_bits_has_a_library_too(system, tmp_path):
+    (path,) = BUILT.glob("libtimebase-preload_*_i386.deb")
+    fields = subprocess.run(
+        ["dpkg-deb", "-f", path], capture_output=True, text=True, check=True
+    ).stdout
+    assert "\nMulti-Arch: same\n" in fields and "Depends: libc6 (" in fields
+    subprocess.run(["dpkg-deb", "-x", path, system.folder], check=True)
+    program = "from timebase.exec.libraries import find; print(find(32), find(64))"
+    narrow, own = system.must("python3", "-c", program).split()
+    assert narrow == "/usr/lib/i386-linux-gnu/timebase/libtimebase-preload.so"
+    assert own == "/usr/lib/x86_64-linux-gnu/timebase/libtimebase-preload.so"
+    (system.folder / narrow.lstrip("/")).unlink()
 
 
 CALENDAR = '[[unit]]\nname = "a"\nduration = "1ms"\nnone = true\n'

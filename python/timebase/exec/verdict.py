@@ -42,12 +42,18 @@ def judge(
         return _loss(
             "no-library",
             f"{program.image} is a {program.bits}-bit program, and no {program.bits}-bit "
-            "libtimebase-preload.so is installed. Build the C library for that word size too",
+            f"libtimebase-preload.so is installed. {_remedy(program.bits)}",
         )
     if any(sign in library for sign in " :"):
         return _loss("no-library", f"{library}: LD_PRELOAD takes no path with a blank or a colon")
     text = f"{_dear(clocks)} {PurePath(program.path).name} reads it by the counter."
     return Verdict("helps", text, library)
+
+
+def _remedy(bits: int) -> str:
+    if bits == 32:
+        return "On Debian, install libtimebase-preload:i386 (docs/guide/resync.md)"
+    return "On Debian, install libtimebase-preload (docs/guide/resync.md)"
 
 
 def _dear(clocks: Clocks) -> str:
