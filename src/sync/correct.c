@@ -176,21 +176,16 @@ static struct turn plan_ahead(struct timebase_cpus *cpus, struct by_cpu_copy *ne
 {
     struct turn turn;
     for (unsigned attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
-        turn = (struct turn){.ticks_per_ns = (double)anchor->ticks_per_ns +
-                                 (double)anchor->ticks_per_ns_frac / 0x1p64};
-        uint64_t lead = (uint64_t)((double)((uint64_t)LEAD_NS << attempt) * turn.ticks_per_ns);
-        turn.now = now_ticks(cpus, anchor);
+        double ticks_per_ns =
+            (double)anchor->ticks_per_ns + (double)anchor->ticks_per_ns_frac / 0x1p64;
+        uint64_t lead = (uint64_t)((double)((uint64_t)LEAD_NS << attempt) * ticks_per_ns);
+        turn = (struct turn){.now = now_ticks(cpus, anchor), .ticks_per_ns = ticks_per_ns};
         turn.from = turn.now + lead;
         plan(cpus, next, &turn);
         if ((int64_t)(turn.from - lead / 4 - now_ticks(cpus, anchor)) > 0)
             break;
     }
     return turn;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor, int64_t *again_ns)
@@ -203,7 +198,7 @@ static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor,
     double drifted = turn.worst_slope * (double)*again_ns * turn.ticks_per_ns;
     uint64_t spread = 2 * (turn.worst_ticks + (uint64_t)drifted);
     struct by_cpu_anchor wider = *anchor;
-    wider.error_ns += (uint64_t)((double)larger(spread, told) / turn.ticks_per_ns) + 1;
+    wider.error_ns += (uint64_t)((double)(spread > told ? spread : told) / turn.ticks_per_ns) + 1;
     by_cpu_set_anchor(next, &wider);
     by_cpu_set_spread(cpus->table, spread);
     by_cpu_publish(cpus->table);

@@ -12,16 +12,6 @@ void drift_add(struct skew_drift *drift, uint64_t ticks, const struct skew_range
     drift->points[drift->count++] = (struct skew_measurement){ticks, *range};
 }
 
-uint64_t drift_narrowest(const struct skew_drift *drift)
-{
-    uint64_t narrowest = UINT64_MAX;
-    for (unsigned i = 0; i < drift->count; i++) {
-        uint64_t width = skew_width(&drift->points[i].range);
-        narrowest = width < narrowest ? width : narrowest;
-    }
-    return narrowest;
-}
-
 /* From an earlier range to a later one: no steeper than from the lowest end to the highest. */
 static void narrow(struct drift_rate *rate, const struct skew_measurement *from,
                    const struct skew_measurement *to)

@@ -23,9 +23,6 @@ struct drift_rate {
 /* One more measurement, at this tick of the first CPU; the oldest is forgotten. */
 void drift_add(struct skew_drift *drift, uint64_t ticks, const struct skew_range *range);
 
-/* The width of the narrowest range; UINT64_MAX of none. */
-uint64_t drift_narrowest(const struct skew_drift *drift);
-
 /* DRIFT_UNKNOWN: fewer than two measurements. low > high: no steady drift, it has jumped. */
 struct drift_rate drift_of(const struct skew_drift *drift);
 

@@ -19,6 +19,7 @@ enum { ATTEMPTS = 4 };
 #define FULL_NS 100000
 /* So many times as wide as the narrowest one a range is not kept. */
 #define WIDE 4
+#define NARROWEST_UNKNOWN ((struct skew_narrowest){UINT64_MAX, UINT64_MAX})
 
 static bool is_listed(const struct skew_map *map, const int *online, unsigned count)
 {
@@ -59,7 +60,7 @@ static void list_cpus(struct skew_map *opened, const int *online, unsigned count
     for (unsigned i = 0; i < opened->count; i++)
         opened->cpus[i] =
             (struct skew_cpu){.number = online[i], .against = online[0], .range = SKEW_UNKNOWN,
-                              .narrowest = {UINT64_MAX, UINT64_MAX}};
+                              .narrowest = NARROWEST_UNKNOWN};
 }
 
 int skew_open(struct skew_map *map, uint32_t throws)
@@ -104,7 +105,7 @@ void skew_forget(struct skew_map *map)
         map->cpus[i].is_measured = false;
         map->cpus[i].range = SKEW_UNKNOWN;
         map->cpus[i].drift.count = 0;
-        map->cpus[i].narrowest = (struct skew_narrowest){UINT64_MAX, UINT64_MAX};
+        map->cpus[i].narrowest = NARROWEST_UNKNOWN;
     }
     skew_again(map, false);
 }
@@ -154,7 +155,7 @@ static void remember(struct skew_cpu *cpu, uint64_t ticks)
         cpu->jumps++;
         cpu->drift.count = 0;
         drift_add(&cpu->drift, ticks, &cpu->range);
-    } else if (skew_width(&cpu->range) / WIDE <= drift_narrowest(&cpu->drift)) {
+    } else if (skew_width(&cpu->range) / WIDE <= cpu->narrowest.first_ticks) {
         cpu->drift = more;
     }
 }
@@ -178,6 +179,8 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
     if (result != COURT_PLAYED || seen.range.low_ticks == INT64_MIN ||
         seen.range.high_ticks == INT64_MAX)
         return false;
+    if (cpu->against != parent->number) /* another way, of another length */
+        cpu->narrowest = NARROWEST_UNKNOWN;
     cpu->against = parent->number;
     cpu->pair = seen.range;
     cpu->is_contradictory = !skew_is_usable(&seen.range);
