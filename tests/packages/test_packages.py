@@ -7,6 +7,7 @@ are one story, told in order.
 
 import json
 import os
+import platform
 import re
 import shutil
 import signal
