@@ -31,6 +31,20 @@ static void init(const timebase_clock *clock)
     sleeper_init(&sleeper, &sleep_in_kernel, (void *)clock);
 }
 
+/* What a sleep that is too short is known by. */
+static void expect_slept(int64_t slept_ns, int64_t least_ns, const struct sleep_wait *wait,
+                         const struct timebase_instant *now)
+{
+    if (slept_ns < least_ns)
+        dprintf(STDERR_FILENO,
+                "slept %lld ns of %lld at least: margin %lld, woken %lld late, %u calls; the clock "
+                "had a bound of %llu and status %u\n",
+                (long long)slept_ns, (long long)least_ns, (long long)wait->margin_ns,
+                (long long)wait->wake_ns, (unsigned)wait->calls,
+                (unsigned long long)now->maxerror_ns, now->flags & TIMEBASE_LINE_STATUS_MASK);
+    EXPECT(slept_ns >= least_ns);
+}
+
 /* Sleeps, and sees that no sleep was shorter than asked for, on the kernel's clock. */
 static struct sleep_wait sleep_for(int64_t ns)
 {
@@ -46,7 +60,7 @@ static struct sleep_wait sleep_for(int64_t ns)
     int64_t slept_ns = kernel_now(CLOCK_MONOTONIC) - kernel_ns;
     int64_t error_ns = 2 * (int64_t)now.maxerror_ns + 100000;
     if (wait.margin_ns > 0)
-        EXPECT(slept_ns >= ns - LEAD_NS - wait.margin_ns - error_ns);
+        expect_slept(slept_ns, ns - LEAD_NS - wait.margin_ns - error_ns, &wait, &now);
     return wait;
 }
 
