@@ -18,7 +18,8 @@ LIMIT_SEC = 1800
 
 def command(scenario, image):
     machine = scenario.machine
-    threads = "multi" if len(os.sched_getaffinity(0)) > 1 else "single"
+    is_alone = scenario.one_thread or len(os.sched_getaffinity(0)) == 1
+    threads = "single" if is_alone else "multi"
     return [
         machine.qemu,
         *("-machine", machine.machine, "-accel", f"tcg,thread={threads}"),

@@ -54,7 +54,7 @@ def make(scenario, tests):
     for library in programs.opened_by_path(machine):
         _copy(library, top / library.relative_to("/"))
     _add_tests(top, tests)
-    for name in scenario.modules:
+    for name in (*scenario.modules, *scenario.for_steps):
         _copy(kernel.module(name), top / "modules" / f"{name}.ko")
     _write(top / "modules.txt", "".join(f"{name}.ko\n" for name in scenario.modules))
     for number, step in enumerate(scenario.steps, 1):

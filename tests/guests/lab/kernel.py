@@ -6,9 +6,12 @@ import re
 import shutil
 import subprocess
 
-from lab import HERE, WORK, foreign, say
+from lab import HERE, ROOT, WORK, foreign, say
 
 HEADERS = pathlib.Path("/usr/src")
+# The module that users load; all others are folders of the tests.
+PRODUCT = "timebase"
+PRODUCT_FOLDER = ROOT / "platform" / "linux-module"
 
 
 def version():
@@ -44,23 +47,30 @@ def _own_image():
 
 
 def module(name):
-    """The module of the folder NAME, built in a copy of it: the kernel's build writes beside its
-    sources."""
+    """A module of the tests, the folder NAME, or the product's, built in a copy of it: the kernel's
+    build writes beside its sources."""
     build = WORK / "modules" / version() / name
     build.mkdir(parents=True, exist_ok=True)
-    for source in (HERE / name).iterdir():
+    headers = HEADERS / f"linux-headers-{version()}"
+    if name == PRODUCT:
+        _make(name, "-C", PRODUCT_FOLDER, f"OUT={build}", f"KERNEL={headers}")
+    else:
+        _copy(HERE / name, build)
+        _make(name, "-C", headers, f"M={build}", "modules")
+    return build / f"{name}.ko"
+
+
+def _copy(folder, build):
+    for source in folder.iterdir():
         target = build / source.name
         if not target.exists() or source.read_bytes() != target.read_bytes():
             shutil.copy(source, target)
-    made = subprocess.run(
-        ["make", "-C", HEADERS / f"linux-headers-{version()}", f"M={build}", "modules"],
-        check=False,
-        text=True,
-        capture_output=True,
-    )
+
+
+def _make(name, *arguments):
+    made = subprocess.run(["make", *arguments], check=False, text=True, capture_output=True)
     if made.returncode != 0:
         say(made.stdout + made.stderr)
         raise SystemExit(f"guests: the module {name} does not build")
     if warnings := re.findall(r"^.*warning: .*$", made.stdout + made.stderr, re.MULTILINE):
         raise SystemExit("\n".join([f"guests: the module {name} builds with warnings:", *warnings]))
-    return build / f"{name}.ko"

@@ -6,6 +6,8 @@ common = "processor"              # what common/NAME.toml says, unless this file
                                   # steps come after this file's, and those of its own common last
 processor = "arm64"               # of processor.py; else amd64, this machine's
 cpus = 2
+one_thread = true                 # of QEMU's runs all CPUs, in turns: a busy machine leaves two that
+                                  # throw readings to each other the same share of it
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
@@ -16,6 +18,7 @@ names = ["wait*"]                 # of these only those; all if it is missing
 not = ["realtime_*"]              # and none of those
 
 modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
+for_steps = ["timebase"]          # those that the steps load: /modules/NAME.ko
 programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests; others by their path
 
 [[step]]                          # in the order of the file, after the tests
@@ -53,6 +56,7 @@ class Scenario:
     what: str
     cpus: int
     processor: str = "amd64"
+    one_thread: bool = False
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
@@ -61,6 +65,7 @@ class Scenario:
     names: tuple = ("*",)
     not_names: tuple = ()
     modules: tuple = ()
+    for_steps: tuple = ()
     programs: tuple = ()
     steps: tuple = ()
 
