@@ -13,7 +13,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
 	languages languages-check languages-quick clean setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
-	image baremetal baremetal-quick site wheels newcomer power-be
+	image baremetal baremetal-quick module site wheels newcomer power-be
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r t w; \
@@ -149,6 +149,11 @@ baremetal-quick: base
 	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
 	tests/baremetal/run --quick
 
+module: base ## the kernel module for Debian's kernel: build/linux-module (KERNEL= for another's headers)
+	@scripts/setup guests
+	$(MAKE) --no-print-directory -C platform/linux-module OUT=$(CURDIR)/build/linux-module \
+		KERNEL=$(or $(KERNEL),$(lastword $(sort $(wildcard /usr/src/linux-headers-*-amd64))))
+
 deb: base ## Debian packages of what is committed: build/deb
 	@scripts/setup deb
 	scripts/deb
@@ -161,7 +166,8 @@ packages: deb venv ## the packages in a fresh system: installed, run, upgraded, 
 newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone
 	@scripts/setup deb
 	@mkdir -p $(RESULTS)
-	$(BIN)/pytest tests/packages/test_newcomer.py --junitxml=$(RESULTS)/newcomer.xml
+	$(BIN)/pytest tests/packages/test_newcomer.py -o faulthandler_timeout=2000 \
+		--junitxml=$(RESULTS)/newcomer.xml
 
 wheels: base venv ## the sdist, and wheels for x86-64 and aarch64: build/wheels/dist
 	@scripts/setup wheels

@@ -56,6 +56,8 @@ UNITS = {
         "src/clock", "src/clock/line", "src/clock/counter", "src/clock/page",
         "src/clock/discipline", "src/clock/servo", "src/clock/reference", "src/clock/own",
         "src/timing/wait", "src/timing/calendar"],
+    # In the kernel: the library's measurement again.
+    "platform/linux-module": ["src/sync"],
     # Users: the public headers are all they know of the library.
     "measure": [],
     "bench": ["measure"],
