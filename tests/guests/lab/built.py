@@ -86,7 +86,9 @@ class _Source:
         got = config.read_text()
         lost = [line for line in re.findall(r"^CONFIG_.*", wanted, re.MULTILINE) if line not in got]
         if lost:
-            raise SystemExit(f"guests: {fragment.name}: {self.folder.name} has no {', '.join(lost)}")
+            raise SystemExit(
+                f"guests: {fragment.name}: {self.folder.name} has no {', '.join(lost)}"
+            )
 
     def deliver(self, name, folder):
         self.make(f"-j{os.cpu_count()}", name)
