@@ -32,10 +32,14 @@ int main(int count, char **arguments)
 {
     const struct timespec interval = {0, SYSTEMCFG_RENEWAL_NS};
     timebase_clock *clock;
-    struct systemcfg *kept = count == 2 ? make(arguments[1]) : MAP_FAILED;
-    if (kept == MAP_FAILED) {
-        perror("usage: keeper FILE");
+    if (count != 2) {
+        fprintf(stderr, "usage: %s FILE\n", arguments[0]);
         return 2;
+    }
+    struct systemcfg *kept = make(arguments[1]);
+    if (kept == MAP_FAILED) {
+        perror(arguments[1]);
+        return 1;
     }
     timebase_clock_attach_or_default(&clock, NULL);
     for (;;) {

@@ -36,8 +36,9 @@ static uint64_t tb_to_xs_from_hz(uint64_t hz)
 
 static void store(struct systemcfg *kept, uint64_t stamp_xsec, uint64_t stamp, uint64_t hz)
 {
-    uint64_t count = timebase_page_word(&kept->tb_update_count);
-    timebase_page_set_word(&kept->tb_update_count, count + 1);
+    /* Odd already, if a keeper of this file was killed in the middle. */
+    uint64_t count = timebase_page_word(&kept->tb_update_count) | 1;
+    timebase_page_set_word(&kept->tb_update_count, count);
     /* partner: the second acquire fence of tb_xsec() */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     timebase_page_set_word(&kept->tb_orig_stamp, stamp);
@@ -45,7 +46,7 @@ static void store(struct systemcfg *kept, uint64_t stamp_xsec, uint64_t stamp, u
     timebase_page_set_word(&kept->tb_to_xs, tb_to_xs_from_hz(hz));
     timebase_page_set_word(&kept->stamp_xsec, stamp_xsec);
     /* partner: the first acquire fence of tb_xsec() */
-    timebase_page_set_word_release(&kept->tb_update_count, count + 2);
+    timebase_page_set_word_release(&kept->tb_update_count, count + 1);
 }
 
 /*

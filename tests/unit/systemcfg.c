@@ -120,6 +120,16 @@ static void the_fields_tell_the_time_of_the_clock(void **state)
     assert_string_equal(kept.eye_catcher, "SYSTEMCFG:PPC64");
 }
 
+static void an_update_that_was_left_half_done_is_ended_by_the_next(void **state)
+{
+    struct systemcfg left;
+    (void)state;
+    memset(&left, 0, sizeof left);
+    left.tb_update_count = 5;
+    systemcfg_renew(&left, timebase_clock_default());
+    assert_true(left.tb_update_count == 6);
+}
+
 static void without_a_file_the_fields_are_our_own(void **state)
 {
     (void)state;
@@ -134,6 +144,7 @@ int main(void)
         cmocka_unit_test(both_ways_to_multiply_agree),
         cmocka_unit_test(a_reader_waits_for_the_end_of_an_update),
         cmocka_unit_test(the_fields_tell_the_time_of_the_clock),
+        cmocka_unit_test(an_update_that_was_left_half_done_is_ended_by_the_next),
         cmocka_unit_test(without_a_file_the_fields_are_our_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

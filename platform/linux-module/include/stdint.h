@@ -5,3 +5,4 @@
 
 #define INT64_MIN S64_MIN
 #define INT64_MAX S64_MAX
+#define UINT64_MAX U64_MAX
