@@ -83,7 +83,9 @@
             (setf ,stream (connect (server-port port-file process)))
             ,@body)
        (when ,stream (ignore-errors (close ,stream)))
-       (uiop:terminate-process process)
+       ;; By SIGKILL. At SIGTERM SBCL ends its threads where they are, and if one of them is in the
+       ;; dynamic loader, the C library's exit() waits for the loader's lock for ever.
+       (uiop:terminate-process process :urgent t)
        (uiop:wait-process process))))
 
 (defun digits-in (text)
