@@ -21,6 +21,7 @@ SOURCES = (
     "tests",
     "measure",
     "bindings",
+    "examples",
     "spec",
     "meson.build",
     "meson_options.txt",
