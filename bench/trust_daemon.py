@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -95,27 +96,43 @@ def chronyd():
             yield port
 
 
+def _seconds_to_synchronized(port: int, never_moved: str) -> float:
+    with folder() as where:
+        begin = time.monotonic()
+        daemon = start_daemon(where, f"chrony:127.0.0.1:{port}", never_moved=never_moved)
+        try:
+            wait_for(where, daemon, is_synchronized)
+            return time.monotonic() - begin
+        finally:
+            stop(daemon)
+
+
 def start_synchronized(quick: bool) -> list[dict]:
+    """A guest of which nothing tells what befell it before the daemon began is believed only once
+    chrony has measured since: that takes as long as chrony's poll, a second here."""
     require(DAEMON)
-    times = []
+    times = {"yes": [], "no": []}
     with chronyd() as port:
         for _ in range(2 if quick else 10):
-            with folder() as where:
-                begin = time.monotonic()
-                daemon = start_daemon(where, f"chrony:127.0.0.1:{port}")
-                try:
-                    wait_for(where, daemon, is_synchronized)
-                    times.append(time.monotonic() - begin)
-                finally:
-                    stop(daemon)
+            for never_moved, taken in times.items():
+                taken.append(_seconds_to_synchronized(port, never_moved))
+    what = "daemon start to a SYNCHRONIZED page, with a synchronised chrony"
+    known, unknown = times["yes"], times["no"]
     return [
         row(
-            "daemon start to a SYNCHRONIZED page, with a synchronised chrony, worst",
+            f"{what}, never_moved = yes, worst",
             "≤ 1 s",
-            f"{max(times):.2f} s",
-            max(times) <= 1,
-            seconds=times,
-        )
+            f"{max(known):.2f} s",
+            max(known) <= 1,
+            seconds=known,
+        ),
+        row(
+            f"{what} that polls each second, in a guest that may have been moved, median / worst",
+            "",
+            f"{statistics.median(unknown):.2f} / {max(unknown):.2f} s",
+            None,
+            seconds=unknown,
+        ),
     ]
 
 

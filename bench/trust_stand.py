@@ -76,7 +76,7 @@ def published_page(seconds: float):
 
 
 def start_daemon(
-    where: Path, reference: str = "kernel", timeline: str = "none"
+    where: Path, reference: str = "kernel", timeline: str = "none", never_moved: str = "no"
 ) -> subprocess.Popen:
     """Flags are the keys of its configuration."""
     require(DAEMON)
@@ -84,6 +84,7 @@ def start_daemon(
         "page": where / "page",
         "reference": reference,
         "timeline": timeline,
+        "never-moved": never_moved,
         "metrics": where / "metrics.prom",
     }
     with open(where / "log", "a") as log:
