@@ -11,13 +11,6 @@ from daemons import ROOT
 # As bench/record.py writes it: in a heading, and in the rows of a table that several runs made.
 NAMED = re.compile(r", commit (\S+?)[.,]?(?:\s|$)|\| \d{4}-\d\d-\d\d, (\S+), load ", re.MULTILINE)
 
-# Tables that break this rule, and how. What has been measured again leaves this list; nothing is
-# added to it.
-NOT_YET = {
-    "chrony": "names no commit",
-    "languages": "its commit is not in this history",
-    "peers": "README and a test had changes that were not committed",
-}
 TABLES = sorted(path.stem for path in (ROOT / "bench/results").glob("*.md"))
 
 
@@ -38,7 +31,7 @@ def history():
         pytest.skip(f"no history here: {done.stderr.strip()}")
     if done.stdout.strip() != "false":
         pytest.skip("a shallow clone lacks the commits that the tables name")
-    texts = [text_of(table) for table in TABLES if table not in NOT_YET]
+    texts = [text_of(table) for table in TABLES]
     named = {name for text in texts for name in commits(text)}
     if not any(git("cat-file", "-e", f"{name}^{{commit}}").returncode == 0 for name in named):
         pytest.skip("a history that was written anew: it has none of the commits")
@@ -63,15 +56,7 @@ def complaints(text):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_table_names_commits_of_this_history(table, history):
-    found = list(complaints(text_of(table)))
-    if table in NOT_YET:
-        assert found, f"{table} has been measured again: take it out of NOT_YET"
-    else:
-        assert not found
-
-
-def test_the_list_names_tables_that_there_are():
-    assert set(TABLES) >= NOT_YET.keys()
+    assert list(complaints(text_of(table))) == []
 
 
 def test_commits_are_found_where_they_are_written():
