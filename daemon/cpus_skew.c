@@ -94,6 +94,7 @@ static void measure_round(struct cpus_skew *cpus, int64_t budget_ns)
 
 void cpus_measure(struct cpus_skew *cpus, int64_t mono_ns)
 {
+    online_list_open(&cpus->online); /* before the map: what changes in between is seen */
     skew_open(&cpus->map, THROWS);
     cpus->listed_ns = mono_ns;
     cpus->looked_ns = mono_ns;
@@ -107,7 +108,7 @@ static void look_at_list(struct cpus_skew *cpus, int64_t mono_ns)
     if (mono_ns - cpus->listed_ns < LIST_NS)
         return;
     cpus->listed_ns = mono_ns;
-    if (skew_is_outdated(&cpus->map))
+    if (online_list_has_changed(&cpus->online) && skew_is_outdated(&cpus->map))
         skew_open(&cpus->map, THROWS);
 }
 
@@ -172,5 +173,6 @@ void cpus_apply(const struct cpus_skew *cpus, enum cpus_verdict verdict,
 
 void cpus_close(struct cpus_skew *cpus)
 {
+    online_list_close(&cpus->online);
     skew_close(&cpus->map);
 }

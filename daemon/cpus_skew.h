@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "clock/discipline/discipline.h"
+#include "online_list.h"
 #include "sync/skew.h"
 
 enum cpus_verdict {
@@ -29,6 +30,7 @@ struct cpus_skew {
     uint64_t allowance_ticks; /* a microsecond */
     struct skew skew;
     struct skew_map map;
+    struct online_list online;
     uint64_t disturbances; /* as cpus_heed() was told last */
     bool is_forgotten;   /* because of one, and not each CPU was tried again since */
     int64_t listed_ns;   /* whether the CPUs are still the same, monotonic */
