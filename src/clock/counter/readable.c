@@ -58,10 +58,24 @@ static int counter_is_off(void)
 
 #include <cpuid.h>
 
+#define LEAF_EXTENDED_FEATURES 0x80000001u
+
+/* Each CPUID costs a guest microseconds, and 64-bit processors have this leaf for certain. */
+static int has_extended_features(void)
+{
+#if defined(__x86_64__)
+    return 1;
+#else
+    return __get_cpuid_max(LEAF_EXTENDED_FEATURES, NULL) >= LEAF_EXTENDED_FEATURES;
+#endif
+}
+
 static int has_ordered_read(void)
 {
-    unsigned a, b, c, d;
-    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 27 & 1);
+    unsigned a, b, c, d = 0;
+    if (has_extended_features())
+        __cpuid(LEAF_EXTENDED_FEATURES, a, b, c, d);
+    return d >> 27 & 1;
 }
 
 #else
