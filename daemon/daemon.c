@@ -6,7 +6,7 @@
 
 #include "clock/counter/readable.h"
 #include "daemon_parts.h"
-#include "history/history.h"
+#include "timeline/recorder.h"
 #include "log.h"
 #include "notify.h"
 #include "privileges.h"
@@ -50,7 +50,7 @@ static void record(void *context, const struct timebase_lines *lines, uint64_t p
                    bool is_disrupted)
 {
     (void)context;
-    history_append(lines, published_ticks, is_disrupted);
+    timeline_recorder_append(lines, published_ticks, is_disrupted);
 }
 
 static void amend(void *context, struct discipline_sample *sample)
@@ -202,7 +202,7 @@ static int start(struct daemon *daemon, struct problem *problem)
     daemon->watchdog_told_ns = now_ns();
     sources_set_up(&daemon->sources, settings);
     daemon_judge_begin(daemon, now_ns());
-    history_open(settings->timeline, settings->timeline_bytes);
+    timeline_recorder_open(settings->timeline, settings->timeline_bytes);
     cpus_measure(&daemon->cpus, now_ns());
     start_clock(daemon);
     return 0;
@@ -214,7 +214,7 @@ static void end(struct daemon *daemon)
     log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
              daemon->shared.servo.counts.publications, daemon->settings.page);
     daemon_write_metrics(daemon, false);
-    history_close();
+    timeline_recorder_close();
     sources_close(&daemon->sources);
     cpus_close(&daemon->cpus);
     page_file_close(&daemon->file);

@@ -8,7 +8,7 @@
  *     witness_verdict  guest                     who would tell that the machine was moved
  *     sources/                                   claims about UTC, and the selection among them
  *     page_file  store  replace                  the page on disk
- *     history/                                   the timeline's writer
+ *     timeline/                                  the timeline's writer
  *     metrics  report  log                       what is told
  */
 #ifndef DAEMON_DAEMON_H

@@ -5,7 +5,7 @@
 #include "clock/counter/readable.h"
 #include "config/config.h"
 #include "daemon_parts.h"
-#include "history/history.h"
+#include "timeline/recorder.h"
 #include "log.h"
 
 int daemon_settings(const struct options *options, struct settings *settings,
@@ -63,11 +63,11 @@ void daemon_reload(struct daemon *daemon)
         log_line(LOG_ERROR, "%s; going on with the configuration as it was", problem.text);
         return;
     }
-    bool is_same_history = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
+    bool is_same_timeline = strcmp(settings.timeline, daemon->settings.timeline) == 0 &&
         settings.timeline_bytes == daemon->settings.timeline_bytes;
-    if (!is_same_history) {
-        history_close();
-        history_open(settings.timeline, settings.timeline_bytes);
+    if (!is_same_timeline) {
+        timeline_recorder_close();
+        timeline_recorder_open(settings.timeline, settings.timeline_bytes);
     }
     log_set_level(settings.log_level);
     bool are_others = take_references(daemon, &settings);

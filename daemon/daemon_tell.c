@@ -7,7 +7,7 @@
 
 #include "daemon_parts.h"
 #include "duration.h"
-#include "history/history.h"
+#include "timeline/recorder.h"
 #include "log.h"
 #include "metrics.h"
 #include "notify.h"
@@ -26,8 +26,8 @@ void daemon_write_metrics(struct daemon *daemon, bool is_up)
         .stalls = daemon->disturbance.stalls,
         .clocksource_changes = daemon->disturbance.clocksource_changes,
         .page_repairs = daemon->page_repairs,
-        .timeline_bytes = history_bytes(),
-        .timeline_failures = history_failures(),
+        .timeline_bytes = timeline_recorder_bytes(),
+        .timeline_failures = timeline_recorder_failures(),
         .start_utc_ns = daemon->start_utc_ns,
     };
     if (daemon->settings.metrics[0] == '\0')

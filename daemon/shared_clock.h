@@ -10,7 +10,7 @@
  *         result = shared_clock_step(&clock)
  *         wait shared_clock_wait_ns(&clock, result), or until the system clock was set
  *
- * Counter, reference, store and history come from outside, so that it also runs in virtual time.
+ * Counter, reference, store and timeline come from outside, so that it also runs in virtual time.
  * It prints nothing and waits for nothing.
  */
 #ifndef DAEMON_SHARED_CLOCK_H

@@ -43,12 +43,12 @@ UNITS = {
     # The daemon.
     "daemon/log": [],
     "daemon/config": ["daemon/log"],
-    "daemon/history": ["daemon/log", "daemon/config", "src/timeline"],
+    "daemon/timeline": ["daemon/log", "daemon/config", "src/timeline"],
     "daemon/sources": [
         "daemon/log", "daemon/config", "src/clock/line", "src/clock/counter",
         "src/clock/discipline", "src/clock/reference"],
     "daemon": [
-        "daemon/log", "daemon/config", "daemon/history", "daemon/sources", "src/sync",
+        "daemon/log", "daemon/config", "daemon/timeline", "daemon/sources", "src/sync",
         "src/clock/line", "src/clock/counter", "src/clock/page", "src/clock/discipline",
         "src/clock/servo", "src/clock/reference"],
     # A machine without a system: the library's files again, and what stands in for a system.

@@ -31,13 +31,13 @@ long __wrap_segment_file_read(int fd, void *bytes, size_t size, uint64_t offset)
 static void write_segment(const struct folder *folder, struct timebase_instant *late)
 {
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
-    assert_int_equal(history_writer_open_boot(&timeline, folder->path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder->path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     scene_append(&scene, &timeline, PUBLICATIONS);
     scene_read(&scene, &readings, 1);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     *late = readings.items[0];
     free(readings.items);
 }

@@ -53,7 +53,7 @@ static void the_newest_line_is_drawn_on_if_asked_for(void **state)
     assert_true(is_same_instant(&got, &wanted));
     assert_readings(reader, &log.readings);
     assert_int_equal(error_at(reader, log.readings.items[0].ticks - 1), TIMEBASE_E_TOO_EARLY);
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_DISRUPTION), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_DISRUPTION), 0);
     assert_int_equal(error_at(reader, ticks), TIMEBASE_E_TOO_LATE);
     timebase_timeline_close(reader);
     log_close(&log);
@@ -79,7 +79,7 @@ static void a_disruption_is_a_gap_from_the_last_line_on(void **state)
     (void)state;
     log_live(&log, 10);
     uint64_t last = log.scene.published_ticks;
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_DISRUPTION), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_DISRUPTION), 0);
     log.readings.count -= 2; /* read after the last line before it */
     size_t second = log.readings.count;
     log_live(&log, 10);
@@ -100,7 +100,7 @@ static void a_writer_that_takes_up_the_page_leaves_no_gap(void **state)
     log_live(&log, 10);
     log_reopen(&log, boot_a);
     log_live(&log, 10);
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_END), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_END), 0);
     log_reopen(&log, boot_a);
     struct discipline *discipline = &log.scene.discipline;
     discipline_adopt(discipline, &log.scene.lines);
@@ -141,7 +141,7 @@ static void another_page_after_an_orderly_end_is_a_gap(void **state)
     (void)state;
     log_live(&log, 10);
     uint64_t last = log.scene.published_ticks;
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_END), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_END), 0);
     log_reopen(&log, boot_a);
     log.scene.discipline = fresh;
     log.readings.count -= 2;
@@ -169,7 +169,7 @@ static void a_late_publication_is_seen_from_its_tick_on(void **state)
     assert_true(scene_publish(&log.scene));
     uint64_t begin = log.scene.lines.slew.start_ticks, published = log.scene.published_ticks;
     assert_true((int64_t)(published - begin) >= 0);
-    assert_int_equal(history_writer_append(&log.timeline, &log.scene.lines, published), 0);
+    assert_int_equal(timeline_writer_append(&log.timeline, &log.scene.lines, published), 0);
     timebase_timeline *reader = reader_open(&log.folder);
     unsigned differing = 0;
     for (uint64_t i = 0; i <= 1000; i++) {
@@ -194,7 +194,7 @@ static void two_boots_are_told_apart_or_asked_for(void **state)
     struct timebase_instant got;
     (void)state;
     log_live(&log, 10);
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_END), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_END), 0);
     struct readings first = log.readings;
     static const struct readings none;
     log.readings = none;
@@ -288,7 +288,7 @@ static void wrong_arguments_are_refused(void **state)
 {
     struct folder folder = folder_new();
     timebase_timeline *reader = (timebase_timeline *)&folder;
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     char missing[80];
     (void)state;
     snprintf(missing, sizeof(missing), "%s/none", folder.path);
@@ -299,13 +299,13 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(timebase_timeline_open(&reader, "/proc/version"), TIMEBASE_E_FORMAT);
     assert_int_equal(timebase_timeline_at(NULL, NULL, 0, NULL), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_timeline_boots(NULL, NULL, 0), TIMEBASE_E_INVALID);
-    assert_int_equal(history_writer_open_boot(&timeline, NULL, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, NULL, SIZE_MAX_BYTES, 1, boot_a),
                      TIMEBASE_E_INVALID);
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, 65535, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, 65535, 1, boot_a),
                      TIMEBASE_E_INVALID);
-    assert_int_equal(history_writer_open(&timeline, folder.path, SIZE_MAX_BYTES, 1), 0);
-    assert_int_equal(history_writer_mark(&timeline, HISTORY_LOST), TIMEBASE_E_INVALID);
-    history_writer_close(&timeline);
+    assert_int_equal(timeline_writer_open(&timeline, folder.path, SIZE_MAX_BYTES, 1), 0);
+    assert_int_equal(timeline_writer_mark(&timeline, TIMELINE_MARK_LOST), TIMEBASE_E_INVALID);
+    timeline_writer_close(&timeline);
     timebase_timeline_close(NULL);
     for (int a = TIMEBASE_E_NO_BOOT; a <= TIMEBASE_E_NOT_FOUND; a++)
         for (int b = TIMEBASE_E_NO_BOOT; b <= TIMEBASE_OK; b++)

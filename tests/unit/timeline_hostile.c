@@ -27,11 +27,11 @@ static struct log log_with(unsigned publications)
     struct log log = log_open();
     for (unsigned i = 0; i < publications; i++) {
         if (i % 16 == 15)
-            history_writer_mark(&log.timeline, HISTORY_DISRUPTION);
+            timeline_writer_mark(&log.timeline, TIMELINE_MARK_DISRUPTION);
         scene_append(&log.scene, &log.timeline, 1);
         scene_read(&log.scene, &log.readings, 3);
     }
-    history_writer_close(&log.timeline);
+    timeline_writer_close(&log.timeline);
     file_path(&log.folder, 1, first);
     return log;
 }
@@ -140,8 +140,8 @@ static void lines_that_no_page_may_have_are_refused(void **state)
     lines.before.period_ns = lines.slew.period_ns = lines.after.period_ns = UINT32_MAX;
     lines.before.period_frac = lines.slew.period_frac = lines.after.period_frac = UINT64_MAX;
     log_begin(&log, boot_a);
-    assert_int_equal(history_writer_append(&log.timeline, &lines, ticks), 0);
-    history_writer_close(&log.timeline);
+    assert_int_equal(timeline_writer_append(&log.timeline, &lines, ticks), 0);
+    timeline_writer_close(&log.timeline);
     timebase_timeline *reader = reader_open(&log.folder);
     assert_int_equal(error_at(reader, ticks), TIMEBASE_E_GAP);
     timebase_timeline_close(reader);
@@ -159,7 +159,7 @@ static int open_error(const struct folder *folder)
 static void what_is_no_timeline_is_refused(void **state)
 {
     struct folder folder = folder_new();
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     uint8_t bytes[300];
     char path[96];
     (void)state;
@@ -168,7 +168,7 @@ static void what_is_no_timeline_is_refused(void **state)
     file_path(&folder, 1, path);
     store(path, bytes, sizeof(bytes));
     assert_int_equal(open_error(&folder), TIMEBASE_E_FORMAT);
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      TIMEBASE_E_FORMAT);
     folder_remove(&folder);
 }
@@ -187,12 +187,12 @@ static void store_of_version_2(const char *path)
 static void a_segment_of_another_version_is_refused(void **state)
 {
     struct log log = log_with(3);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     (void)state;
     store_of_version_2(first);
     assert_int_equal(open_error(&log.folder), TIMEBASE_E_FORMAT);
     assert_int_equal(
-        history_writer_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
+        timeline_writer_open_boot(&timeline, log.folder.path, SIZE_MAX_BYTES, 1, boot_a),
         TIMEBASE_E_FORMAT);
     log_remove(&log);
 }

@@ -28,7 +28,7 @@ static const struct counter counters[] = {
 };
 
 /* Publications, with readings in between, that wrap the counter when it is told to. */
-static void live(struct scene *scene, struct history_writer *timeline, struct readings *readings,
+static void live(struct scene *scene, struct timeline_writer *timeline, struct readings *readings,
                  unsigned publications, unsigned reads)
 {
     for (unsigned i = 0; i < publications; i++) {
@@ -43,11 +43,11 @@ static void assert_hour_later(const struct counter *counter, unsigned publicatio
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(counter->period_ns, counter->period_frac);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     scene.line.origin_ticks += origin_ticks;
     scene.line.now_ticks += origin_ticks;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     live(&scene, &timeline, &readings, publications, reads);
     scene_append(&scene, &timeline, 1);
@@ -57,8 +57,8 @@ static void assert_hour_later(const struct counter *counter, unsigned publicatio
     assert_true(timebase_timeline_boots(reader, NULL, 0) == 1);
     timebase_timeline_close(reader);
     print_message("%zu readings over %u publications, %.1f bytes each\n", readings.count,
-                  publications, (double)history_writer_size(&timeline) / publications);
-    history_writer_close(&timeline);
+                  publications, (double)timeline_writer_size(&timeline) / publications);
+    timeline_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }
@@ -91,13 +91,13 @@ static void ticks_may_be_asked_for_in_any_order(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     live(&scene, &timeline, &readings, 20000, 2);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     timebase_timeline *reader = reader_open(&folder);
     for (int i = 0; i < 20000; i++)
         assert_reading(reader, &readings.items[dice_below(&scene.dice, readings.count - 4)]);
@@ -111,16 +111,16 @@ static void a_publication_takes_one_record(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     scene_append(&scene, &timeline, 1);
-    uint64_t before = history_writer_size(&timeline);
+    uint64_t before = timeline_writer_size(&timeline);
     assert_true(before == 5 * RECORD_SIZE);
     scene_append(&scene, &timeline, 5000);
-    assert_true(history_writer_size(&timeline) - before < 5100 * RECORD_SIZE);
-    history_writer_close(&timeline);
+    assert_true(timeline_writer_size(&timeline) - before < 5100 * RECORD_SIZE);
+    timeline_writer_close(&timeline);
     folder_remove(&folder);
 }
 

@@ -169,7 +169,7 @@ static void segments_and_marks_come_back_as_they_were(void **state)
     uint8_t record[RECORD_SIZE] = {0};
     struct record_segment segment = {RECORD_MAGIC, 1, RECORD_SIZE, {1, 2, 3}, 17, 12345678};
     struct record_mark mark = {{9, 8, 7}, -3, 0xfedcba9876543210u};
-    struct record_head head = {RECORD_MARK, HISTORY_LOST, 0xfffffffe, 0xfffffff0};
+    struct record_head head = {RECORD_MARK, TIMELINE_MARK_LOST, 0xfffffffe, 0xfffffff0};
     (void)state;
     record_put_segment(record, &segment);
     struct record_segment segment_back = record_get_segment(record);

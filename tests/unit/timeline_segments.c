@@ -14,7 +14,7 @@
 
 #include "timelines.h"
 
-#define SMALL HISTORY_SIZE_MIN /* segments of 8 KiB: 73 records */
+#define SMALL TIMELINE_SIZE_MIN /* segments of 8 KiB: 73 records */
 
 static uint64_t bytes_in(const struct folder *folder, unsigned *files)
 {
@@ -54,17 +54,17 @@ static void the_oldest_segment_goes_and_the_rest_stays(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     unsigned files;
     (void)state;
     mode_t mask = umask(077);
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     timebase_timeline *reader = reader_open(&folder);
     for (int i = 0; i < 40; i++) {
         scene_live(&scene, &timeline, &readings, 50);
         uint64_t size = bytes_in(&folder, &files);
-        assert_true(size <= SMALL && size == history_writer_size(&timeline) && files <= 8);
+        assert_true(size <= SMALL && size == timeline_writer_size(&timeline) && files <= 8);
         assert_reading(reader, &readings.items[readings.count - 2]);
     }
     umask(mask);
@@ -72,7 +72,7 @@ static void the_oldest_segment_goes_and_the_rest_stays(void **state)
     assert_true(timebase_timeline_gaps(reader, NULL, 0) == 0);
     assert_true(timebase_timeline_damages(reader, NULL, 0) == 0);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }
@@ -81,10 +81,10 @@ static void a_reader_who_looked_before_may_look_after_the_oldest_is_gone(void **
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     scene_live(&scene, &timeline, &readings, 300);
     timebase_timeline *reader = reader_open(&folder);
     assert_reading(reader, &readings.items[598]);
@@ -92,7 +92,7 @@ static void a_reader_who_looked_before_may_look_after_the_oldest_is_gone(void **
     assert_int_equal(error_at(reader, readings.items[0].ticks), TIMEBASE_E_TOO_EARLY);
     assert_newest(reader, &readings);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }
@@ -101,14 +101,14 @@ static void a_segment_that_is_missing_is_a_gap(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     struct timebase_timeline_gap gap;
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     scene_live(&scene, &timeline, &readings, 300);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     file_path(&folder, 3, path);
     assert_int_equal(unlink(path), 0);
     timebase_timeline *reader = reader_open(&folder);
@@ -131,15 +131,15 @@ static void segments_are_taken_up_by_the_next_writer(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     unsigned files;
     (void)state;
     for (int i = 0; i < 30; i++) {
         assert_int_equal(
-            history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+            timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
         scene_live(&scene, &timeline, &readings, 1 + i % 3);
-        history_writer_close(&timeline);
+        timeline_writer_close(&timeline);
     }
     bytes_in(&folder, &files);
     assert_int_equal(files, 1);
@@ -155,33 +155,33 @@ static void segments_are_taken_up_by_the_next_writer(void **state)
 static void there_is_one_writer(void **state)
 {
     struct folder folder = folder_new();
-    struct history_writer timeline, other;
+    struct timeline_writer timeline, other;
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
-    assert_int_equal(history_writer_open_boot(&other, folder.path, SMALL, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&other, folder.path, SMALL, 1, boot_a),
                      TIMEBASE_E_BUSY);
-    history_writer_close(&timeline);
-    assert_int_equal(history_writer_open_boot(&other, folder.path, SMALL, 1, boot_a), 0);
-    history_writer_close(&other);
+    timeline_writer_close(&timeline);
+    assert_int_equal(timeline_writer_open_boot(&other, folder.path, SMALL, 1, boot_a), 0);
+    timeline_writer_close(&other);
     folder_remove(&folder);
 }
 
 static void a_folder_is_made_for_all_to_read(void **state)
 {
     struct folder folder = folder_new();
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct stat status;
     char path[80];
     (void)state;
     snprintf(path, sizeof(path), "%s/timeline", folder.path);
     mode_t mask = umask(077);
-    assert_int_equal(history_writer_open(&timeline, path, SMALL, 1), 0);
+    assert_int_equal(timeline_writer_open(&timeline, path, SMALL, 1), 0);
     umask(mask);
     assert_int_equal(stat(path, &status), 0);
     assert_true((status.st_mode & 07777) == 0755);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     snprintf(path, sizeof(path), "%s/no/timeline", folder.path);
-    assert_int_equal(history_writer_open(&timeline, path, SMALL, 1), TIMEBASE_E_NOT_FOUND);
+    assert_int_equal(timeline_writer_open(&timeline, path, SMALL, 1), TIMEBASE_E_NOT_FOUND);
     folder_remove(&folder);
 }
 
@@ -192,10 +192,10 @@ static void a_torn_end_is_passed_over_and_named(void **state)
     char path[96];
     (void)state;
     log_live(&log, 10);
-    assert_int_equal(history_writer_mark(&log.timeline, HISTORY_DISRUPTION), 0);
+    assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_DISRUPTION), 0);
     log_live(&log, 2);
-    uint64_t size = history_writer_size(&log.timeline);
-    history_writer_close(&log.timeline);
+    uint64_t size = timeline_writer_size(&log.timeline);
+    timeline_writer_close(&log.timeline);
     file_path(&log.folder, 1, path);
     for (uint64_t cut = size - 1; cut >= size - 4 * RECORD_SIZE; cut--) {
         struct timebase_timeline_damage damage = {0};
@@ -225,7 +225,7 @@ static void after_a_torn_end_the_next_writer_begins_another_segment(void **state
     (void)state;
     log_live(&log, 10);
     file_path(&log.folder, 1, path);
-    assert_int_equal(truncate(path, (off_t)history_writer_size(&log.timeline) - 50), 0);
+    assert_int_equal(truncate(path, (off_t)timeline_writer_size(&log.timeline) - 50), 0);
     log_reopen(&log, boot_a);
     log.readings.count -= 3; /* of the line that was torn, and one after the last line */
     size_t second = log.readings.count;
@@ -251,12 +251,12 @@ static void an_empty_segment_is_passed_over(void **state)
     char path[96];
     (void)state;
     log_live(&log, 10);
-    history_writer_close(&log.timeline);
+    timeline_writer_close(&log.timeline);
     file_path(&log.folder, 2, path);
     close(open(path, O_CREAT | O_WRONLY, 0644));
     log_begin(&log, boot_a);
     log_live(&log, 10);
-    history_writer_close(&log.timeline);
+    timeline_writer_close(&log.timeline);
     timebase_timeline *reader = reader_open(&log.folder);
     log.readings.count--;
     assert_readings(reader, &log.readings);
@@ -270,11 +270,11 @@ static void a_time_that_was_dropped_meanwhile_is_too_early(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     uint64_t ticks;
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     scene_live(&scene, &timeline, &readings, 200);
     timebase_timeline *reader = reader_open(&folder);
     int64_t utc_ns = readings.items[20].utc_ns;
@@ -283,7 +283,7 @@ static void a_time_that_was_dropped_meanwhile_is_too_early(void **state)
     assert_int_equal(timebase_timeline_ticks_at_utc(reader, NULL, utc_ns, &ticks),
                      TIMEBASE_E_TOO_EARLY);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }
@@ -293,11 +293,11 @@ static void a_segment_that_is_removed_meanwhile_leaves_a_gap(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SMALL, 1, boot_a), 0);
     scene_live(&scene, &timeline, &readings, 200);
     assert_true(timeline.number >= 3);
     timebase_timeline *reader = reader_open(&folder);
@@ -312,7 +312,7 @@ static void a_segment_that_is_removed_meanwhile_leaves_a_gap(void **state)
     }
     assert_true(gaps > 0);
     timebase_timeline_close(reader);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     free(readings.items);
     folder_remove(&folder);
 }

@@ -24,13 +24,13 @@
 #define LEASE_MAX_TICKS 65000000 /* somewhat more than 20 ms at 3 GHz */
 
 /* Publications that are not written, because they cannot be. */
-static void live_unwritten(struct scene *scene, struct history_writer *timeline,
+static void live_unwritten(struct scene *scene, struct timeline_writer *timeline,
                            unsigned publications)
 {
     for (unsigned i = 0; i < publications; i++) {
         scene_wait(scene);
         assert_true(scene_publish(scene));
-        assert_int_equal(history_writer_append(timeline, &scene->lines, scene->published_ticks),
+        assert_int_equal(timeline_writer_append(timeline, &scene->lines, scene->published_ticks),
                          TIMEBASE_E_RESOURCE);
     }
 }
@@ -64,21 +64,21 @@ static void a_record_that_does_not_fit_is_taken_back_and_its_gap_marked(void **s
     for (unsigned bytes = 0; bytes < RECORD_SIZE; bytes += 3) {
         struct folder folder = folder_new();
         struct scene scene = scene_new(0, 0x5555555555555555u);
-        struct history_writer timeline;
+        struct timeline_writer timeline;
         struct readings readings = {0};
         assert_int_equal(
-            history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
+            timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a), 0);
         scene_live(&scene, &timeline, &readings, 10);
-        uint64_t size = history_writer_size(&timeline);
+        uint64_t size = timeline_writer_size(&timeline);
         limit_files(size + bytes);
         live_unwritten(&scene, &timeline, 1);
         uint64_t from = scene.published_ticks;
         live_unwritten(&scene, &timeline, 3);
-        assert_true(history_writer_size(&timeline) == size);
+        assert_true(timeline_writer_size(&timeline) == size);
         limit_files(RLIM_INFINITY);
         size_t second = readings.count;
         scene_live(&scene, &timeline, &readings, 10);
-        history_writer_close(&timeline);
+        timeline_writer_close(&timeline);
         assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
         free(readings.items);
         folder_remove(&folder);
@@ -90,10 +90,10 @@ static void a_segment_that_does_not_fit_leaves_no_file(void **state)
 {
     struct folder folder = folder_new();
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     char path[96];
     (void)state;
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     while (!scene_publish(&scene))
         scene_wait(&scene);
@@ -104,7 +104,7 @@ static void a_segment_that_does_not_fit_leaves_no_file(void **state)
     assert_int_equal(access(path, F_OK), -1);
     scene_append(&scene, &timeline, 3);
     assert_int_equal(access(path, F_OK), 0);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     folder_remove(&folder);
 }
 
@@ -117,7 +117,7 @@ static void assert_lost_by_the_second(struct log *log)
     struct timebase_timeline_gap gap;
     uint64_t last = log->scene.published_ticks;
     log_begin(log, boot_a);
-    limit_files(history_writer_size(&log->timeline));
+    limit_files(timeline_writer_size(&log->timeline));
     live_unwritten(&log->scene, &log->timeline, 3);
     limit_files(RLIM_INFINITY);
     size_t second = log->readings.count;
@@ -142,8 +142,8 @@ static void what_a_writer_cannot_write_at_its_begin_is_lost(void **state)
             log.scene.line.origin_ticks = log.scene.line.now_ticks = UINT64_MAX / 4 * 3;
         log_live(&log, 10);
         if (!is_killed)
-            assert_int_equal(history_writer_mark(&log.timeline, HISTORY_END), 0);
-        history_writer_close(&log.timeline);
+            assert_int_equal(timeline_writer_mark(&log.timeline, TIMELINE_MARK_END), 0);
+        timeline_writer_close(&log.timeline);
         assert_lost_by_the_second(&log);
         log_close(&log);
     }
@@ -161,11 +161,11 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
         skip();
     }
     struct scene scene = scene_new(0, 0x5555555555555555u);
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings = {0};
     char path[96];
     snprintf(path, sizeof(path), "%s/hog", folder.path);
-    assert_int_equal(history_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
+    assert_int_equal(timeline_writer_open_boot(&timeline, folder.path, SIZE_MAX_BYTES, 1, boot_a),
                      0);
     scene_live(&scene, &timeline, &readings, 10);
     int hog = open(path, O_CREAT | O_WRONLY, 0600);
@@ -175,7 +175,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     for (;;) { /* what is left of the segment's last block */
         scene_wait(&scene);
         assert_true(scene_publish(&scene));
-        if (history_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
+        if (timeline_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
             break;
         scene_read(&scene, &readings, 2);
     }
@@ -185,7 +185,7 @@ static void a_full_disk_costs_what_did_not_fit_and_no_more(void **state)
     assert_int_equal(unlink(path), 0);
     size_t second = readings.count;
     scene_live(&scene, &timeline, &readings, 10);
-    history_writer_close(&timeline);
+    timeline_writer_close(&timeline);
     assert_gap_alone(&folder, &readings, from, readings.items[second].ticks);
     free(readings.items);
     assert_int_equal(umount2(folder.path, MNT_DETACH), 0);
@@ -225,15 +225,15 @@ static uint64_t last_published(const struct shared *shared)
 static void write_until_killed(const struct folder *folder, struct scene scene,
                                struct shared *shared)
 {
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nobody behind */
-    if (history_writer_open_boot(&timeline, folder->path, 8 * HISTORY_SIZE_MIN, 1, boot_a) != 0)
+    if (timeline_writer_open_boot(&timeline, folder->path, 8 * TIMELINE_SIZE_MIN, 1, boot_a) != 0)
         _exit(1);
     for (;;) {
         scene_wait(&scene);
         if (!scene_publish(&scene))
             continue;
-        if (history_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
+        if (timeline_writer_append(&timeline, &scene.lines, scene.published_ticks) != 0)
             _exit(2);
         __atomic_store_n(&shared->published_ticks, scene.published_ticks, __ATOMIC_RELAXED);
         __atomic_store_n(&shared->appended, shared->appended + 1, __ATOMIC_RELEASE);
@@ -281,7 +281,7 @@ static void a_killed_writer_loses_nothing_it_had_acknowledged(void **state)
 }
 
 /* So many publications later the newest of before is still there: they do not fill the folder. */
-#define KEPT_AT_LEAST (HISTORY_SIZE_MIN / RECORD_SIZE)
+#define KEPT_AT_LEAST (TIMELINE_SIZE_MIN / RECORD_SIZE)
 
 /*
  * The newest is there unless its reader was held up while the writer filled the folder anew; what

@@ -17,7 +17,7 @@
 
 #include "clock/page/publish.h"
 #include "simulated_line.h"
-#include "daemon/history/writer.h"
+#include "daemon/timeline/writer.h"
 
 #define MS ((uint64_t)1000000)
 #define INTERVAL_NS (250 * MS)
@@ -117,14 +117,15 @@ static inline void scene_wait(struct scene *scene)
 }
 
 /* Publish and append until the writer has done so `count` times. */
-static inline void scene_append(struct scene *scene, struct history_writer *timeline,
+static inline void scene_append(struct scene *scene, struct timeline_writer *timeline,
                                 unsigned count)
 {
     while (count > 0) {
         scene_wait(scene);
         if (!scene_publish(scene))
             continue;
-        assert_int_equal(history_writer_append(timeline, &scene->lines, scene->published_ticks), 0);
+        assert_int_equal(timeline_writer_append(timeline, &scene->lines, scene->published_ticks),
+                         0);
         count--;
     }
 }
@@ -200,7 +201,7 @@ static inline int error_at(timebase_timeline *reader, uint64_t ticks)
     return timebase_timeline_at(reader, NULL, ticks, &instant);
 }
 
-static inline void scene_live(struct scene *scene, struct history_writer *timeline,
+static inline void scene_live(struct scene *scene, struct timeline_writer *timeline,
                               struct readings *readings, unsigned publications)
 {
     for (unsigned i = 0; i < publications; i++) {
@@ -213,14 +214,14 @@ static inline void scene_live(struct scene *scene, struct history_writer *timeli
 struct log {
     struct folder folder;
     struct scene scene;
-    struct history_writer timeline;
+    struct timeline_writer timeline;
     struct readings readings;
 };
 
 static inline void log_begin(struct log *log, const uint8_t *boot)
 {
     assert_int_equal(
-        history_writer_open_boot(&log->timeline, log->folder.path, SIZE_MAX_BYTES, 1, boot), 0);
+        timeline_writer_open_boot(&log->timeline, log->folder.path, SIZE_MAX_BYTES, 1, boot), 0);
 }
 
 static inline struct log log_open(void)
@@ -238,7 +239,7 @@ static inline void log_live(struct log *log, unsigned publications)
 /* The writer ends, in some way, and another one begins. */
 static inline void log_reopen(struct log *log, const uint8_t *boot)
 {
-    history_writer_close(&log->timeline);
+    timeline_writer_close(&log->timeline);
     log_begin(log, boot);
 }
 
@@ -251,7 +252,7 @@ static inline void log_remove(struct log *log)
 
 static inline void log_close(struct log *log)
 {
-    history_writer_close(&log->timeline);
+    timeline_writer_close(&log->timeline);
     log_remove(log);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef HISTORY_BOOT_H
-#define HISTORY_BOOT_H
+#ifndef TIMELINE_BOOT_H
+#define TIMELINE_BOOT_H
 
 #include <stdint.h>
 

@@ -11,9 +11,9 @@
 #include "timeline/folder.h"
 
 #define SEGMENT_SIZE_MAX ((uint64_t)1 << 20)
-#define SEGMENTS_MIN 8 /* so at most an eighth of the history is deleted at once */
+#define SEGMENTS_MIN 8 /* so at most an eighth of the timeline is deleted at once */
 
-uint32_t output_records(const struct history_writer *writer)
+uint32_t output_records(const struct timeline_writer *writer)
 {
     uint64_t size = writer->size_max / SEGMENTS_MIN;
     return (uint32_t)((size < SEGMENT_SIZE_MAX ? size : SEGMENT_SIZE_MAX) / RECORD_SIZE);
@@ -36,7 +36,7 @@ static bool write_whole(int fd, const uint8_t *bytes, size_t size, uint64_t offs
     return true;
 }
 
-void output_leave(struct history_writer *writer)
+void output_leave(struct timeline_writer *writer)
 {
     if (writer->segment >= 0)
         close(writer->segment);
@@ -44,7 +44,7 @@ void output_leave(struct history_writer *writer)
     writer->has_previous = false;
 }
 
-bool output_is_sound(const struct history_writer *writer)
+bool output_is_sound(const struct timeline_writer *writer)
 {
     struct stat status;
     return fstat(writer->segment, &status) == 0 && status.st_nlink > 0 &&
@@ -52,7 +52,7 @@ bool output_is_sound(const struct history_writer *writer)
 }
 
 /* Oldest first, until another segment fits in. */
-static int make_room(struct history_writer *writer)
+static int make_room(struct timeline_writer *writer)
 {
     struct folder_summary summary;
     uint64_t more = (uint64_t)output_records(writer) * RECORD_SIZE;
@@ -68,7 +68,7 @@ static int make_room(struct history_writer *writer)
     return error;
 }
 
-int output_begin(struct history_writer *writer, const struct batch *batch)
+int output_begin(struct timeline_writer *writer, const struct batch *batch)
 {
     char name[SEGMENT_NAME_SIZE];
     int error = make_room(writer);
@@ -93,7 +93,7 @@ int output_begin(struct history_writer *writer, const struct batch *batch)
 }
 
 /* A batch that does not fit on the disk is cut off again; if that fails, the segment ends there. */
-int output_continue(struct history_writer *writer, const struct batch *batch)
+int output_continue(struct timeline_writer *writer, const struct batch *batch)
 {
     uint64_t end = (uint64_t)writer->used * RECORD_SIZE;
     if (write_whole(writer->segment, batch->bytes, batch->count * RECORD_SIZE, end))

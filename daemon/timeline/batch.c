@@ -17,7 +17,7 @@ static void add_record(struct batch *batch, unsigned type, unsigned part)
     batch->count++;
 }
 
-static void add_segment(struct batch *batch, const struct history_writer *writer)
+static void add_segment(struct batch *batch, const struct timeline_writer *writer)
 {
     struct record_segment segment = {RECORD_MAGIC, RECORD_VERSION,     RECORD_SIZE,
                                      {0},          writer->counter_id, writer->number + 1};
@@ -26,10 +26,10 @@ static void add_segment(struct batch *batch, const struct history_writer *writer
     add_record(batch, RECORD_SEGMENT, 0);
 }
 
-static void add_mark(struct batch *batch, const struct history_writer *writer)
+static void add_mark(struct batch *batch, const struct timeline_writer *writer)
 {
     struct record_mark mark = {{0}, writer->counter_id, 0};
-    if (writer->pending == HISTORY_LOST)
+    if (writer->pending == TIMELINE_MARK_LOST)
         mark.held_ticks = writer->held_ticks;
     memcpy(mark.boot, writer->boot, sizeof(mark.boot));
     record_put_mark(next_record(batch), &mark);
@@ -37,7 +37,7 @@ static void add_mark(struct batch *batch, const struct history_writer *writer)
     add_record(batch, RECORD_MARK, (unsigned)writer->pending);
 }
 
-static void add_publication(struct batch *batch, const struct history_writer *writer,
+static void add_publication(struct batch *batch, const struct timeline_writer *writer,
                             const struct timeline_publication *publication)
 {
     unsigned part;
@@ -53,7 +53,7 @@ static void add_publication(struct batch *batch, const struct history_writer *wr
     }
 }
 
-struct batch batch_compose(const struct history_writer *writer,
+struct batch batch_compose(const struct timeline_writer *writer,
                            const struct timeline_publication *publication)
 {
     struct batch batch = {.sequence = writer->sequence, .run = writer->run};

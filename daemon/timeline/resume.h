@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* resume: where the writer before left off. */
-#ifndef HISTORY_RESUME_H
-#define HISTORY_RESUME_H
+#ifndef TIMELINE_RESUME_H
+#define TIMELINE_RESUME_H
 
 #include <stdint.h>
 
-struct history_writer;
+struct timeline_writer;
 
 /*
  * Take up the newest segment, writer->number. It is continued only if it ends with a
@@ -13,6 +13,6 @@ struct history_writer;
  * and the next record begins another. Returns 0, TIMEBASE_E_FORMAT if it is no segment of this
  * version, _PERMISSION or _RESOURCE.
  */
-int resume(struct history_writer *writer, uint32_t oldest, uint32_t used_max);
+int resume(struct timeline_writer *writer, uint32_t oldest, uint32_t used_max);
 
 #endif

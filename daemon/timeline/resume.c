@@ -13,7 +13,7 @@
 #define TORN_MAX 16
 
 /* The newest segment that has a beginning. */
-static int open_newest(const struct history_writer *writer, uint32_t oldest,
+static int open_newest(const struct timeline_writer *writer, uint32_t oldest,
                        struct timeline_segment *segment)
 {
     for (uint32_t back = 0; back < TORN_MAX && writer->number - back >= oldest; back++) {
@@ -26,7 +26,7 @@ static int open_newest(const struct history_writer *writer, uint32_t oldest,
     return SEGMENT_TORN;
 }
 
-int resume(struct history_writer *writer, uint32_t oldest, uint32_t used_max)
+int resume(struct timeline_writer *writer, uint32_t oldest, uint32_t used_max)
 {
     struct timeline_segment segment;
     int error = open_newest(writer, oldest, &segment);

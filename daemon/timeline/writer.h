@@ -3,10 +3,10 @@
  * writer: the writing side of a timeline, the history of published lines (spec/timeline.md). A
  * folder of segments of fixed records.
  *
- *     history_writer_open(&writer, folder, 1 << 30, counter_id);
- *     ... history_writer_append(&writer, &lines, published_ticks) after each publication ...
- *     history_writer_mark(&writer, HISTORY_END);
- *     history_writer_close(&writer);
+ *     timeline_writer_open(&writer, folder, 1 << 30, counter_id);
+ *     ... timeline_writer_append(&writer, &lines, published_ticks) after each publication ...
+ *     timeline_writer_mark(&writer, TIMELINE_MARK_END);
+ *     timeline_writer_close(&writer);
  *
  * A lock on the folder admits one writer at a time. No record is written twice: a killed writer
  * leaves at most one torn record, at the end of a segment, and the next writer begins another
@@ -17,8 +17,8 @@
  * A file may not grow beyond RLIMIT_FSIZE: a process that has such a limit must ignore SIGXFSZ.
  * Only opendir() allocates memory, when the timeline is opened and once for each segment.
  */
-#ifndef HISTORY_WRITER_H
-#define HISTORY_WRITER_H
+#ifndef TIMELINE_WRITER_H
+#define TIMELINE_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,17 +28,17 @@
 #include "timeline/record.h"
 
 /* Of all segments together: at least eight of the smallest. */
-#define HISTORY_SIZE_MIN 65536
+#define TIMELINE_SIZE_MIN 65536
 
 /* Why lines from before a mark are not drawn on past it. As enum timebase_timeline_reason. */
-enum history_mark {
-    HISTORY_BEGIN = 1,      /* a writer began; of another boot perhaps */
-    HISTORY_DISRUPTION = 2, /* the counter's past is no guide to its future */
-    HISTORY_END = 3,        /* a writer ended in good order */
-    HISTORY_LOST = 4, /* lines could not be written; history_writer_append() notices by itself */
+enum timeline_mark {
+    TIMELINE_MARK_BEGIN = 1,      /* a writer began; of another boot perhaps */
+    TIMELINE_MARK_DISRUPTION = 2, /* the counter's past is no guide to its future */
+    TIMELINE_MARK_END = 3,        /* a writer ended in good order */
+    TIMELINE_MARK_LOST = 4, /* lines could not be written; _append() notices by itself */
 };
 
-struct history_writer {
+struct timeline_writer {
     int folder;    /* descriptors; -1: none */
     int segment;   /* -1: the next record begins a new one */
     uint64_t size; /* of all segments, bytes */
@@ -49,7 +49,7 @@ struct history_writer {
     uint32_t run;      /* sequence of the latest mark */
     int counter_id;
     uint8_t boot[RECORD_BOOT_SIZE];
-    int pending;         /* enum history_mark that the next record must be a mark of; or 0 */
+    int pending;         /* enum timeline_mark that the next record must be a mark of; or 0 */
     uint64_t held_ticks; /* LOST: when the first publication that is missing was published, or 0 */
     bool has_previous;   /* in this run and segment: then a record may refer to `previous` */
     struct timeline_publication previous;
@@ -58,35 +58,35 @@ struct history_writer {
 /*
  * Begin or go on with the timeline in a folder, which is made if it is missing. Beyond size_max
  * bytes, the oldest segment goes. A mark of the beginning comes before the first line by itself.
- * Returns 0, TIMEBASE_E_INVALID (no folder, size_max below HISTORY_SIZE_MIN), _PERMISSION,
+ * Returns 0, TIMEBASE_E_INVALID (no folder, size_max below TIMELINE_SIZE_MIN), _PERMISSION,
  * _NOT_FOUND (its parent), _FORMAT (the folder holds something else), _BUSY (another writer has
  * it), _UNSUPPORTED (the kernel does not tell the boot's id) or _RESOURCE.
  */
-int history_writer_open(struct history_writer *writer, const char *folder, uint64_t size_max,
-                        int counter_id);
+int timeline_writer_open(struct timeline_writer *writer, const char *folder, uint64_t size_max,
+                         int counter_id);
 
 /*
  * Lines that were published at this tick. If that is before those appended last, the counter went
  * back, and a mark says so. Returns 0, TIMEBASE_E_PERMISSION, _NOT_FOUND or _RESOURCE; the next
  * call tries again, and marks what is missing.
  */
-int history_writer_append(struct history_writer *writer, const struct timebase_lines *lines,
-                          uint64_t published_ticks);
+int timeline_writer_append(struct timeline_writer *writer, const struct timebase_lines *lines,
+                           uint64_t published_ticks);
 
 /*
- * Returns as history_writer_append(), or TIMEBASE_E_INVALID. A mark that fails is written with the
+ * Returns as timeline_writer_append(), or TIMEBASE_E_INVALID. A mark that fails is written with the
  * next.
  */
-int history_writer_mark(struct history_writer *writer, enum history_mark reason);
+int timeline_writer_mark(struct timeline_writer *writer, enum timeline_mark reason);
 
 /* Bytes on disk. */
-uint64_t history_writer_size(const struct history_writer *writer);
+uint64_t timeline_writer_size(const struct timeline_writer *writer);
 
 /* Marks nothing. */
-void history_writer_close(struct history_writer *writer);
+void timeline_writer_close(struct timeline_writer *writer);
 
-/* As history_writer_open(), of a boot that need not be this one: for tests. */
-int history_writer_open_boot(struct history_writer *writer, const char *folder, uint64_t size_max,
-                             int counter_id, const uint8_t boot[RECORD_BOOT_SIZE]);
+/* As timeline_writer_open(), of a boot that need not be this one: for tests. */
+int timeline_writer_open_boot(struct timeline_writer *writer, const char *folder, uint64_t size_max,
+                              int counter_id, const uint8_t boot[RECORD_BOOT_SIZE]);
 
 #endif

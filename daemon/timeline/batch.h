@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* batch: the records of one write. */
-#ifndef HISTORY_BATCH_H
-#define HISTORY_BATCH_H
+#ifndef TIMELINE_BATCH_H
+#define TIMELINE_BATCH_H
 
 #include "writer.h"
 
@@ -18,7 +18,7 @@ struct batch {
  * The records to write: in a new segment its first record, then the mark that is due, the lines.
  * publication may be null.
  */
-struct batch batch_compose(const struct history_writer *writer,
+struct batch batch_compose(const struct timeline_writer *writer,
                            const struct timeline_publication *publication);
 
 #endif

@@ -16,14 +16,14 @@
 #include "timeline/folder.h"
 #include "resume.h"
 
-TIMEBASE_STATIC_ASSERT((int)HISTORY_BEGIN == TIMEBASE_TIMELINE_KILLED &&
-                           (int)HISTORY_DISRUPTION == TIMEBASE_TIMELINE_DISRUPTED &&
-                           (int)HISTORY_END == TIMEBASE_TIMELINE_ENDED &&
-                           (int)HISTORY_LOST == TIMEBASE_TIMELINE_LOST,
+TIMEBASE_STATIC_ASSERT((int)TIMELINE_MARK_BEGIN == TIMEBASE_TIMELINE_KILLED &&
+                           (int)TIMELINE_MARK_DISRUPTION == TIMEBASE_TIMELINE_DISRUPTED &&
+                           (int)TIMELINE_MARK_END == TIMEBASE_TIMELINE_ENDED &&
+                           (int)TIMELINE_MARK_LOST == TIMEBASE_TIMELINE_LOST,
                        "reasons are those of the public header");
 
 /* The mark that is due, and the publication if there is one: both, or nothing. */
-static int put(struct history_writer *writer, const struct timeline_publication *publication)
+static int put(struct timeline_writer *writer, const struct timeline_publication *publication)
 {
     if (writer->segment >= 0 &&
         (writer->used + BATCH_MAX > output_records(writer) || !output_is_sound(writer)))
@@ -51,7 +51,7 @@ static int stronger(int pending, int reason)
     return strength[reason] > strength[pending] ? reason : pending;
 }
 
-static bool went_back(const struct history_writer *writer, uint64_t published_ticks)
+static bool went_back(const struct timeline_writer *writer, uint64_t published_ticks)
 {
     return writer->has_previous &&
         (int64_t)(published_ticks - writer->previous.published_ticks) < 0;
@@ -61,42 +61,42 @@ static bool went_back(const struct history_writer *writer, uint64_t published_ti
  * Lines of this writer hold until the first one that is missing was published. What the writer
  * before it left holds for a lease only: it may have published what it did not write.
  */
-static void note_lost(struct history_writer *writer, uint64_t published_ticks)
+static void note_lost(struct timeline_writer *writer, uint64_t published_ticks)
 {
-    if (writer->pending != HISTORY_LOST)
+    if (writer->pending != TIMELINE_MARK_LOST)
         writer->held_ticks = writer->pending == 0 ? published_ticks : 0;
-    writer->pending = stronger(writer->pending, HISTORY_LOST);
+    writer->pending = stronger(writer->pending, TIMELINE_MARK_LOST);
 }
 
-int history_writer_append(struct history_writer *writer, const struct timebase_lines *lines,
-                          uint64_t published_ticks)
+int timeline_writer_append(struct timeline_writer *writer, const struct timebase_lines *lines,
+                           uint64_t published_ticks)
 {
     struct timeline_publication publication = {published_ticks, *lines};
     if (went_back(writer, published_ticks))
-        writer->pending = stronger(writer->pending, HISTORY_DISRUPTION);
+        writer->pending = stronger(writer->pending, TIMELINE_MARK_DISRUPTION);
     int error = put(writer, &publication);
     if (error != TIMEBASE_OK)
         note_lost(writer, published_ticks);
     return error;
 }
 
-int history_writer_mark(struct history_writer *writer, enum history_mark reason)
+int timeline_writer_mark(struct timeline_writer *writer, enum timeline_mark reason)
 {
-    if (reason < HISTORY_BEGIN || reason > HISTORY_END)
+    if (reason < TIMELINE_MARK_BEGIN || reason > TIMELINE_MARK_END)
         return TIMEBASE_E_INVALID;
     writer->pending = stronger(writer->pending, reason);
     int error = put(writer, NULL);
-    if (error == TIMEBASE_OK && reason == HISTORY_END)
-        writer->pending = HISTORY_BEGIN; /* in case more lines come all the same */
+    if (error == TIMEBASE_OK && reason == TIMELINE_MARK_END)
+        writer->pending = TIMELINE_MARK_BEGIN; /* in case more lines come all the same */
     return error;
 }
 
-uint64_t history_writer_size(const struct history_writer *writer)
+uint64_t timeline_writer_size(const struct timeline_writer *writer)
 {
     return writer->size;
 }
 
-void history_writer_close(struct history_writer *writer)
+void timeline_writer_close(struct timeline_writer *writer)
 {
     output_leave(writer);
     if (writer->folder >= 0)
@@ -104,7 +104,7 @@ void history_writer_close(struct history_writer *writer)
     writer->folder = -1;
 }
 
-static int open_in(struct history_writer *writer)
+static int open_in(struct timeline_writer *writer)
 {
     if (flock(writer->folder, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? TIMEBASE_E_BUSY : TIMEBASE_E_RESOURCE;
@@ -133,17 +133,17 @@ static int open_or_make(const char *path)
     return fd;
 }
 
-int history_writer_open_boot(struct history_writer *writer, const char *folder, uint64_t size_max,
-                             int counter_id, const uint8_t boot[RECORD_BOOT_SIZE])
+int timeline_writer_open_boot(struct timeline_writer *writer, const char *folder, uint64_t size_max,
+                              int counter_id, const uint8_t boot[RECORD_BOOT_SIZE])
 {
-    static const struct history_writer empty;
+    static const struct timeline_writer empty;
     *writer = empty;
     writer->folder = writer->segment = -1;
-    if (folder == NULL || size_max < HISTORY_SIZE_MIN)
+    if (folder == NULL || size_max < TIMELINE_SIZE_MIN)
         return TIMEBASE_E_INVALID;
     writer->size_max = size_max;
     writer->counter_id = counter_id;
-    writer->pending = HISTORY_BEGIN;
+    writer->pending = TIMELINE_MARK_BEGIN;
     memcpy(writer->boot, boot, RECORD_BOOT_SIZE);
     int fd = open_or_make(folder);
     if (fd < 0)
@@ -151,12 +151,12 @@ int history_writer_open_boot(struct history_writer *writer, const char *folder, 
     writer->folder = fd;
     int error = open_in(writer);
     if (error != TIMEBASE_OK)
-        history_writer_close(writer);
+        timeline_writer_close(writer);
     return error;
 }
 
-int history_writer_open(struct history_writer *writer, const char *folder, uint64_t size_max,
-                        int counter_id)
+int timeline_writer_open(struct timeline_writer *writer, const char *folder, uint64_t size_max,
+                         int counter_id)
 {
     uint8_t boot[RECORD_BOOT_SIZE] = {0};
     int error = boot_id(boot);
@@ -164,5 +164,5 @@ int history_writer_open(struct history_writer *writer, const char *folder, uint6
         writer->folder = writer->segment = -1;
         return error;
     }
-    return history_writer_open_boot(writer, folder, size_max, counter_id, boot);
+    return timeline_writer_open_boot(writer, folder, size_max, counter_id, boot);
 }

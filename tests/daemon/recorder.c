@@ -4,7 +4,7 @@
 
 #include <timebase/timeline.h>
 
-#include "daemon/history/history.h"
+#include "daemon/timeline/recorder.h"
 #include "daemon/log.h"
 #include "folder.h"
 
@@ -21,7 +21,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    history_close();
+    timeline_recorder_close();
     return remove_folder(state);
 }
 
@@ -29,7 +29,8 @@ static void append(unsigned publications)
 {
     struct timebase_page page = a_page();
     for (unsigned i = 0; i < publications; i++)
-        history_append(&page.copy[page.seq & 1], page.copy[page.seq & 1].slew.start_ticks, false);
+        timeline_recorder_append(&page.copy[page.seq & 1], page.copy[page.seq & 1].slew.start_ticks,
+                                 false);
 }
 
 static int64_t boots_in_folder(void)
@@ -45,24 +46,25 @@ static int64_t boots_in_folder(void)
 static void a_folder_that_was_taken_away_is_made_anew(void **state)
 {
     (void)state;
-    history_open(path, 1 << 20);
+    timeline_recorder_open(path, 1 << 20);
     append(2);
     assert_int_equal(boots_in_folder(), 1);
     remove_below(path);
     append(2);
     assert_int_equal(boots_in_folder(), 1);
-    assert_int_equal(history_failures(), 1);
+    assert_int_equal(timeline_recorder_failures(), 1);
 }
 
 static void a_folder_that_cannot_be_made_is_tried_again_a_minute_later(void **state)
 {
     (void)state;
-    uint64_t before = history_failures();
-    history_open(path, 1 << 20);
+    uint64_t before = timeline_recorder_failures();
+    timeline_recorder_open(path, 1 << 20);
     append(1);
     remove_below(folder);
     append(100);
-    assert_int_equal(history_failures(), before + 2); /* the publication, and one attempt */
+    assert_int_equal(timeline_recorder_failures(),
+                     before + 2); /* the publication, and one attempt */
     assert_int_equal(mkdir(folder, 0755), 0);
     append(240);
     assert_int_equal(boots_in_folder(), 1);

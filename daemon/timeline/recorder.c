@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "history.h"
+#include "recorder.h"
 
 #include <signal.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 /* Publications from one attempt to open it to the next: a minute at the usual pace. */
 enum { RETRY = 240 };
 
-static struct history_writer writer;
+static struct timeline_writer writer;
 static char folder[SETTINGS_PATH];
 static uint64_t bytes_max;
 static bool is_open;
@@ -37,13 +37,13 @@ static void tell(int error)
 
 static void try_to_open(void)
 {
-    int error = history_writer_open(&writer, folder, bytes_max, timebase_counter_id());
+    int error = timeline_writer_open(&writer, folder, bytes_max, timebase_counter_id());
     is_open = error == TIMEBASE_OK;
     retry = RETRY;
     tell(error);
 }
 
-void history_open(const char *path, uint64_t bytes)
+void timeline_recorder_open(const char *path, uint64_t bytes)
 {
     /* With RLIMIT_FSIZE a write should fail and not end the daemon. */
     signal(SIGXFSZ, SIG_IGN);
@@ -57,12 +57,13 @@ void history_open(const char *path, uint64_t bytes)
 /* The folder was removed, so the open file has no name: the next publication makes a new one. */
 static void leave_folder(void)
 {
-    history_writer_close(&writer);
+    timeline_writer_close(&writer);
     is_open = false;
     retry = 1;
 }
 
-void history_append(const struct timebase_lines *lines, uint64_t published_ticks, bool is_disrupted)
+void timeline_recorder_append(const struct timebase_lines *lines, uint64_t published_ticks,
+                              bool is_disrupted)
 {
     if (folder[0] == '\0')
         return;
@@ -70,28 +71,29 @@ void history_append(const struct timebase_lines *lines, uint64_t published_ticks
         try_to_open();
     if (!is_open)
         return;
-    int error = is_disrupted ? history_writer_mark(&writer, HISTORY_DISRUPTION) : TIMEBASE_OK;
-    int appended = history_writer_append(&writer, lines, published_ticks);
+    int error =
+        is_disrupted ? timeline_writer_mark(&writer, TIMELINE_MARK_DISRUPTION) : TIMEBASE_OK;
+    int appended = timeline_writer_append(&writer, lines, published_ticks);
     tell(error != TIMEBASE_OK ? error : appended);
     if (appended == TIMEBASE_E_NOT_FOUND)
         leave_folder();
 }
 
-uint64_t history_bytes(void)
+uint64_t timeline_recorder_bytes(void)
 {
-    return is_open ? history_writer_size(&writer) : 0;
+    return is_open ? timeline_writer_size(&writer) : 0;
 }
 
-uint64_t history_failures(void)
+uint64_t timeline_recorder_failures(void)
 {
     return failures;
 }
 
-void history_close(void)
+void timeline_recorder_close(void)
 {
     if (is_open) {
-        history_writer_mark(&writer, HISTORY_END);
-        history_writer_close(&writer);
+        timeline_writer_mark(&writer, TIMELINE_MARK_END);
+        timeline_writer_close(&writer);
     }
     is_open = false;
     folder[0] = '\0';
