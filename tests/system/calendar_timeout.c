@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "timing/calendar/timeout.h"
-#include "child.h"
+#include "timeout_test.h"
 #include "../unit/held_lock.h"
 #include "../unit/dice.h"
 
@@ -421,15 +421,6 @@ static void keep_errno(void)
     timeout_close(&timeout);
     EXPECT(errno == 12345);
 }
-
-#define IN_A_CHILD(name, body)                                                                     \
-    static void name(void **state)                                                                 \
-    {                                                                                              \
-        (void)state;                                                                               \
-        if (UNDER_THREAD_SANITIZER)                                                                \
-            skip_because("ThreadSanitizer delays signals until it likes");                         \
-        child_must_pass(body);                                                                     \
-    }
 
 IN_A_CHILD(units_that_spin_read_or_sleep_are_stopped, stop_all_kinds)
 IN_A_CHILD(a_unit_that_begins_after_its_time_out_is_stopped_all_the_same, stop_what_begins_late)

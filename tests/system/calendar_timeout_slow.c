@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "timing/calendar/timeout.h"
-#include "child.h"
+#include "timeout_test.h"
 
 /* From here on the handler has returned before the timer goes off. An emulator on a busy host. */
 #define SLOW_NS 400000
@@ -132,15 +132,6 @@ static void let_end_what_begins_late(void)
     }
     timeout_close(&timeout);
 }
-
-#define IN_A_CHILD(name, body)                                                                     \
-    static void name(void **state)                                                                 \
-    {                                                                                              \
-        (void)state;                                                                               \
-        if (UNDER_THREAD_SANITIZER)                                                                \
-            skip_because("ThreadSanitizer delays signals until it likes");                         \
-        child_must_pass(body);                                                                     \
-    }
 
 IN_A_CHILD(a_handler_on_top_of_a_unit_is_left_to_end, let_a_handler_end)
 IN_A_CHILD(a_unit_that_begins_after_its_time_out_begins_and_is_stopped, stop_what_begins_late)
