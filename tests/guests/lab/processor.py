@@ -46,8 +46,9 @@ def _cross(name, triplet, **more):
 
 def _big_endian_power(name, triplet):
     """Programs of 64 or 32 bits; Debian 11's source is the last whose kernel keeps the fields of
-    /proc/ppc64/systemcfg. With a POWER9 the daemon ended by SIGILL: this small kernel has no vector
-    units. A 970, nearer to the article's POWER4+, stood still with two CPUs."""
+    /proc/ppc64/systemcfg. With a POWER9 the daemon ended by SIGILL: the C library takes vector code
+    there, and kernels/ppc64.config has neither CONFIG_ALTIVEC nor CONFIG_VSX. A 970, nearer to the
+    article's POWER4+, stood still with two CPUs."""
     return _cross(
         name,
         triplet,
