@@ -13,7 +13,6 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,8 @@
 #include <unistd.h>
 
 #include <timebase.h>
+
+#include "affinity.h"
 
 #define CPUS_MAX 8
 #define SECOND_NS INT64_C(1000000000)
@@ -88,10 +89,7 @@ static void take_turn(void)
 static void *read_on(void *argument)
 {
     struct found *found = argument;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(found->cpu, &set);
-    if (sched_setaffinity(0, sizeof(set), &set) != 0) {
+    if (go_to(found->cpu) != 0) {
         perror("against_kernel: sched_setaffinity");
         exit(2);
     }

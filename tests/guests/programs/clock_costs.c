@@ -12,7 +12,6 @@
  */
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,8 @@
 #include <unistd.h>
 
 #include <timebase/counter.h>
+
+#include "affinity.h"
 
 enum { ROUNDS = 200, BATCH = 100 };
 
@@ -167,10 +168,7 @@ static void sleep_on(int cpu)
     enum { SLEEPS = 200 };
     int64_t most_ns = 0;
     int behind = 0;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof(one), &one);
+    go_to(cpu);
     for (int i = 0; i < SLEEPS; i++) {
         int64_t until_ns = read_here(CLOCK_MONOTONIC) + 20000000;
         struct timespec until = {until_ns / 1000000000, until_ns % 1000000000};

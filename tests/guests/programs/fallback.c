@@ -15,7 +15,6 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +23,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "affinity.h"
 
 #define CURRENT "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
@@ -106,10 +107,7 @@ static void take_batch(int cpu)
 static void *read_on(void *argument)
 {
     int cpu = (int)(intptr_t)argument;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);
+    go_to(cpu);
     for (int now = BEFORE; now != OVER; now = __atomic_load_n(&phase, __ATOMIC_RELAXED)) {
         take_batch(cpu);
         if (now == BEFORE)

@@ -3,23 +3,23 @@
  * Millions of ordered readings: each begins when its thread has seen one that another has made. Two threads
  * stay on two CPUs, a third goes from one to the other.
  *
- *     ordered counter|mono|kernel READINGS [corrected]
+ *     ordered counter|kernel|mono READINGS [corrected]
  *
  * prints "counter: 0 of 10000000 went back, by 0 at most", and before it the same of the raw counter,
  * which each thread reads along with it. Exits with 0 either way; `corrected` as in warps.c.
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <timebase.h>
 
+#include "affinity.h"
 #include "keeper.h"
+#include "readers.h"
 
 enum { CPUS = 2, MOVER = CPUS, THREADS = CPUS + 1, STAY = 256 };
 
@@ -34,25 +34,8 @@ struct found {
 
 static struct highest raw_highest, clock_highest;
 static struct found of_raw[THREADS], of_clock[THREADS];
-static uint64_t (*read_clock)(void);
+static reader *read_clock;
 static uint64_t readings_each;
-
-static uint64_t read_kernel(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t read_mono(void)
-{
-    return (uint64_t)timebase_mono_ns(timebase_clock_default());
-}
-
-static uint64_t read_counter(void)
-{
-    return timebase_ticks_ordered();
-}
 
 static uint64_t read_raw(void)
 {
@@ -60,7 +43,7 @@ static uint64_t read_raw(void)
 }
 
 /* A thread that sees a reading here reads later than that was read. */
-static void take(struct highest *highest, uint64_t (*read)(void), struct found *found)
+static void take(struct highest *highest, reader *read, struct found *found)
 {
     uint64_t seen = __atomic_load_n(&highest->value, __ATOMIC_ACQUIRE);
     uint64_t now = read();
@@ -73,14 +56,6 @@ static void take(struct highest *highest, uint64_t (*read)(void), struct found *
            !__atomic_compare_exchange_n(&highest->value, &seen, now, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
-}
-
-static void go_to(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);
 }
 
 static void *read_on(void *argument)
@@ -111,12 +86,9 @@ static void show(const char *name, const struct found *found)
 int main(int count, char **arguments)
 {
     const char *name = count > 2 ? arguments[1] : "";
-    read_clock = strcmp(name, "counter") == 0 ? read_counter
-        : strcmp(name, "mono") == 0           ? read_mono
-        : strcmp(name, "kernel") == 0         ? read_kernel
-                                              : NULL;
+    read_clock = reader_named(name);
     if (read_clock == NULL) {
-        fprintf(stderr, "usage: ordered counter|mono|kernel READINGS [corrected]\n");
+        fprintf(stderr, "usage: ordered " READERS " READINGS [corrected]\n");
         return 2;
     }
     readings_each = strtoull(arguments[2], NULL, 10) / THREADS + 1;

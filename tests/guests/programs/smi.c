@@ -6,22 +6,15 @@
  *     smi COUNT     prints "200 SMIs, each 900 to 10400 ticks"; on CPU 0, the others hang
  */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/io.h>
 
 #include <timebase.h>
 
-#define SMI_COMMAND_PORT 0xb2 /* of the chipset: a write to it makes an SMI */
+#include "affinity.h"
 
-static int go_to_cpu_0(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(0, &set);
-    return sched_setaffinity(0, sizeof(set), &set);
-}
+#define SMI_COMMAND_PORT 0xb2 /* of the chipset: a write to it makes an SMI */
 
 int main(int count, char **arguments)
 {
@@ -31,7 +24,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: smi COUNT\n");
         return 2;
     }
-    if (go_to_cpu_0() != 0 || iopl(3) != 0) {
+    if (go_to(0) != 0 || iopl(3) != 0) {
         perror("smi");
         return 1;
     }

@@ -11,49 +11,24 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <timebase.h>
 
+#include "affinity.h"
 #include "keeper.h"
+#include "readers.h"
 
 #define THREADS 2
 
 static struct {
     pthread_mutex_t lock;
-    uint64_t (*read)(void);
+    reader *read;
     uint64_t last, readings, left, back, most;
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static uint64_t read_kernel(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static uint64_t read_mono(void)
-{
-    return (uint64_t)timebase_mono_ns(timebase_clock_default());
-}
-
-static uint64_t read_counter(void)
-{
-    return timebase_ticks_ordered();
-}
-
-static void go_to(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);
-}
 
 static void take(void)
 {
@@ -95,12 +70,9 @@ static void wander(void)
 int main(int count, char **arguments)
 {
     const char *name = count > 1 ? arguments[1] : "";
-    all.read = strcmp(name, "counter") == 0 ? read_counter
-        : strcmp(name, "kernel") == 0       ? read_kernel
-        : strcmp(name, "mono") == 0         ? read_mono
-                                            : NULL;
+    all.read = reader_named(name);
     if (all.read == NULL) {
-        fprintf(stderr, "usage: warps counter|kernel|mono [READINGS]\n");
+        fprintf(stderr, "usage: warps " READERS " [READINGS [corrected]]\n");
         return 2;
     }
     all.left = count > 2 ? strtoull(arguments[2], NULL, 10) : 400000;
