@@ -27,7 +27,7 @@ import record
 
 import pair
 
-PROBE = ROOT / "build" / "native" / "tests" / "reference_probe"
+PROBE = ROOT / "build" / "native" / "tests" / "source_probe"
 POLLS, QUICK_POLLS = 400, 20  # claims in each network
 NETWORKS = [
     ("1 ms there, 20 ms back, jitter 3 ms", pair.QUICK, pair.SLOW),

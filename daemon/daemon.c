@@ -116,7 +116,7 @@ static void step(struct daemon *daemon)
         cpus_measure_again(&daemon->cpus, mono_ns);
 }
 
-/* Until the first of these is due: a step, the watchdog, a reference. */
+/* Until the first of these is due: a step, the watchdog, a source. */
 static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
 {
     int64_t until = daemon->due_ns;
@@ -165,8 +165,8 @@ static void hear_sources(struct daemon *daemon, const int *fds, unsigned count)
 
 static unsigned wait_for_reasons(struct daemon *daemon)
 {
-    int fds[SETTINGS_REFERENCES];
-    unsigned count = sources_fds(&daemon->sources, fds, SETTINGS_REFERENCES);
+    int fds[SETTINGS_SOURCES];
+    unsigned count = sources_fds(&daemon->sources, fds, SETTINGS_SOURCES);
     unsigned reasons = wake_wait(&daemon->wake, time_to_wait(daemon, now_ns()), fds, count);
     if (reasons & WAKE_NEWS)
         hear_sources(daemon, fds, count);

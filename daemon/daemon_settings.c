@@ -26,17 +26,17 @@ int daemon_settings(const struct options *options, struct settings *settings,
 
 static bool are_same_references(const struct settings *a, const struct settings *b)
 {
-    for (unsigned i = 0; i < a->reference_count && i < b->reference_count; i++)
-        if (strcmp(a->references[i], b->references[i]) != 0)
+    for (unsigned i = 0; i < a->source_count && i < b->source_count; i++)
+        if (strcmp(a->sources[i], b->sources[i]) != 0)
             return false;
-    return a->reference_count == b->reference_count;
+    return a->source_count == b->source_count;
 }
 
 /* True if they are others than before, of whom nobody knows what they have missed. */
 static bool take_references(struct daemon *daemon, const struct settings *settings)
 {
     daemon->sources.drift_ppb = settings->drift_ppb;
-    /* If the references are the same, what they said still holds. */
+    /* If the sources are the same, what they said still holds. */
     if (are_same_references(settings, &daemon->settings))
         return false;
     sources_replace(&daemon->sources, settings);

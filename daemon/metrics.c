@@ -82,19 +82,19 @@ enum { ESCAPED = 2 * SETTINGS_PATH };
 
 static void add_info(struct page_of_text *to, const struct metrics *metrics)
 {
-    char page[ESCAPED], references[ESCAPED] = "", all[SETTINGS_PATH] = "";
+    char page[ESCAPED], sources[ESCAPED] = "", all[SETTINGS_PATH] = "";
     size_t used = 0;
     for (unsigned i = 0; i < metrics->sources->count && used < sizeof(all); i++)
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? "," : "",
                                  metrics->sources->list[i].name);
     escape(metrics->page, page, sizeof(page));
-    escape(all, references, sizeof(references));
+    escape(all, sources, sizeof(sources));
     head(to, "info", "gauge", "What runs here: always 1.");
     add(to, "timebase_info{version=\"%s\",page=\"%s\",reference=\"%s\"} 1\n", metrics->version,
-        page, references);
+        page, sources);
 }
 
-/* One line a reference. */
+/* One line a source. */
 static void add_sources(struct page_of_text *to, const struct metrics *metrics, const char *name,
                         const char *help, bool is_of_claim,
                         int64_t (*value)(const struct metrics *, const struct source *))
@@ -140,7 +140,7 @@ static int64_t is_falseticker(const struct metrics *metrics, const struct source
     return source->is_falseticker;
 }
 
-static void add_references(struct page_of_text *to, const struct metrics *metrics)
+static void add_all_sources(struct page_of_text *to, const struct metrics *metrics)
 {
     add_sources(to, metrics, "reference_offset_ns",
                 "System clock minus UTC, as the reference sees it.", true, offset_of);
@@ -232,7 +232,7 @@ size_t metrics_format(const struct metrics *metrics, char *text, size_t size)
     add_info(&to, metrics);
     add_reading(&to, metrics);
     add_frequency(&to, metrics->shared);
-    add_references(&to, metrics);
+    add_all_sources(&to, metrics);
     add_counts(&to, metrics);
     gauge(&to, "timeline_bytes", "Size of the timeline on disk.", (int64_t)metrics->timeline_bytes);
     seconds(&to, "start_time_seconds", "When the daemon began, since 1970.", metrics->start_utc_ns);

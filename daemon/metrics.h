@@ -10,7 +10,7 @@
 
 #include "shared_clock.h"
 
-/* Enough for 16 references with the longest names, all characters escaped. */
+/* Enough for 16 sources with the longest names, all characters escaped. */
 enum { METRICS_BYTES = 1 << 16 };
 
 struct metrics {

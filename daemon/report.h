@@ -17,7 +17,7 @@ struct report {
     struct {
         bool is_known, is_up, is_outdated, is_falseticker;
         const char *reason; /* told while it is down */
-    } sources[SETTINGS_REFERENCES];
+    } sources[SETTINGS_SOURCES];
 };
 
 /* True if the status has changed. */

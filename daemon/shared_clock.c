@@ -72,7 +72,7 @@ static void void_claims(struct shared_clock *clock, const struct discipline_samp
     clock->has_seen_one = false;
 }
 
-/* A reference may have seen a disruption that counter and system clock do not show. */
+/* A source may have seen a disruption that counter and system clock do not show. */
 static void hear_of_disruption(struct shared_clock *clock)
 {
     const struct sources *sources = clock->outside.sources;

@@ -89,8 +89,8 @@ static unsigned keep_readable(const struct pollfd *polled, int *fds, unsigned co
 
 unsigned wake_wait(struct wake *wake, uint64_t ns, int *fds, unsigned count)
 {
-    struct pollfd polled[OWN_FDS + SETTINGS_REFERENCES] = {
-        {.fd = wake->signal_fd, .events = POLLIN}, {.fd = wake->clock_fd, .events = POLLIN}};
+    struct pollfd polled[OWN_FDS + SETTINGS_SOURCES] = {{.fd = wake->signal_fd, .events = POLLIN},
+                                                        {.fd = wake->clock_fd, .events = POLLIN}};
     struct timespec wait = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     unsigned reasons = 0;
     for (unsigned i = 0; i < count; i++)

@@ -31,7 +31,7 @@ int wake_open(struct wake *wake, struct problem *problem);
 
 /*
  * Wait for so long at most, or until one of fds[] can be read: the reasons, at least one. Those of
- * fds[] that cannot be read become -1; there are no more than the configuration has references.
+ * fds[] that cannot be read become -1; there are no more than the configuration has sources.
  */
 unsigned wake_wait(struct wake *wake, uint64_t ns, int *fds, unsigned count);
 

@@ -3,7 +3,7 @@
  * witness_verdict: if this machine were stopped, moved or restored, would the daemon know? Where
  * the kernel's clock is made of the counter that the page is about, both stand still together, and
  * nothing inside the guest tells. A witness is a clock that may go on elsewhere; which of them tell
- * of which moves is in docs/guide/references.md. In a guest without a witness readers are promised
+ * of which moves is in docs/guide/sources.md. In a guest without a witness readers are promised
  * no UTC, unless its administrator says that it is never moved.
  */
 #ifndef DAEMON_WITNESS_VERDICT_H

@@ -54,7 +54,7 @@ func (c *Clock) waitUntil(ctx context.Context, left func(*Instant) time.Duration
 		now := c.Instant()
 		if now.Flags&FlagEstimate != 0 {
 			return now, fault.Estimate.Because("the bound of UTC is an estimate, which nobody promises: " +
-				"attach to the page of a daemon that has a source with a bound (docs/guide/references.md)")
+				"attach to the page of a daemon that has a source with a bound (docs/guide/sources.md)")
 		}
 		isPromised := now.Status() == StatusSynchronized
 		nap := napMax

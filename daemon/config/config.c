@@ -91,7 +91,7 @@ static int parse_line(struct text_span line, unsigned number, const char *file, 
     if (settings_set(settings, found, value.text, value.length, problem) != 0)
         return name_place(problem, file, number, name);
     if (found == SETTINGS_KEY_REFERENCE)
-        settings->reference_lines[settings->reference_count - 1] = number;
+        settings->source_lines[settings->source_count - 1] = number;
     return 0;
 }
 

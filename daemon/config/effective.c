@@ -44,9 +44,9 @@ static void put_size(FILE *out, uint64_t bytes, const char *origin)
 
 static void put_references(FILE *out, const struct settings *settings, const char *origin)
 {
-    for (unsigned i = 0; i < settings->reference_count; i++)
-        put(out, "reference", settings->references[i], "", origin);
-    if (settings->reference_count == 0)
+    for (unsigned i = 0; i < settings->source_count; i++)
+        put(out, "reference", settings->sources[i], "", origin);
+    if (settings->source_count == 0)
         put(out, "reference", "", "none, so the kernel's own word is taken", "");
 }
 

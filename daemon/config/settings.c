@@ -73,9 +73,9 @@ void settings_overlay(struct settings *settings, const struct settings *over)
     if (is_given(over, SETTINGS_KEY_DRIFT))
         settings->drift_ppb = over->drift_ppb;
     if (is_given(over, SETTINGS_KEY_REFERENCE)) {
-        memcpy(settings->references, over->references, sizeof(over->references));
-        memcpy(settings->reference_lines, over->reference_lines, sizeof(over->reference_lines));
-        settings->reference_count = over->reference_count;
+        memcpy(settings->sources, over->sources, sizeof(over->sources));
+        memcpy(settings->source_lines, over->source_lines, sizeof(over->source_lines));
+        settings->source_count = over->source_count;
     }
     if (is_given(over, SETTINGS_KEY_TIMELINE))
         memcpy(settings->timeline, over->timeline, sizeof(over->timeline));

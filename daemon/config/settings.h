@@ -13,8 +13,8 @@
 #include "problem.h"
 
 enum {
-    SETTINGS_PATH = 256,      /* longest path, with its end */
-    SETTINGS_REFERENCES = 16, /* as many as selection_of() takes */
+    SETTINGS_PATH = 256,   /* longest path, with its end */
+    SETTINGS_SOURCES = 16, /* as many as selection_of() takes */
     SETTINGS_USER = 64,
 };
 
@@ -37,9 +37,9 @@ struct settings {
     char page[SETTINGS_PATH];
     uint64_t interval_ns;
     uint32_t drift_ppb;
-    char references[SETTINGS_REFERENCES][SETTINGS_PATH]; /* "name" or "name:argument" */
-    unsigned reference_lines[SETTINGS_REFERENCES];       /* of the file; 0: of a flag */
-    unsigned reference_count;                            /* 0: only the kernel's claim */
+    char sources[SETTINGS_SOURCES][SETTINGS_PATH];       /* "name" or "name:argument" */
+    unsigned source_lines[SETTINGS_SOURCES];             /* of the file; 0: of a flag */
+    unsigned source_count;                               /* 0: only the kernel's claim */
     char timeline[SETTINGS_PATH];                        /* empty: none */
     uint64_t timeline_bytes;
     char metrics[SETTINGS_PATH]; /* empty: none; "beside the page" is resolved by settings_finish */

@@ -5,7 +5,7 @@
 
 #include "log.h"
 #include "quantity.h"
-#include "reference_names.h"
+#include "source_names.h"
 
 /*
  * If the interval is shorter, lead and slew (servo/cadence.c) have no room between two
@@ -65,18 +65,18 @@ static int set_drift(struct settings *settings, const char *value, size_t length
 }
 
 /* "kernel, chrony": the allowed names, for the message. */
-static void list_references(char *names, size_t size)
+static void list_source_names(char *names, size_t size)
 {
-    size_t used = (size_t)(stpcpy(names, reference_names[0]) - names);
-    for (unsigned i = 1; reference_names[i] != NULL; i++)
-        if (used + 2 + strlen(reference_names[i]) < size)
-            used = (size_t)(stpcpy(stpcpy(names + used, ", "), reference_names[i]) - names);
+    size_t used = (size_t)(stpcpy(names, source_names[0]) - names);
+    for (unsigned i = 1; source_names[i] != NULL; i++)
+        if (used + 2 + strlen(source_names[i]) < size)
+            used = (size_t)(stpcpy(stpcpy(names + used, ", "), source_names[i]) - names);
 }
 
-static bool is_reference(const char *name, size_t length)
+static bool is_source_name(const char *name, size_t length)
 {
-    for (unsigned i = 0; reference_names[i] != NULL; i++)
-        if (strlen(reference_names[i]) == length && memcmp(reference_names[i], name, length) == 0)
+    for (unsigned i = 0; source_names[i] != NULL; i++)
+        if (strlen(source_names[i]) == length && memcmp(source_names[i], name, length) == 0)
             return true;
     return false;
 }
@@ -87,17 +87,17 @@ static int set_reference(struct settings *settings, const char *value, size_t le
     const char *colon = memchr(value, ':', length);
     size_t name = colon != NULL ? (size_t)(colon - value) : length;
     char names[128];
-    list_references(names, sizeof(names));
-    if (!is_reference(value, name))
+    list_source_names(names, sizeof(names));
+    if (!is_source_name(value, name))
         return problem_set(problem, "no reference is called \"%.*s\": there are %s",
                            (int)(name < 100 ? name : 100), value, names);
-    if (settings->reference_count == SETTINGS_REFERENCES)
-        return problem_set(problem, "more than %d references: leave some out", SETTINGS_REFERENCES);
+    if (settings->source_count == SETTINGS_SOURCES)
+        return problem_set(problem, "more than %d references: leave some out", SETTINGS_SOURCES);
     if (length >= SETTINGS_PATH)
         return problem_set(problem, "longer than %d characters: choose a shorter path",
                            SETTINGS_PATH - 1);
-    settings->reference_lines[settings->reference_count] = 0;
-    char *to = settings->references[settings->reference_count++];
+    settings->source_lines[settings->source_count] = 0;
+    char *to = settings->sources[settings->source_count++];
     memcpy(to, value, length);
     memset(to + length, 0, SETTINGS_PATH - length);
     return 0;

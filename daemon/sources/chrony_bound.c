@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From chronyd's numbers to a bound (docs/guide/references.md has the derivation):
+ * From chronyd's numbers to a bound (docs/guide/sources.md has the derivation):
  *
  *     offset = -correction                            CLOCK_REALTIME - UTC
  *     error  = root_delay / 2 + root_dispersion       assuming that the stratum-1 computer is right

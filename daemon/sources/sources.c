@@ -13,7 +13,7 @@ void sources_set_up(struct sources *sources, const struct settings *settings)
 {
     static const struct sources none;
     *sources = none;
-    sources->count = settings->reference_count;
+    sources->count = settings->source_count;
     if (sources->count == 0) {
         /* Nobody else is asked: the kernel's word, as the sample brings it. */
         memcpy(sources->list[0].name, "kernel", sizeof("kernel"));
@@ -24,10 +24,10 @@ void sources_set_up(struct sources *sources, const struct settings *settings)
     sources->slew = slew_unknown();
     sources->known_since_ns = INT64_MIN;
     sources->disrupted_ns = INT64_MIN;
-    for (unsigned i = 0; i < settings->reference_count; i++) {
+    for (unsigned i = 0; i < settings->source_count; i++) {
         struct source *source = &sources->list[i];
         source->measured_ns = INT64_MIN;
-        memcpy(source->name, settings->references[i], sizeof(source->name));
+        memcpy(source->name, settings->sources[i], sizeof(source->name));
         char *colon = strchr(source->name, ':');
         size_t length = colon != NULL ? (size_t)(colon - source->name) : strlen(source->name);
         source->argument = colon != NULL ? colon + 1 : NULL;
@@ -62,11 +62,11 @@ int source_open(struct source *source)
 static int name_fault(const struct settings *settings, unsigned which, const char *file,
                       const char *reason, struct problem *problem)
 {
-    const char *reference = settings->references[which];
-    unsigned line = settings->reference_lines[which];
+    const char *source = settings->sources[which];
+    unsigned line = settings->source_lines[which];
     if (line == 0)
-        return problem_set(problem, "--reference: %s: %s", reference, reason);
-    return problem_set(problem, "%.200s:%u: reference: %s: %s", file, line, reference, reason);
+        return problem_set(problem, "--reference: %s: %s", source, reason);
+    return problem_set(problem, "%.200s:%u: reference: %s: %s", file, line, source, reason);
 }
 
 int sources_check(const struct settings *settings, const char *file, struct problem *problem)
@@ -74,7 +74,7 @@ int sources_check(const struct settings *settings, const char *file, struct prob
     static struct sources sources; /* not for the stack; one thread reads configurations */
     int result = 0;
     sources_set_up(&sources, settings);
-    for (unsigned i = 0; i < settings->reference_count && result == 0; i++)
+    for (unsigned i = 0; i < settings->source_count && result == 0; i++)
         if (source_open(&sources.list[i]) == TIMEBASE_E_INVALID)
             result = name_fault(settings, i, file, sources.list[i].reason, problem);
     sources_close(&sources);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sources: what the configured references say about true UTC, asked once a second and held against
+ * sources: what the configured sources say about true UTC, asked once a second and held against
  * each other. A sample of the kernel's clocks comes in with the kernel's word about itself, and
- * goes out with what a majority of the references agree on.
+ * goes out with what a majority of them agree on.
  */
 #ifndef SOURCES_SOURCES_H
 #define SOURCES_SOURCES_H
@@ -50,7 +50,7 @@ struct source {
 };
 
 struct sources {
-    struct source list[SETTINGS_REFERENCES];
+    struct source list[SETTINGS_SOURCES];
     unsigned count;
     uint32_t drift_ppb;
     int64_t known_since_ns;     /* claims that held earlier are about another clock */
@@ -70,7 +70,7 @@ struct sources {
 };
 
 /*
- * Does each reference take its argument? Opens and closes them. A reference that is only missing
+ * Does each source take its argument? Opens and closes them. A source that is only missing
  * now is no fault. Returns 0; or -1, and *problem names place and argument. `file` is for messages
  * only.
  */
@@ -127,7 +127,7 @@ void sources_disrupted(struct sources *sources, int64_t mono_ns);
 uint64_t sources_marker(const struct sources *sources);
 
 /*
- * The range that the references agree on replaces the sample's own word. If none has answered yet,
+ * The range that the sources agree on replaces the sample's own word. If none has answered yet,
  * that word stays, as an estimate: not synchronised.
  */
 void sources_apply(struct sources *sources, struct discipline_sample *sample);

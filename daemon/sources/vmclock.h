@@ -2,7 +2,7 @@
 /*
  * vmclock: what the hypervisor says of the counter, in a page of memory (UAPI.13, "VMClock"; the
  * layout is that of Linux' vmclock-abi.h). Each field by its offset, little endian. A page of 1.0
- * ends before vm_generation_counter. docs/guide/references.md says what becomes of each word.
+ * ends before vm_generation_counter. docs/guide/sources.md says what becomes of each word.
  */
 #ifndef SOURCES_VMCLOCK_H
 #define SOURCES_VMCLOCK_H

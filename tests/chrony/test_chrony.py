@@ -14,7 +14,7 @@ import pytest
 import pair
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBE = ROOT / "build" / "native" / "tests" / "reference_probe"
+PROBE = ROOT / "build" / "native" / "tests" / "source_probe"
 
 pytestmark = pytest.mark.skipif(
     pair.CHRONYD is None or not pair.CHRONYC,

@@ -29,7 +29,7 @@ static void an_empty_file_leaves_the_defaults(void **state)
     assert_string_equal(settings.page, "/run/timebase/page");
     assert_true(settings.interval_ns == 250000000);
     assert_int_equal(settings.drift_ppb, 50000);
-    assert_int_equal(settings.reference_count, 0);
+    assert_int_equal(settings.source_count, 0);
     assert_true(settings.timeline_bytes == 1 << 30);
     assert_int_equal(settings.log_level, LOG_INFO);
     assert_int_equal(settings.given, 0);
@@ -54,8 +54,8 @@ static void all_keys_are_taken(void **state)
     assert_string_equal(settings.page, "/a/b");
     assert_true(settings.interval_ns == 1500000000);
     assert_int_equal(settings.drift_ppb, 12500);
-    assert_int_equal(settings.reference_count, 2);
-    assert_string_equal(settings.references[1], "kernel:x=#1");
+    assert_int_equal(settings.source_count, 2);
+    assert_string_equal(settings.sources[1], "kernel:x=#1");
     assert_string_equal(settings.timeline, "/var/t");
     assert_true(settings.timeline_bytes == 64 << 20);
     assert_string_equal(settings.metrics, "");
@@ -111,7 +111,7 @@ static void a_fault_in_the_last_line_leaves_all_as_it_was(void **state)
     assert_memory_equal(&settings, &before, sizeof(before));
 }
 
-static void too_many_references_are_refused(void **state)
+static void too_many_sources_are_refused(void **state)
 {
     char text[17 * 20] = "";
     (void)state;
@@ -144,7 +144,7 @@ static void a_nul_in_the_text_is_no_end_of_it(void **state)
     assert_non_null(strstr(problem.text, "FILE:1: page: a NUL"));
 }
 
-static void flags_go_over_the_file_and_references_are_replaced(void **state)
+static void flags_go_over_the_file_and_sources_are_replaced(void **state)
 {
     struct settings flags = {0};
     (void)state;
@@ -154,8 +154,8 @@ static void flags_go_over_the_file_and_references_are_replaced(void **state)
     assert_int_equal(settings_set(&flags, SETTINGS_KEY_REFERENCE, "kernel:b", 8, &problem), 0);
     settings_overlay(&settings, &flags);
     assert_true(settings.interval_ns == 500000000);
-    assert_int_equal(settings.reference_count, 1);
-    assert_string_equal(settings.references[0], "kernel:b");
+    assert_int_equal(settings.source_count, 1);
+    assert_string_equal(settings.sources[0], "kernel:b");
     assert_int_equal(settings.drift_ppb, 7000);
 }
 
@@ -236,10 +236,10 @@ int main(void)
         cmocka_unit_test(all_keys_are_taken),
         cmocka_unit_test(each_fault_is_called_by_its_line),
         cmocka_unit_test(a_fault_in_the_last_line_leaves_all_as_it_was),
-        cmocka_unit_test(too_many_references_are_refused),
+        cmocka_unit_test(too_many_sources_are_refused),
         cmocka_unit_test(a_path_that_is_too_long_is_refused_and_the_longest_is_not),
         cmocka_unit_test(a_nul_in_the_text_is_no_end_of_it),
-        cmocka_unit_test(flags_go_over_the_file_and_references_are_replaced),
+        cmocka_unit_test(flags_go_over_the_file_and_sources_are_replaced),
         cmocka_unit_test(metrics_are_beside_the_page_unless_said_otherwise),
         cmocka_unit_test(paths_that_are_in_each_others_way_are_refused),
         cmocka_unit_test(a_missing_file_is_told_from_a_bad_one),

@@ -43,8 +43,8 @@ static void assert_same_when_read_again(const char *configuration)
     assert_string_equal(settings.page, again.page);
     assert_true(settings.interval_ns == again.interval_ns);
     assert_int_equal(settings.drift_ppb, again.drift_ppb);
-    assert_int_equal(settings.reference_count, again.reference_count);
-    assert_memory_equal(settings.references, again.references, sizeof(settings.references));
+    assert_int_equal(settings.source_count, again.source_count);
+    assert_memory_equal(settings.sources, again.sources, sizeof(settings.sources));
     assert_string_equal(settings.timeline, again.timeline);
     assert_true(settings.timeline_bytes == again.timeline_bytes);
     assert_string_equal(settings.metrics, again.metrics);

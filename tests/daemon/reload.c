@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a daemon whose administrator changes the references still knows of the machine. */
+/* What a daemon whose administrator changes the sources still knows of the machine. */
 #include "cmocka_first.h"
 
 #include "daemon/daemon_parts.h"
@@ -15,17 +15,17 @@ static struct options options;
 static struct daemon daemon_state;
 static struct sources *const sources = &daemon_state.sources;
 
-static void configure(const char *references)
+static void configure(const char *lines)
 {
     snprintf(config, sizeof(config), "%s/timebased.conf", folder);
     FILE *file = fopen(config, "w");
     assert_non_null(file);
-    fprintf(file, "log_level = error\n%s", references);
+    fprintf(file, "log_level = error\n%s", lines);
     assert_int_equal(fclose(file), 0);
 }
 
-/* Two references: told:0 and told:1 each claim 0 +/- 1 ms, as they measured then. */
-static void start(const char *references)
+/* Two sources: told:0 and told:1 each claim 0 +/- 1 ms, as they measured then. */
+static void start(const char *lines)
 {
     static const struct daemon none;
     struct problem problem;
@@ -33,16 +33,16 @@ static void start(const char *references)
     memset(told_sources, 0, sizeof(told_sources));
     for (int i = 0; i < 2; i++)
         told_sources[i].claim = (struct claim){.error_ns = MS, .is_synchronized = true};
-    configure(references);
+    configure(lines);
     options.config = config;
     daemon_state.options = &options;
     assert_int_equal(daemon_settings(&options, &daemon_state.settings, &problem), 0);
     sources_set_up(sources, &daemon_state.settings);
 }
 
-static void reload(const char *references)
+static void reload(const char *lines)
 {
-    configure(references);
+    configure(lines);
     daemon_reload(&daemon_state);
 }
 
@@ -62,7 +62,7 @@ static bool is_believed_at(int64_t mono_ns)
     return sample.is_synchronized;
 }
 
-static void what_was_measured_before_a_move_is_not_believed_by_other_references(void **state)
+static void what_was_measured_before_a_move_is_not_believed_by_other_sources(void **state)
 {
     (void)state;
     start("reference = told:0\n");
@@ -82,7 +82,7 @@ static void what_was_measured_before_a_move_is_not_believed_by_other_references(
 }
 
 /* A step: the answer is older, however new its measurement. */
-static void an_answer_from_before_a_step_is_not_believed_by_other_references(void **state)
+static void an_answer_from_before_a_step_is_not_believed_by_other_sources(void **state)
 {
     (void)state;
     start("reference = told:0\n");
@@ -128,7 +128,7 @@ static void a_move_at_a_reload_is_told_once(void **state)
 }
 
 /* It is kept, to be compared with when somebody tells one again. */
-static void the_marker_of_a_reference_that_is_gone_is_no_witness(void **state)
+static void the_marker_of_a_source_that_is_gone_is_no_witness(void **state)
 {
     (void)state;
     start("reference = told:0\n");
@@ -144,11 +144,11 @@ static void the_marker_of_a_reference_that_is_gone_is_no_witness(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_measured_before_a_move_is_not_believed_by_other_references),
-        cmocka_unit_test(an_answer_from_before_a_step_is_not_believed_by_other_references),
+        cmocka_unit_test(what_was_measured_before_a_move_is_not_believed_by_other_sources),
+        cmocka_unit_test(an_answer_from_before_a_step_is_not_believed_by_other_sources),
         cmocka_unit_test(a_measurement_after_a_move_stays_one),
         cmocka_unit_test(a_move_at_a_reload_is_told_once),
-        cmocka_unit_test(the_marker_of_a_reference_that_is_gone_is_no_witness),
+        cmocka_unit_test(the_marker_of_a_source_that_is_gone_is_no_witness),
     };
     log_set_level(LOG_ERROR);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

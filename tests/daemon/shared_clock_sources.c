@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared and the references together, in virtual time: what of their word reaches the page. */
+/* The shared clock and its sources, in virtual time: what of their word reaches the page. */
 #include "cmocka_first.h"
 
 #include "shared_world.h"
@@ -36,7 +36,7 @@ static int finish(void **state)
     return 0;
 }
 
-/* As the daemon does it; the reference says now what it said at the start. */
+/* As the daemon does it; the source says now what it said at the start. */
 static void keep_asking(int64_t ns)
 {
     for (int64_t until = world.now_ns + ns; world.now_ns < until;) {
@@ -103,7 +103,7 @@ static void a_step_voids_what_was_said_before(void **state)
 }
 
 /* vmclock's marker: nothing else has changed. */
-static void a_disruption_that_a_reference_tells_is_on_the_page(void **state)
+static void a_disruption_that_a_source_tells_is_on_the_page(void **state)
 {
     (void)state;
     say(0, 1000);
@@ -447,7 +447,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_an_answer_the_kernels_word_is_an_estimate, start,
                                         finish),
         cmocka_unit_test_setup_teardown(a_step_voids_what_was_said_before, start, finish),
-        cmocka_unit_test_setup_teardown(a_disruption_that_a_reference_tells_is_on_the_page, start,
+        cmocka_unit_test_setup_teardown(a_disruption_that_a_source_tells_is_on_the_page, start,
                                         finish),
         cmocka_unit_test_setup_teardown(a_disruption_voids_what_was_said_before_it, start, finish),
         cmocka_unit_test_setup_teardown(who_has_not_measured_since_a_disruption_is_not_believed,

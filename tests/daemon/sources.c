@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the references say, and what becomes of a sample. */
+/* What the sources say, and what becomes of a sample. */
 #include "cmocka_first.h"
 
 #include "told_sources.h"
 
-static void without_references_the_kernel_has_its_word(void **state)
+static void without_sources_the_kernel_has_its_word(void **state)
 {
     (void)state;
     set_up(0, 0);
@@ -16,7 +16,7 @@ static void without_references_the_kernel_has_its_word(void **state)
     assert_true(sources_due_ns(&sources) == INT64_MAX);
 }
 
-static void a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate(void **state)
+static void a_source_that_never_answered_leaves_the_kernels_word_as_an_estimate(void **state)
 {
     (void)state;
     set_up(1, SECOND);
@@ -30,7 +30,7 @@ static void a_reference_that_never_answered_leaves_the_kernels_word_as_an_estima
 }
 
 /* chronyd without a source says so, while the kernel still shows what it was told before. */
-static void a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate(void **state)
+static void a_source_that_knows_nothing_leaves_the_kernels_word_as_an_estimate(void **state)
 {
     (void)state;
     set_up(1, SECOND);
@@ -57,7 +57,7 @@ static void an_argument_that_is_refused_is_named_by_its_place(void **state)
     told_sources[0].open_error = TIMEBASE_E_INVALID;
     assert_int_equal(sources_check(&settings, "FILE", &problem), -1);
     assert_string_equal(problem.text, "--reference: told:0: told not to open");
-    settings.reference_lines[0] = 7;
+    settings.source_lines[0] = 7;
     assert_int_equal(sources_check(&settings, "FILE", &problem), -1);
     assert_string_equal(problem.text, "FILE:7: reference: told:0: told not to open");
     told_sources[0].open_error = TIMEBASE_OK;
@@ -122,7 +122,7 @@ static void one_that_cannot_be_opened_is_tried_again(void **state)
 }
 
 /* The clock may be trusted as far as before; nobody says any more that it is. */
-static void a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised(void **state)
+static void a_lost_source_is_a_bound_that_grows_and_no_more_synchronised(void **state)
 {
     (void)state;
     set_up(1, SECOND);
@@ -419,15 +419,15 @@ static void a_source_with_news_is_asked_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_references_the_kernel_has_its_word),
-        cmocka_unit_test(a_reference_that_never_answered_leaves_the_kernels_word_as_an_estimate),
-        cmocka_unit_test(a_reference_that_knows_nothing_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(without_sources_the_kernel_has_its_word),
+        cmocka_unit_test(a_source_that_never_answered_leaves_the_kernels_word_as_an_estimate),
+        cmocka_unit_test(a_source_that_knows_nothing_leaves_the_kernels_word_as_an_estimate),
         cmocka_unit_test(an_argument_that_is_refused_is_named_by_its_place),
         cmocka_unit_test(a_claim_replaces_the_kernels_word_and_grows_with_age),
         cmocka_unit_test(each_is_asked_once_a_second),
         cmocka_unit_test(one_that_is_busy_is_asked_again_soon),
         cmocka_unit_test(one_that_cannot_be_opened_is_tried_again),
-        cmocka_unit_test(a_lost_reference_is_a_bound_that_grows_and_no_more_synchronised),
+        cmocka_unit_test(a_lost_source_is_a_bound_that_grows_and_no_more_synchronised),
         cmocka_unit_test(one_that_says_the_same_again_is_not_lost),
         cmocka_unit_test(a_liar_is_named_and_outvoted),
         cmocka_unit_test(two_that_contradict_each_other_are_both_provided_for),

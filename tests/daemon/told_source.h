@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* told_source: references that say what a test tells them to, in place of the library's table. */
+/* told_source: sources that say what a test tells them to, in place of the library's table. */
 #ifndef TEST_TOLD_SOURCE_H
 #define TEST_TOLD_SOURCE_H
 
@@ -7,7 +7,7 @@
 
 #include <timebase/error.h>
 
-#include "daemon/config/reference_names.h"
+#include "daemon/config/source_names.h"
 #include "daemon/sources/claim.h"
 
 enum { TOLD_SOURCES = 3 };
@@ -73,7 +73,7 @@ __attribute__((unused)) static const struct source_driver told_estimate = {
     .claim = claim_told,
     .close = close_told};
 const struct source_driver *const source_drivers[] = {&told_driver, NULL};
-const char *const reference_names[] = {"kernel", "told", NULL};
+const char *const source_names[] = {"kernel", "told", NULL};
 
 const struct source_driver *source_driver_named(const char *name, size_t length)
 {

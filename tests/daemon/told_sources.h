@@ -12,7 +12,7 @@
 
 static struct sources sources;
 
-/* So many references, "told:0" and so on; each claims 0 +/- 1 ms now. */
+/* So many sources, "told:0" and so on; each claims 0 +/- 1 ms now. */
 static inline void set_up(unsigned count, int64_t mono_ns)
 {
     struct settings settings;

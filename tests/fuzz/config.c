@@ -5,7 +5,7 @@
  *
  * fuzz-sources: daemon/config/config.c daemon/config/settings.c daemon/config/settings_values.c
  * fuzz-sources: daemon/config/quantity.c daemon/config/problem.c daemon/log.c
- * fuzz-sources: daemon/config/reference_names.c
+ * fuzz-sources: daemon/config/source_names.c
  * fuzz-runs: 400000
  */
 #include <stdint.h>
@@ -32,9 +32,9 @@ static void check_ranges(const struct settings *settings)
     must(is_path(settings->page));
     must(settings->interval_ns >= 100000000 && settings->interval_ns <= 2000000000);
     must(settings->drift_ppb >= 1000 && settings->drift_ppb <= 1000000);
-    must(settings->reference_count <= SETTINGS_REFERENCES);
-    for (unsigned i = 0; i < settings->reference_count; i++)
-        must(memchr(settings->references[i], '\0', SETTINGS_PATH) != NULL);
+    must(settings->source_count <= SETTINGS_SOURCES);
+    for (unsigned i = 0; i < settings->source_count; i++)
+        must(memchr(settings->sources[i], '\0', SETTINGS_PATH) != NULL);
     must(settings->timeline[0] == '\0' || is_path(settings->timeline));
     must(settings->metrics[0] == '\0' || is_path(settings->metrics));
     must(settings->timeline_bytes >= 1 << 16);

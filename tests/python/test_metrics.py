@@ -27,7 +27,7 @@ def test_values_labels_and_references():
     assert found.value("timebase_up") == 1
     assert found.value("timebase_publications_total") == 1000
     assert found.info["version"] == "0.1.0"
-    chrony, phc = found.references
+    chrony, phc = found.sources
     assert (chrony.source, chrony.offset_ns, chrony.error_ns) == ("chrony", -1500, 900_000)
     assert (chrony.is_up, chrony.is_falseticker) == (True, False)
     assert phc.source == "phc:/dev/ptp0"
@@ -41,12 +41,12 @@ def test_what_is_not_said_is_not_known():
     found = parse_metrics("timebase_up 0\n", PATH)
     assert found.value("timebase_up") == 0
     assert found.value("timebase_status") is None
-    assert found.references == ()
+    assert found.sources == ()
 
 
 def test_a_source_with_quotes_in_its_name_keeps_them():
     text = 'timebase_up 1\ntimebase_reference_up{source="a\\"b\\\\c"} 0\n'
-    (one,) = parse_metrics(text, PATH).references
+    (one,) = parse_metrics(text, PATH).sources
     assert (one.source, one.is_up, one.offset_ns) == ('a"b\\c', False, None)
 
 
@@ -60,7 +60,7 @@ def test_a_name_cannot_command_the_terminal():
     text += 'timebase_falseticker{source="a\x1b]0;b\x07\\nOK"} 1\n'
     found = parse_metrics(text, PATH)
     assert found.info["version"] == "?[2J"
-    assert found.references[0].source == "a?]0;b??OK"
+    assert found.sources[0].source == "a?]0;b??OK"
 
 
 @pytest.mark.parametrize("bad", ["timebase_status many", 'timebase_status{a="b 1', "{} {} {}"])

@@ -76,8 +76,8 @@ static void begin(enum guest_kind kind)
     guest.chronyd.poll_ns = POLL_NS;
     settings_default(&settings);
     settings.log_level = 0;
-    settings.reference_count = 1;
-    strcpy(settings.references[0], "chrony");
+    settings.source_count = 1;
+    strcpy(settings.sources[0], "chrony");
     guest_pass(SECOND);
 }
 
@@ -138,12 +138,12 @@ static void a_jump_that_the_daemon_before_has_seen_is_not_forgotten(void **state
 }
 
 /* The kernel's word is an estimate, and who might have told of the move was not asked. */
-static void a_reference_that_is_added_after_a_move_waits_for_its_measurement(void **state)
+static void a_source_that_is_added_after_a_move_waits_for_its_measurement(void **state)
 {
     struct problem problem;
     (void)state;
     begin(GUEST_ON_TSC);
-    strcpy(settings.references[0], "kernel");
+    strcpy(settings.sources[0], "kernel");
     settings_default(&options.flags);
     options.config = "/dev/null";
     settings_set(&options.flags, SETTINGS_KEY_REFERENCE, "chrony", 6, &problem);
@@ -151,7 +151,7 @@ static void a_reference_that_is_added_after_a_move_waits_for_its_measurement(voi
     int64_t polls_ns = guest.chronyd.polled_mono_ns + POLL_NS; /* and again after as long */
     reload_ns = polls_ns + 20 * SECOND;
     assert_int_equal(run_for(polls_ns + POLL_NS - 2 * SECOND - guest_mono_ns()), 0);
-    strcpy(settings.references[0], "chrony");
+    strcpy(settings.sources[0], "chrony");
     assert_true(run_for(20 * SECOND) > 40);
 }
 
@@ -160,9 +160,9 @@ static void sleep_well(void)
     guest_sleep(100 * SECOND, GUEST_COUNTER_RUNS, 0);
 }
 
-static void follow_too(const char *reference)
+static void follow_too(const char *source)
 {
-    snprintf(settings.references[settings.reference_count++], SETTINGS_PATH, "%s", reference);
+    snprintf(settings.sources[settings.source_count++], SETTINGS_PATH, "%s", source);
 }
 
 static void follow_hypervisor(void)
@@ -269,7 +269,7 @@ int main(void)
         cmocka_unit_test(a_sleep_is_told_once),
         cmocka_unit_test(a_move_is_told_once),
         cmocka_unit_test(an_estimate_after_a_move_is_no_promise_to_the_next_daemon),
-        cmocka_unit_test(a_reference_that_is_added_after_a_move_waits_for_its_measurement),
+        cmocka_unit_test(a_source_that_is_added_after_a_move_waits_for_its_measurement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,18 +310,18 @@ static void be_without(void)
 
 /* ---- a life --------------------------------------------------------------------------------- */
 
-static void set(const char *reference)
+static void set(const char *source)
 {
-    strcpy(life.settings.references[life.settings.reference_count++], reference);
+    strcpy(life.settings.sources[life.settings.source_count++], source);
 }
 
 static void add_ptp(void)
 {
-    char reference[64];
+    char source[64];
     life.ptp_error_ns = (int64_t)guest_around(1e3, 1e6);
-    snprintf(reference, sizeof(reference), "phc:/dev/null,scale=utc,error=%" PRId64 "ns",
+    snprintf(source, sizeof(source), "phc:/dev/null,scale=utc,error=%" PRId64 "ns",
              life.ptp_error_ns);
-    set(reference);
+    set(source);
     guest.ptp.is_up = true;
     guest.ptp.off_ns = (int64_t)(guest_between(-0.99, 0.99) * (double)life.ptp_error_ns);
 }

@@ -18,7 +18,7 @@
 
 #include "kernel_now.h"
 #include "source_file.h"
-#include "daemon/config/reference_names.h"
+#include "daemon/config/source_names.h"
 
 static void every_source_is_whole_and_found_by_its_name(void **state)
 {
@@ -37,9 +37,9 @@ static void they_are_what_a_configuration_may_name(void **state)
 {
     unsigned i = 0;
     (void)state;
-    for (; reference_names[i] != NULL && source_drivers[i] != NULL; i++)
-        assert_string_equal(source_drivers[i]->name, reference_names[i]);
-    assert_true(reference_names[i] == NULL && source_drivers[i] == NULL);
+    for (; source_names[i] != NULL && source_drivers[i] != NULL; i++)
+        assert_string_equal(source_drivers[i]->name, source_names[i]);
+    assert_true(source_names[i] == NULL && source_drivers[i] == NULL);
 }
 
 static void a_name_ends_where_it_is_said_to(void **state)

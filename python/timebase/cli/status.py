@@ -120,7 +120,7 @@ def _sections(document: dict):
     if document["daemon"] is not None:
         yield "the daemon, by its metrics", _daemon_rows(document["daemon"])
     if document["references"]:
-        yield "references: CLOCK_REALTIME - UTC as they see it", _reference_rows(document)
+        yield "references: CLOCK_REALTIME - UTC as they see it", _source_rows(document)
 
 
 def _page_rows(page: dict):
@@ -188,7 +188,7 @@ def _daemon_rows(daemon: dict):
         yield "timeline", show_size(daemon["timeline_bytes"])
 
 
-def _reference_rows(document: dict):
+def _source_rows(document: dict):
     from timebase.text.duration import show_duration
 
     for one in document["references"]:

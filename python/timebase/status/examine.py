@@ -67,7 +67,7 @@ def document(seen: Seen, limits: Limits, page_path: Path) -> dict:
         "page_path": str(page_path),
         "page": _page(seen.page, seen.comparison) if seen.page else None,
         "daemon": _daemon(seen.metrics) if seen.metrics else None,
-        "references": [asdict(one) for one in seen.metrics.references] if seen.metrics else [],
+        "references": [asdict(one) for one in seen.metrics.sources] if seen.metrics else [],
         "time_namespace": asdict(seen.namespace) if seen.namespace else None,
         "limits": asdict(limits),
     }

@@ -153,7 +153,7 @@ STATUS_REASONS = {
         (
             "Is chrony running and synchronised? `chronyc tracking`, `chronyc sources -v`. In a virtual "
             "machine it may be that nothing would tell of a move: the daemon's log says so then "
-            "(docs/guide/references.md, witnesses)."
+            "(docs/guide/sources.md, witnesses)."
         ),
     ),
     Status.UNRELIABLE: (
@@ -278,39 +278,38 @@ def _is_news(refused: Refused, seen: Seen) -> bool:
     return str(refused) != str(seen.page_refused)
 
 
-def do_the_references_agree(seen: Seen, _limits: Limits) -> Reasons:
-    for reference in seen.metrics.references if seen.metrics else ():
-        if reference.is_up is False:
+def do_the_sources_agree(seen: Seen, _limits: Limits) -> Reasons:
+    for one in seen.metrics.sources if seen.metrics else ():
+        if one.is_up is False:
             yield Reason(
                 "warning",
                 "reference-down",
-                f"The reference {reference.source} does not answer.",
-                "docs/guide/references.md says what each one needs; see the daemon's log.",
+                f"The reference {one.source} does not answer.",
+                "docs/guide/sources.md says what each one needs; see the daemon's log.",
             )
-        if reference.is_outdated:
+        if one.is_outdated:
             yield Reason(
                 "warning",
                 "reference-outdated",
-                f"The reference {reference.source} has not measured UTC since this machine was "
+                f"The reference {one.source} has not measured UTC since this machine was "
                 "disrupted.",
                 "Wait for its next poll; for chrony maxpoll says how long that may take.",
             )
-        if reference.is_falseticker:
+        if one.is_falseticker:
             yield Reason(
                 "warning",
                 "falseticker",
-                f"The reference {reference.source} contradicts the majority: "
-                f"{_offset_words(reference)}.",
+                f"The reference {one.source} contradicts the majority: {_offset_words(one)}.",
                 "Take it out of timebased.conf, or mend it. It has no part in the bound meanwhile.",
             )
 
 
-def _offset_words(reference) -> str:
-    if reference.offset_ns is None or reference.error_ns is None:
+def _offset_words(one) -> str:
+    if one.offset_ns is None or one.error_ns is None:
         return "it does not say by how much"
     return (
-        f"it sees CLOCK_REALTIME {show_duration(reference.offset_ns)} off UTC, within "
-        f"{show_duration(reference.error_ns)}"
+        f"it sees CLOCK_REALTIME {show_duration(one.offset_ns)} off UTC, within "
+        f"{show_duration(one.error_ns)}"
     )
 
 
@@ -349,7 +348,7 @@ def who_would_notice_a_move(seen: Seen, _limits: Limits) -> Reasons:
             "never-moved",
             "Nothing would tell if this guest were stopped, moved or restored: its administrator has "
             "said that it never is (never_moved = yes).",
-            "Have a witness instead (docs/guide/references.md): reference = vmclock, chrony, phc.",
+            "Have a witness instead (docs/guide/sources.md): reference = vmclock, chrony, phc.",
         )
 
 
@@ -373,7 +372,7 @@ QUESTIONS = (
     does_it_follow_the_kernel,
     is_the_bound_small_enough,
     is_the_daemon_talking,
-    do_the_references_agree,
+    do_the_sources_agree,
     does_it_publish_in_time,
     is_a_leap_second_near,
     who_would_notice_a_move,

@@ -54,8 +54,9 @@ METRICS = {
 
 
 @dataclass(frozen=True)
-class Reference:
-    """A source of UTC. `offset_ns` is CLOCK_REALTIME - UTC as it sees it. None: not said."""
+class Source:
+    """A source of UTC, by its name in the configuration. `offset_ns` is CLOCK_REALTIME - UTC as it
+    sees it. None: not said."""
 
     source: str
     offset_ns: float | None = None
@@ -71,7 +72,7 @@ class Metrics:
     age_sec: float  # since the file was written
     values: dict = field(default_factory=dict)  # of those without labels, by name
     info: dict = field(default_factory=dict)  # the labels of timebase_info
-    references: tuple = ()
+    sources: tuple = ()
 
     def value(self, name: str) -> float | None:
         return self.values.get(name)
@@ -108,7 +109,7 @@ def parse_metrics(text: str, path: Path, age_sec: float = 0.0) -> Metrics:
         raise _not_metrics(f"{path} has no metric timebase_up: it is not of a timebased.")
     labels = next((s.labels for s in samples if s.name == "timebase_info"), {})
     info = {name: printable(value) for name, value in labels.items()}
-    return Metrics(path, age_sec, values, info, _references(samples))
+    return Metrics(path, age_sec, values, info, _sources(samples))
 
 
 def _not_metrics(text: str) -> Refused:
@@ -152,7 +153,7 @@ LABELLED = {
 }
 
 
-def _references(samples) -> tuple:
+def _sources(samples) -> tuple:
     found: dict[str, dict] = {}
     for sample in samples:
         key = LABELLED.get(sample.name)
@@ -160,4 +161,4 @@ def _references(samples) -> tuple:
             is_flag = key.startswith("is_")
             value = bool(sample.value) if is_flag else sample.value
             found.setdefault(printable(sample.labels["source"]), {})[key] = value
-    return tuple(Reference(source, **known) for source, known in found.items())
+    return tuple(Source(source, **known) for source, known in found.items())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reference_probe SOURCE[:ARGUMENT] COUNT INTERVAL_MS: prints so many different claims of a source
+ * source_probe SOURCE[:ARGUMENT] COUNT INTERVAL_MS: prints so many different claims of a source
  * as lines of JSON. A failure is a line too. Gives up after ten times the time that it should take.
  */
 #include <inttypes.h>
@@ -58,14 +58,14 @@ int main(int argc, char **argv)
 {
     static union source_context context;
     if (argc != 4) {
-        fprintf(stderr, "usage: reference_probe SOURCE[:ARGUMENT] COUNT INTERVAL_MS\n");
+        fprintf(stderr, "usage: source_probe SOURCE[:ARGUMENT] COUNT INTERVAL_MS\n");
         return 2;
     }
     const char *colon = strchr(argv[1], ':');
     size_t length = colon != NULL ? (size_t)(colon - argv[1]) : strlen(argv[1]);
     const struct source_driver *source = source_driver_named(argv[1], length);
     if (source == NULL) {
-        fprintf(stderr, "reference_probe: no source %s\n", argv[1]);
+        fprintf(stderr, "source_probe: no source %s\n", argv[1]);
         return 2;
     }
     int status = 1;
