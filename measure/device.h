@@ -4,7 +4,7 @@
  * the counter's rate, for it has another crystal than the kernel's calibration of the counter, or
  * that calibration's own.
  *
- * device_rate.h measures one; references.h says which there are.
+ * device_rate.h measures one; timers.h says which there are.
  */
 #ifndef TIMEBASE_BENCH_DEVICE_H
 #define TIMEBASE_BENCH_DEVICE_H

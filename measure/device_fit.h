@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "references.h"
+#include "timers.h"
 
 struct device_sighting {
     uint64_t before, after; /* ticks */

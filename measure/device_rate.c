@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Nothing is reckoned in between, or a count might pass while that is done. */
-static int take_cost(struct measurement *m, uint64_t ticks, struct timebase_bench_reference *out)
+static int take_cost(struct measurement *m, uint64_t ticks, struct timebase_bench_timer *out)
 {
     double took[READS];
     uint64_t start = now(m), before = start, raw, last_raw = ~m->last_raw;
@@ -213,7 +213,7 @@ static void fit(struct measurement *m, int is_edge, struct timebase_bench_fit *o
 }
 
 int device_rate(struct device *device, const struct device_outside *outside, uint64_t ticks,
-                struct timebase_bench_reference *out)
+                struct timebase_bench_timer *out)
 {
     struct measurement m = {
         .device = device, .outside = outside, .count_ticks = outside->hz / device->hz};

@@ -7,7 +7,7 @@
 #define TIMEBASE_BENCH_DEVICE_RATE_H
 
 #include "device.h"
-#include "references.h"
+#include "timers.h"
 
 struct device_outside {
     uint64_t (*ticks)(void *context); /* ordered */
@@ -21,6 +21,6 @@ struct device_outside {
  * stands still is TIMEBASE_E_REFERENCE.
  */
 int device_rate(struct device *device, const struct device_outside *outside, uint64_t ticks,
-                struct timebase_bench_reference *out);
+                struct timebase_bench_timer *out);
 
 #endif

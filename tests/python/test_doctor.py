@@ -45,18 +45,18 @@ GOOD_NTP = NtpState(
 )
 
 
-def reference(name, ppm=0.0, error_ppm=2.0, kernel_hz=3e9):
+def timer(name, ppm=0.0, error_ppm=2.0, kernel_hz=3e9):
     against = None if name == "kernel" else {"ppm": ppm, "error_ppm": error_ppm}
     rate = {"by": "plain", "counter_hz": kernel_hz * (1 + ppm / 1e6), "error_ppm": error_ppm}
     return {"name": name, "problem": None, "rate": rate, "against_kernel": against}
 
 
-def no_reference(name, error, text, advice):
+def no_timer(name, error, text, advice):
     problem = {"error": error, "text": text, "advice": advice}
     return {"name": name, "problem": problem, "rate": None, "against_kernel": None}
 
 
-GOOD_REFERENCES = [reference("kernel"), reference("hpet", 30), reference("acpi_pm", 28)]
+GOOD_TIMERS = [timer("kernel"), timer("hpet", 30), timer("acpi_pm", 28)]
 GOOD = Facts(
     counter=GOOD_COUNTER,
     clock={
@@ -77,7 +77,7 @@ GOOD = Facts(
     clock_parameters=[],
     clock_messages=[],
     counter_variable=None,
-    references=GOOD_REFERENCES,
+    timers=GOOD_TIMERS,
 )
 
 
@@ -178,8 +178,8 @@ def test_the_kernels_own_state_can_be_read_or_is_refused_in_words():
     assert state.error or state.maxerror_us >= 0
 
 
-def with_references(*rows, **counter):
-    return replace(GOOD, references=list(rows), counter=replace(GOOD_COUNTER, **counter))
+def with_timers(*rows, **counter):
+    return replace(GOOD, timers=list(rows), counter=replace(GOOD_COUNTER, **counter))
 
 
 def finding_of(facts, name):
@@ -187,9 +187,7 @@ def finding_of(facts, name):
 
 
 def test_both_timers_convict_the_kernel():
-    facts = with_references(
-        reference("kernel"), reference("hpet", 700.0), reference("acpi_pm", 701.0)
-    )
+    facts = with_timers(timer("kernel"), timer("hpet", 700.0), timer("acpi_pm", 701.0))
     found = finding_of(facts, "counter-miscalibrated")
     assert found.severity == "critical"
     assert "3,002.100 MHz" in found.text
@@ -201,23 +199,23 @@ def test_both_timers_convict_the_kernel():
 
 
 def test_what_ntp_can_make_up_for_is_a_warning_and_so_is_one_timer_alone():
-    both = with_references(reference("hpet", -350.0), reference("acpi_pm", -350.0))
+    both = with_timers(timer("hpet", -350.0), timer("acpi_pm", -350.0))
     assert severities(both)["counter-miscalibrated"] == "warning"
     assert "too slow" in finding_of(both, "counter-miscalibrated").text
-    alone = with_references(reference("kernel"), reference("hpet", 5000.0))
+    alone = with_timers(timer("kernel"), timer("hpet", 5000.0))
     found = finding_of(alone, "counter-miscalibrated")
     assert found.severity == "warning"
     assert "Or that timer is wrong" in found.text
 
 
 def test_crystals_may_differ_and_errors_count():
-    assert "references" in severities(with_references(reference("hpet", 199.0, 0.1)))
-    assert "references" in severities(with_references(reference("hpet", 900.0, 701.0)))
-    assert "counter-miscalibrated" in severities(with_references(reference("hpet", 203.0)))
+    assert "references" in severities(with_timers(timer("hpet", 199.0, 0.1)))
+    assert "references" in severities(with_timers(timer("hpet", 900.0, 701.0)))
+    assert "counter-miscalibrated" in severities(with_timers(timer("hpet", 203.0)))
 
 
 def test_timers_that_contradict_each_other_convict_nobody():
-    facts = with_references(reference("hpet", 900.0), reference("acpi_pm", 10.0))
+    facts = with_timers(timer("hpet", 900.0), timer("acpi_pm", 10.0))
     found = finding_of(facts, "reference-off")
     assert found.severity == "warning"
     assert found.text.startswith("HPET: the counter runs at")
@@ -226,17 +224,15 @@ def test_timers_that_contradict_each_other_convict_nobody():
 
 
 def test_a_timer_that_the_kernel_keeps_time_by_is_no_witness():
-    facts = with_references(reference("hpet", 9000.0), kernel_clocksource="hpet")
+    facts = with_timers(timer("hpet", 9000.0), kernel_clocksource="hpet")
     assert "counter-miscalibrated" not in severities(facts)
     assert "HPET: the kernel keeps time by it" in finding_of(facts, "references-missing").text
 
 
 def test_without_timers_it_says_so_of_each_and_what_to_do():
-    facts = with_references(
-        no_reference("hpet", "NOT_FOUND", "there is no HPET here", "Switch it on."),
-        no_reference(
-            "acpi_pm", "PERMISSION", "neither ioperm() nor /dev/port is allowed", "As root."
-        ),
+    facts = with_timers(
+        no_timer("hpet", "NOT_FOUND", "there is no HPET here", "Switch it on."),
+        no_timer("acpi_pm", "PERMISSION", "neither ioperm() nor /dev/port is allowed", "As root."),
     )
     found = finding_of(facts, "references-missing")
     assert found.severity == "info"

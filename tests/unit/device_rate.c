@@ -94,9 +94,9 @@ static void begin(struct dice dice, double hz, double ppm, uint64_t cost)
 
 static const struct device_outside outside = {.ticks = tell_ticks, .rest = rest, .hz = HZ};
 
-static struct timebase_bench_reference measure(struct device *device, uint64_t ticks)
+static struct timebase_bench_timer measure(struct device *device, uint64_t ticks)
 {
-    struct timebase_bench_reference found;
+    struct timebase_bench_timer found;
     assert_int_equal(device_rate(device, &outside, ticks, &found), TIMEBASE_OK);
     return found;
 }
@@ -119,7 +119,7 @@ static void the_pm_timer_s_edge_is_seen_and_waiting_for_it_lowers_the_residual(v
     (void)state;
     begin(dice_new(), PM_HZ, 3, PM_COST);
     struct device pm = device_of(PM_HZ, 24);
-    struct timebase_bench_reference found = measure(&pm, SEC_TICKS);
+    struct timebase_bench_timer found = measure(&pm, SEC_TICKS);
     assert_true(found.sees_edge);
     assert_true(found.same > found.reads / 2);
     assert_true(found.read_ticks >= PM_COST && found.read_ticks < 2 * PM_COST);
@@ -137,7 +137,7 @@ static void the_hpet_s_edge_is_not_seen(void **state)
     for (int i = 0; i < 2; i++) {
         begin(dice_new(), hz[i], -40, 1400);
         struct device hpet = device_of(hz[i], 32);
-        struct timebase_bench_reference found = measure(&hpet, SEC_TICKS);
+        struct timebase_bench_timer found = measure(&hpet, SEC_TICKS);
         assert_int_equal(found.same, 0);
         assert_false(found.sees_edge);
         assert_int_equal(found.edge.taken, 0);
@@ -153,7 +153,7 @@ static void a_clock_of_seconds_has_a_rate_too(void **state)
     (void)state;
     begin(dice_new(), 1, 150, 20000);
     struct device rtc = device_of(1, 32);
-    struct timebase_bench_reference found = measure(&rtc, (uint64_t)10 * SEC_TICKS);
+    struct timebase_bench_timer found = measure(&rtc, (uint64_t)10 * SEC_TICKS);
     assert_true(found.sees_edge);
     assert_true(found.edge.taken >= 4);
     assert_true(is_right(&found.edge));
@@ -184,7 +184,7 @@ static void the_rate_is_right_to_its_own_error_in_any_world(void **state)
         world.smi_in = dice_below(&dice, 2) ? 30 : 0;
         world.held_up_at = world.now + SEC_TICKS / 8;
         world.held_up_for = dice_below(&dice, longest_hold_up(hz, ppm, device.width));
-        struct timebase_bench_reference found = measure(&device, SEC_TICKS / 4);
+        struct timebase_bench_timer found = measure(&device, SEC_TICKS / 4);
         assert_true(is_right(&found.plain));
         assert_true(found.edge.kept < 3 || is_right(&found.edge));
     }
@@ -195,10 +195,10 @@ static void brackets_that_an_smi_made_wide_are_dropped(void **state)
     struct device pm = device_of(PM_HZ, 24);
     (void)state;
     begin(dice_new(), PM_HZ, 0, PM_COST);
-    struct timebase_bench_reference quiet = measure(&pm, SEC_TICKS);
+    struct timebase_bench_timer quiet = measure(&pm, SEC_TICKS);
     begin(dice_new(), PM_HZ, 0, PM_COST);
     world.smi_in = 10;
-    struct timebase_bench_reference found = measure(&pm, SEC_TICKS);
+    struct timebase_bench_timer found = measure(&pm, SEC_TICKS);
     assert_true(world.smis > 100);
     assert_true(found.plain.kept < found.plain.taken);
     assert_true(found.edge.kept < found.edge.taken);
@@ -215,7 +215,7 @@ static void a_rate_that_changes_is_no_rate(void **state)
     begin(dice_new(), PM_HZ, 0, PM_COST);
     world.bent_at = (double)world.now + SEC_TICKS / 2.0;
     world.bent = 0.001;
-    struct timebase_bench_reference found = measure(&pm, SEC_TICKS);
+    struct timebase_bench_timer found = measure(&pm, SEC_TICKS);
     assert_false(found.plain.has_rate);
     assert_false(found.edge.has_rate);
 }
@@ -225,7 +225,7 @@ static void a_timer_that_stands_still_is_refused(void **state)
     const double hz[] = {PM_HZ, 100000000, 1};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        struct timebase_bench_reference found;
+        struct timebase_bench_timer found;
         struct device device = device_of(hz[i], 32);
         begin(dice_new(), hz[i], 0, 400);
         world.stands_still = 1;

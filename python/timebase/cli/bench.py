@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typer
 
-from timebase.cli import references as by_references
+from timebase.cli import timers
 from timebase.cli.options import MaybePath
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars
 
@@ -33,11 +33,11 @@ def bench(
         old = read(compare)  # refused before the measuring, not after it
         _print_changes(old, measure(rounds, calls))
         return
-    document = by_references.measure(seconds) if references else measure(rounds, calls)
+    document = timers.measure(seconds) if references else measure(rounds, calls)
     if json:
         print_json(document)
     elif references:
-        by_references.print_table(document)
+        timers.print_table(document)
     else:
         _print_table(document)
 

@@ -31,7 +31,7 @@ def examine(cpu: int | None = None) -> dict:
         "ntp": asdict(facts.ntp) if facts.ntp else None,
         "time_namespace": asdict(facts.time_namespace) if facts.time_namespace else None,
         "calls": facts.calls,
-        "references": facts.references,
+        "references": facts.timers,
         "findings": findings,
         "shared": shared,
         "realtime": realtime,

@@ -12,14 +12,14 @@ from timebase.api.library import COUNTER_VARIABLE, check, ffi, lib
 from timebase.api.machine import describe
 from timebase.bench.cost import row_names
 from timebase.bench.placement import allowed_cpus
-from timebase.bench.references import witnesses
+from timebase.bench.timers import witnesses
 from timebase.doctor.kernel import clock_messages, clock_parameters
 from timebase.doctor.ntp import NtpState, read_ntp
 from timebase.status.namespace import TimeNamespace, read_time_namespace
 
 CALLS = ("clock_gettime_monotonic", "clock_gettime_syscall", "utc")
 BATCHES, CALLS_PER_BATCH = 15, 200
-REFERENCES_SEC = 0.2  # enough for some ppm, with reads of a microsecond
+TIMERS_SEC = 0.2  # enough for some ppm, with reads of a microsecond
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Facts:
     clock_parameters: list
     clock_messages: list | None  # None: the kernel's log may not be read
     counter_variable: str | None
-    references: list  # rows as of `bench --references`: HPET, ACPI timer, and the kernel if one is
+    timers: list  # rows as of `bench --references`: HPET, ACPI timer, and the kernel if one is
 
 
 def gather() -> Facts:
@@ -56,7 +56,7 @@ def gather() -> Facts:
         clock_parameters=clock_parameters(),
         clock_messages=clock_messages(),
         counter_variable=os.environ.get(COUNTER_VARIABLE),
-        references=witnesses(REFERENCES_SEC),
+        timers=witnesses(TIMERS_SEC),
     )
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from timebase.doctor import clock, counter, references, surroundings
+from timebase.doctor import clock, counter, surroundings, timers
 from timebase.doctor.facts import Facts
 from timebase.doctor.finding import SEVERITIES, Finding
 
@@ -13,7 +13,7 @@ QUESTIONS = (
     counter.does_the_kernel_trust_it,
     counter.what_class_is_it,
     counter.how_fast_is_it,
-    references.does_a_timer_agree_with_the_kernel,
+    timers.does_a_timer_agree_with_the_kernel,
     counter.how_fine_is_it,
     counter.is_it_emulated,
     surroundings.is_the_machine_virtual,

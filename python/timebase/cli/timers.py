@@ -10,17 +10,17 @@ def measure(seconds: float) -> dict:
     """What `bench --references --json` prints."""
     from timebase.api.counter import probe
     from timebase.api.machine import describe
-    from timebase.bench import references
+    from timebase.bench import timers
 
     with progress_bars(total=1) as start:
-        found = references.run(seconds, progress=start("timers beside the counter", 1))
+        found = timers.run(seconds, progress=start("timers beside the counter", 1))
     return {"machine": describe(probe()), **found}
 
 
 def print_table(document: dict) -> None:
     from rich.console import Console
 
-    from timebase.bench.references import TITLES
+    from timebase.bench.timers import TITLES
 
     console = Console(highlight=False)
     console.print(_table(document, "Timers beside the counter", READ_COLUMNS, _read_cells))
@@ -56,7 +56,7 @@ RATE_COLUMNS = ("residual, ticks", "of edges", "dropped", "MHz", "± ppm", "fast
 def _table(document: dict, title: str, columns: tuple, cells):
     from rich.table import Table
 
-    from timebase.bench.references import TITLES
+    from timebase.bench.timers import TITLES
 
     table = Table(title=title)
     table.add_column("timer")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from timebase.bench.references import TITLES
+from timebase.bench.timers import TITLES
 from timebase.doctor.facts import Facts
 from timebase.doctor.finding import Finding, Findings
 
@@ -16,7 +16,7 @@ NTP_LIMIT_PPM = 500  # no more can be slewed away
 def does_a_timer_agree_with_the_kernel(facts: Facts) -> Findings:
     witnesses = [
         row
-        for row in facts.references
+        for row in facts.timers
         if row["against_kernel"] and row["name"] != facts.counter.kernel_clocksource
     ]
     off = [row for row in witnesses if _is_off(row["against_kernel"])]
@@ -85,11 +85,11 @@ def _most(rows: list[dict]) -> float:
 
 
 def _nobody(facts: Facts) -> Finding:
-    problems = [(row, row["problem"]) for row in facts.references if row["problem"] is not None]
+    problems = [(row, row["problem"]) for row in facts.timers if row["problem"] is not None]
     why = [f"{TITLES[row['name']]}: {problem['text']}" for row, problem in problems]
     why += [
         f"{TITLES[row['name']]}: the kernel keeps time by it"
-        for row in facts.references
+        for row in facts.timers
         if row["name"] == facts.counter.kernel_clocksource and row["problem"] is None
     ]
     why = why or ["their readings were too much disturbed"]

@@ -2,7 +2,7 @@
 /*
  * What the timers of this machine say of its counter, as `timebase bench --references` measures it.
  *
- *     references MILLISECONDS [NAME...]     a line for each; exit 1 unless those named have a rate
+ *     timers MILLISECONDS [NAME...]     a line for each; exit 1 unless those named have a rate
  *
  * "ahead" is by how much the counter goes faster by this timer than the kernel takes it to.
  */
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/references.h"
+#include "measure/timers.h"
 
 #define PPM 1e6
 
 static double kernel_hz;
 
 /* The better of both ways, or neither. */
-static const struct timebase_bench_fit *best(const struct timebase_bench_reference *found)
+static const struct timebase_bench_fit *best(const struct timebase_bench_timer *found)
 {
     const struct timebase_bench_fit *plain = &found->plain, *edge = &found->edge;
     if (!plain->has_rate || (edge->has_rate && edge->error_ticks_per_count <
@@ -27,7 +27,7 @@ static const struct timebase_bench_fit *best(const struct timebase_bench_referen
     return plain->has_rate ? plain : NULL;
 }
 
-static void show(const char *name, const struct timebase_bench_reference *found)
+static void show(const char *name, const struct timebase_bench_timer *found)
 {
     const struct timebase_bench_fit *fit = best(found);
     printf("%s: %.6f MHz, a read %.0f ticks, same %u of %u, edge %s, residual %.1f and %.1f ticks, "
@@ -59,13 +59,13 @@ int main(int count, char **arguments)
 {
     int missing = 0;
     if (count < 2 || atoi(arguments[1]) < 1) {
-        fprintf(stderr, "usage: references MILLISECONDS [NAME...]\n");
+        fprintf(stderr, "usage: timers MILLISECONDS [NAME...]\n");
         return 2;
     }
-    for (int i = 0; i < timebase_bench_references(); i++) {
-        const char *name = timebase_bench_reference_name(i);
-        struct timebase_bench_reference found;
-        int error = timebase_bench_reference(i, (uint32_t)atoi(arguments[1]), &found);
+    for (int i = 0; i < timebase_bench_timers(); i++) {
+        const char *name = timebase_bench_timer_name(i);
+        struct timebase_bench_timer found;
+        int error = timebase_bench_timer(i, (uint32_t)atoi(arguments[1]), &found);
         if (error == 0)
             show(name, &found);
         else

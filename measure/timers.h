@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * references: the timers of this machine beside its counter, and what they say of its rate: HPET,
+ * timers: the timers of this machine beside its counter, and what they say of its rate: HPET,
  * ACPI PM timer, battery clock, and the kernel's own raw clock. What a read costs, whether the edge
  * between two counts can be seen, what it is worth to wait for one, and the rate with its error.
  *
  * The PIT is not among them: it is read by a write to its command port, which is the kernel's.
  */
-#ifndef TIMEBASE_BENCH_REFERENCES_H
-#define TIMEBASE_BENCH_REFERENCES_H
+#ifndef TIMEBASE_BENCH_TIMERS_H
+#define TIMEBASE_BENCH_TIMERS_H
 
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ struct timebase_bench_fit {
     double error_ticks_per_count; /* certainly no more, if both run evenly */
 };
 
-struct timebase_bench_reference {
+struct timebase_bench_timer {
     const char *reason;   /* why not, after an error: constant text */
     double hz;            /* counts in a second, as the device says of itself */
     uint32_t reads;       /* one right after the other */
@@ -41,8 +41,8 @@ struct timebase_bench_reference {
 };
 
 /* Numbered from 0; the name is null for a number out of range. */
-TIMEBASE_API int timebase_bench_references(void);
-TIMEBASE_API const char *timebase_bench_reference_name(int which);
+TIMEBASE_API int timebase_bench_timers(void);
+TIMEBASE_API const char *timebase_bench_timer_name(int which);
 
 /*
  * Takes about so long, and for the battery clock up to two seconds more. Returns 0; or an error and
@@ -50,8 +50,8 @@ TIMEBASE_API const char *timebase_bench_reference_name(int which);
  * none; TIMEBASE_E_PERMISSION; TIMEBASE_E_UNSUPPORTED: the kernel or the machine is not made so;
  * TIMEBASE_E_REFERENCE: it is off or stands still; TIMEBASE_E_FORMAT. The thread sleeps most of the time; it should stay on one CPU.
  */
-TIMEBASE_API int timebase_bench_reference(int which, uint32_t milliseconds,
-                                          struct timebase_bench_reference *out);
+TIMEBASE_API int timebase_bench_timer(int which, uint32_t milliseconds,
+                                      struct timebase_bench_timer *out);
 
 TIMEBASE_EXTERN_END
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "references.h"
+#include "timers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,22 +27,22 @@ static int open_rtc(struct device *device)
 static const struct {
     const char *name; /* as the kernel calls its clocksources */
     int (*open)(struct device *device);
-} references[] = {
+} timers[] = {
     {"kernel", device_open_kernel},
     {"hpet", open_hpet},
     {"acpi_pm", open_acpi_pm},
     {"rtc", open_rtc},
 };
-enum { REFERENCES = sizeof(references) / sizeof(references[0]) };
+enum { TIMERS = sizeof(timers) / sizeof(timers[0]) };
 
-int timebase_bench_references(void)
+int timebase_bench_timers(void)
 {
-    return REFERENCES;
+    return TIMERS;
 }
 
-const char *timebase_bench_reference_name(int which)
+const char *timebase_bench_timer_name(int which)
 {
-    return which >= 0 && which < REFERENCES ? references[which].name : NULL;
+    return which >= 0 && which < TIMERS ? timers[which].name : NULL;
 }
 
 static uint64_t read_ticks(void *context)
@@ -60,17 +60,16 @@ static void rest(void *context, uint64_t ticks)
         ;
 }
 
-int timebase_bench_reference(int which, uint32_t milliseconds,
-                             struct timebase_bench_reference *out)
+int timebase_bench_timer(int which, uint32_t milliseconds, struct timebase_bench_timer *out)
 {
     struct timebase_counter counter;
     struct device device;
     memset(out, 0, sizeof(*out));
-    if (timebase_bench_reference_name(which) == NULL || milliseconds == 0)
+    if (timebase_bench_timer_name(which) == NULL || milliseconds == 0)
         return TIMEBASE_E_INVALID;
     int error = timebase_counter_probe(&counter);
     if (error == TIMEBASE_OK)
-        error = references[which].open(&device);
+        error = timers[which].open(&device);
     else
         device = (struct device){.reason = "the counter cannot be looked at", .fd = -1};
     if (error == TIMEBASE_OK) {

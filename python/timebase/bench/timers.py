@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The timers of this machine beside its counter, and its rate by each (measure/references.h)."""
+"""The timers of this machine beside its counter, and its rate by each (measure/timers.h)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def witnesses(seconds: float) -> list[dict]:
 
 
 def compare(rows: list[dict]) -> list[dict]:
-    """The rows with `against_kernel`: by how much the counter goes faster by a reference than by
+    """The rows with `against_kernel`: by how much the counter goes faster by a timer than by
     the kernel, which for the kernel itself is no question."""
     kernel = next((row["rate"] for row in rows if row["name"] == KERNEL), None)
     return [
@@ -90,8 +90,8 @@ def _against(rate: dict | None, kernel: dict | None) -> dict | None:
 
 
 def _row(name: str, seconds: float, period_ns: float) -> dict:
-    found = ffi.new("struct timebase_bench_reference *")
-    error = lib.timebase_bench_reference(_number(name), max(1, round(seconds * 1000)), found)
+    found = ffi.new("struct timebase_bench_timer *")
+    error = lib.timebase_bench_timer(_number(name), max(1, round(seconds * 1000)), found)
     if error != 0:
         return {**_nothing(name), "problem": _problem(name, error, found)}
     plain, edge = (_fit(fit, period_ns) for fit in (found.plain, found.edge))
@@ -115,8 +115,8 @@ def _row(name: str, seconds: float, period_ns: float) -> dict:
 
 def _number(name: str) -> int:
     names = [
-        ffi.string(lib.timebase_bench_reference_name(which)).decode()
-        for which in range(lib.timebase_bench_references())
+        ffi.string(lib.timebase_bench_timer_name(which)).decode()
+        for which in range(lib.timebase_bench_timers())
     ]
     return names.index(name)
 
