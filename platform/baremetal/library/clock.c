@@ -3,7 +3,7 @@
 #include "clock.h"
 
 #include "clock/own/own.h"
-#include "reference.h"
+#include "reference_device.h"
 
 enum { STEPS_MAX = 1000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reference: one of the board's clocks, as the reference of the library's servo. */
-#ifndef LIBRARY_REFERENCE_H
-#define LIBRARY_REFERENCE_H
+/* reference_device: one of the board's clocks, as the reference of the library's servo. */
+#ifndef LIBRARY_REFERENCE_DEVICE_H
+#define LIBRARY_REFERENCE_DEVICE_H
 
 #include "clock/reference/reference.h"
 #include "device.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "reference.h"
+#include "reference_device.h"
 
 #include <timebase/counter.h>
 #include <timebase/error.h>
