@@ -54,12 +54,12 @@ static double counts_since(const struct device_sighting *first, const struct dev
     return (double)(one->count - first->count);
 }
 
-struct line {
+struct straight {
     double slope, start; /* middle = start + slope * counts */
 };
 
 /* Least squares about the centre; no slope if all are of one count. */
-static struct line straight_line(const struct device_sighting *sightings, unsigned count)
+static struct straight straight_line(const struct device_sighting *sightings, unsigned count)
 {
     double x = 0, y = 0, xx = 0, xy = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -72,13 +72,13 @@ static struct line straight_line(const struct device_sighting *sightings, unsign
         xy += dx * (middle(&sightings[0], &sightings[i]) - y);
     }
     double slope = xx > 0 ? xy / xx : 0;
-    return (struct line){slope, y - slope * x};
+    return (struct straight){slope, y - slope * x};
 }
 
 static void take_residuals(const struct device_sighting *sightings, unsigned count,
                            struct timebase_bench_fit *out)
 {
-    struct line line = straight_line(sightings, count);
+    struct straight line = straight_line(sightings, count);
     double squares = 0;
     for (unsigned i = 0; i < count; i++) {
         double counts = counts_since(&sightings[0], &sightings[i]);

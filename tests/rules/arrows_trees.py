@@ -37,6 +37,8 @@ BAD = {
     "src/timeline/b.c": CALLER.format("circle_b", "circle_a").replace(";\n}", "; /* bad */\n}"),
     # Names.
     "measure/view.c": "/* bad */\n",
+    "src/timeline/span.h": "struct span { /* bad */\n    int begin;\n};\n",
+    "daemon/sources/agreed.c": "\nstruct span { /* bad */\n    int end;\n};\n",
     # Stores, users, folders that nobody knows.
     "daemon/store.c": "void g(void *p)\n{\n    timebase_page_set_word(p, 1); /* bad */\n}\n",
     "measure/cost.c": '#include "../src/clock/cell.h" /* bad */\n',
@@ -60,7 +62,7 @@ GOOD = {
     "src/timeline/lookup.c": "static " + DEFINER.format("plan") + CALLER.format("lookup", "plan"),
     "measure/cost.c": "#include <timebase.h>\n#include <timebase/clock.h>\n",
     "daemon/config/problem.c": DEFINER.format("problem"),
-    "daemon/sources/phc.c": CALLER.format("phc", "problem"),
+    "daemon/sources/phc.c": "struct phc {\n    int fd;\n};\n" + CALLER.format("phc", "problem"),
 }
 
 

@@ -25,7 +25,7 @@ enum {
     CLOCK_READS_MAX = 1 << 20, /* a clock that stands still must not hold us for ever */
 };
 
-struct bracket {
+struct raw_bracket {
     uint64_t before, after; /* ticks */
     int64_t clock_ns;
 };
@@ -35,25 +35,25 @@ static int64_t read_clock(void)
     return counter_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static struct bracket read_bracket(void)
+static struct raw_bracket read_bracket(void)
 {
-    struct bracket bracket;
+    struct raw_bracket bracket;
     bracket.before = timebase_ticks_ordered();
     bracket.clock_ns = read_clock();
     bracket.after = timebase_ticks_ordered();
     return bracket;
 }
 
-static uint64_t width_ticks(const struct bracket *bracket)
+static uint64_t width_ticks(const struct raw_bracket *bracket)
 {
     return bracket->after - bracket->before; /* huge if the counter went back: never chosen */
 }
 
-static struct bracket narrowest_bracket(void)
+static struct raw_bracket narrowest_bracket(void)
 {
-    struct bracket best = read_bracket();
+    struct raw_bracket best = read_bracket();
     for (int i = 1; i < BRACKETS; i++) {
-        struct bracket next = read_bracket();
+        struct raw_bracket next = read_bracket();
         if (width_ticks(&next) < width_ticks(&best))
             best = next;
     }
@@ -126,8 +126,8 @@ struct counter_measurement counter_rate(uint64_t ticks, uint64_t ticks_error, ui
  * Each end is known to half its width. A counter that reads n may stand just before its next step,
  * and a clock likewise: differences are wrong by a step of either. + 1: halves are rounded down.
  */
-static struct counter_measurement rate_between(const struct bracket *first,
-                                               const struct bracket *last, uint64_t step_ticks,
+static struct counter_measurement rate_between(const struct raw_bracket *first,
+                                               const struct raw_bracket *last, uint64_t step_ticks,
                                                uint64_t quantum_ns)
 {
     uint64_t width_first = width_ticks(first), width_last = width_ticks(last);
@@ -151,8 +151,8 @@ uint64_t counter_largest_step(const struct timebase_counter *counter)
 struct counter_measurement counter_measure_frequency(uint64_t step_ticks)
 {
     uint64_t quantum_ns = clock_quantum_ns();
-    struct bracket first = narrowest_bracket();
+    struct raw_bracket first = narrowest_bracket();
     wait_until(first.clock_ns + WINDOW_NS);
-    struct bracket last = narrowest_bracket();
+    struct raw_bracket last = narrowest_bracket();
     return rate_between(&first, &last, step_ticks, quantum_ns);
 }

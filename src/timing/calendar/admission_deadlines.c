@@ -46,16 +46,16 @@ static int64_t horizon(const struct admission *admission)
 }
 
 /* Only the first miss of each unit is reported. */
-struct told {
+struct reported {
     bool unit[TIMEBASE_CALENDAR_UNITS];
 };
 
-static void tell(struct admission *admission, struct told *told, struct refusal_place place,
+static void tell(struct admission *admission, struct reported *reported, struct refusal_place place,
                  int64_t late_ns)
 {
-    if (told->unit[place.unit])
+    if (reported->unit[place.unit])
         return;
-    told->unit[place.unit] = true;
+    reported->unit[place.unit] = true;
     refusal_fault(&admission->list, TIMEBASE_CALENDAR_DEADLINE, place,
                   REFUSAL_NAME ", ready at %s, begins %s late after " REFUSAL_NAME
                                " and misses its deadline of %s",
@@ -67,7 +67,7 @@ static void tell(struct admission *admission, struct told *told, struct refusal_
 void admission_check_order(struct admission *admission)
 {
     struct queue queue;
-    struct told told = {{false}};
+    struct reported reported = {{false}};
     struct refusal_place place = {0, 0, 0};
     int64_t end_ns = horizon(admission), free_ns = 0;
     queue_begin(&queue, admission->patterns, admission->calendar->unit_count);
@@ -81,7 +81,7 @@ void admission_check_order(struct admission *admission)
             break;
         int64_t begin_ns = free_ns > place.at_ns ? free_ns : place.at_ns;
         if (begin_ns - place.at_ns > pattern->deadline_ns - pattern->wcet_ns)
-            tell(admission, &told, place, begin_ns - place.at_ns);
+            tell(admission, &reported, place, begin_ns - place.at_ns);
         if (__builtin_add_overflow(begin_ns, pattern->wcet_ns, &free_ns))
             free_ns = INT64_MAX;
         place.other = place.unit;
