@@ -31,7 +31,7 @@ TIMEBASE_EXTERN_BEGIN
 
 enum timebase_cpu_state {
     TIMEBASE_CPU_UNKNOWN = 0,      /* online, not measured yet: it was busy, or offline */
-    TIMEBASE_CPU_MEASURED = 1,     /* or the reference itself */
+    TIMEBASE_CPU_MEASURED = 1,     /* or the reference CPU itself */
     TIMEBASE_CPU_HIDDEN = 2,       /* no thread of this process may run there: cpuset, sandbox */
     TIMEBASE_CPU_OFFLINE = 3,      /* nobody reads there now */
     TIMEBASE_CPU_INCONSISTENT = 4, /* no constant offset fits what was seen within milliseconds */
@@ -41,9 +41,9 @@ enum timebase_cpu_state {
 struct timebase_cpu {
     int32_t cpu;
     int32_t state;            /* enum timebase_cpu_state */
-    int32_t against;          /* the CPU that it was compared with; itself: the reference */
+    int32_t against;          /* the CPU that it was compared with; itself: the reference CPU */
     uint32_t jumps;           /* how often it was set, or stood still, between measurements */
-    int64_t offset_ticks;     /* counter there - counter of the reference, estimated */
+    int64_t offset_ticks;     /* counter there - the reference CPU's, estimated */
     uint64_t error_ticks;     /* the estimate is certainly wrong by no more */
     int64_t drift_ppb;        /* what the offset grows by; 0 before the second measurement */
     uint64_t drift_error_ppb; /* likewise, if it grows steadily; UINT64_MAX: not known */
@@ -68,11 +68,11 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
 
 /*
  * Where the counters differ, this process reads them corrected from now on, so that all CPUs show
- * the ticks of the reference. A housekeeping thread makes the first call before other threads read
- * a clock, and then calls timebase_clock_restart(). It makes the next call after *again_ns at the
- * latest. Other threads may read a clock during these later calls: the new corrections begin 20 ms
- * later, with the values that the present ones have then. The first call takes 0.4 s, because it
- * measures the CPUs several times and lets them rest in between.
+ * the ticks of the reference CPU. A housekeeping thread makes the first call before other threads
+ * read a clock, and then calls timebase_clock_restart(). It makes the next call after *again_ns at
+ * the latest. Other threads may read a clock during these later calls: the new corrections begin
+ * 20 ms later, with the values that the present ones have then. The first call takes 0.4 s, because
+ * it measures the CPUs several times and lets them rest in between.
  *
  * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up
  * to half as long again, because it is no longer inline code. Exact waits use the plain loop. The

@@ -22,7 +22,7 @@ class Cpu:
     cpu: int
     state: str  # measured, unknown, hidden, offline, inconsistent
     against: int | None  # the CPU that it was compared with
-    offset_ticks: int | None  # counter there - counter of the reference, estimated
+    offset_ticks: int | None  # counter there - the reference CPU's, estimated
     error_ticks: int | None  # certainly wrong by no more
     drift_ppb: int | None  # what the offset grows by; None before the second measurement
     drift_error_ppb: int | None

@@ -3,7 +3,7 @@
  * by_cpu: the processor's counter, corrected for the CPU that it is read on.
  *
  * Where the counters of CPUs differ, a table makes all of them show the ticks of one, the
- * reference: corrected = raw + what the lines of this CPU say. The instruction that reads the
+ * reference CPU: corrected = raw + what the lines of this CPU say. The instruction that reads the
  * counter also tells the CPU (RDTSCP, TSC_AUX), so a thread that is moved between two instructions
  * does no harm. There are three lines, as in a page: `before` goes over to `slew` and this to
  * `after`, each at a tick of the CPU's own, to come when they are published; they join without a
