@@ -68,10 +68,11 @@ def _measure_and_draw(quick: bool, out: Path, cpu, only, seed) -> dict:
     from timebase.accuracy.extent import FULL, QUICK
     from timebase.accuracy.session import choose_cpu
     from timebase.report.file import write_whole
-    from timebase.report.pictures import save
 
     names, extent = chosen(only), QUICK if quick else FULL
     chosen_cpu = choose_cpu(cpu)
+    from timebase.report.pictures import save  # half a second: after what is refused
+
     with progress_bars(total=expected_sec(extent, names) + DRAWING_SEC) as start:
         document = experiments.run(extent, cpu=chosen_cpu, names=names, seed=seed, start=start)
         save(document["figures"], out, start("drawing", DRAWING_SEC))
