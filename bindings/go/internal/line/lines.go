@@ -2,8 +2,6 @@
 
 package line
 
-import "math/bits"
-
 // For is the line in whose span a tick lies; `before` has no beginning.
 func (l *Lines) For(ticks uint64) (*Line, Which) {
 	if l.After.HasBegun(ticks) {
@@ -46,27 +44,6 @@ func (l *Lines) FlagsAt(ticks uint64, flags uint32) uint32 {
 		status = Freerunning
 	}
 	return flags&^StatusMask | status
-}
-
-// FirstTick is the first tick whose monotonic time, or UTC, is the target or later: found bit by bit
-// by the conversion itself, so that the inverse cannot disagree with it. Out of reach it is the
-// first or last tick of the range.
-func (l *Lines) FirstTick(target int64, isUTC bool) uint64 {
-	reach := uint(62 - bits.Len32(l.After.Period))
-	origin := l.After.Start - 1<<reach
-	below := uint64(0) // every tick at a distance < below is too early
-	for bit := int(reach); bit >= 0; bit-- {
-		step := uint64(1) << uint(bit)
-		at := l.At(origin + below + step - 1)
-		ns := at.Mono
-		if isUTC {
-			ns = at.UTC
-		}
-		if ns < target {
-			below += step
-		}
-	}
-	return origin + below
 }
 
 // Impossible says what of the lines cannot be, or nothing: the ranges of spec/page.md.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Ticks of another moment, and the way back from time to ticks.
+//! Ticks of another moment.
 
 use super::{flags_at, growth, CopyWords, LineWords, Page};
 use crate::reading::{Flags, Reading};
@@ -8,10 +8,6 @@ use core::sync::atomic::Ordering;
 
 /// A publication takes longer than a conversion: even a few attempts in a row never fail.
 const ATTEMPTS_MAX: usize = 1000;
-
-/// The range of the inverse, either side of the start of `after`: at most 2^62 ns, within which
-/// neither monotonic time nor UTC overflows.
-const REACH_BITS: u32 = 62;
 
 impl CopyWords {
     /// The line in whose span a tick lies; `before` has no beginning.
@@ -44,33 +40,6 @@ impl CopyWords {
         reading.esterror_ns = self.esterror_ns(line, if is_back { d.wrapping_neg() } else { d });
         reading.flags = self.flags_at(ticks, reading.flags);
         reading
-    }
-
-    fn time_at(&self, ticks: u64, is_utc: bool) -> i64 {
-        let reading = self.at(ticks);
-        if is_utc {
-            reading.utc_ns
-        } else {
-            reading.mono_ns
-        }
-    }
-
-    /// The first tick whose time is not below the target, found bit by bit: the conversion itself
-    /// is the only arithmetic, so the inverse cannot disagree with it.
-    fn first_tick(&self, target_ns: i64, is_utc: bool) -> u64 {
-        let period_bits = u32::BITS - self.after.period_ns.load().leading_zeros();
-        // A page that was not validated may name any period: no shift beyond the word.
-        let reach_bits = REACH_BITS.saturating_sub(period_bits);
-        let origin = self.after.start_ticks.load().wrapping_sub(1 << reach_bits);
-        let mut below = 0u64; // every tick at distance < below is too early
-        for bit in (0..=reach_bits).rev() {
-            let step = 1u64 << bit;
-            let last = origin.wrapping_add(below).wrapping_add(step - 1);
-            if self.time_at(last, is_utc) < target_ns {
-                below = below.wrapping_add(step);
-            }
-        }
-        origin.wrapping_add(below)
     }
 }
 

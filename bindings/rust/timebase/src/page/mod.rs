@@ -16,6 +16,7 @@
 
 mod convert;
 mod foreign;
+mod inverse;
 mod lines;
 #[cfg(all(test, any(miri, loom)))]
 mod model_tests;
