@@ -40,7 +40,7 @@ complete -c timebase -n '__fish_seen_subcommand_from bench' -l rounds -r -d 'Bat
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l calls -r -d 'Calls in a batch. [default: 1000]'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l references -d 'The counter'\''s rate by HPET, ACPI timer, battery clock and kernel instead.'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -l compare -r -d 'Set beside what an earlier `bench --json` has written.'
-complete -c timebase -n '__fish_seen_subcommand_from bench' -l seconds -r -d 'With --references: of each. [default: 1.0]'
+complete -c timebase -n '__fish_seen_subcommand_from bench' -l seconds -r -d 'With --references: of each [default: 1].'
 complete -c timebase -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Show this message and exit.'
 complete -c timebase -n __fish_use_subcommand -fa accuracy -d 'How close to its target work begins: our waits, the loop beside them, and a report of 1997.'
 complete -c timebase -n '__fish_seen_subcommand_from accuracy' -l quick -d 'Fewer trials: below half a minute, not 4.'

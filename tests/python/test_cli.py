@@ -236,6 +236,7 @@ def test_nonsense_counter_is_refused(timebase_command, value):
         ("bench", "--rounds", "many"),
         ("bench", "--calls", "-1"),
         ("bench", "--references", "--seconds", "0"),
+        ("bench", "--seconds", "2"),
         ("bench", "--compare", "no-such.json"),
         ("bench", "--compare", "no-such.json", "--json"),
         ("report", "--out"),
@@ -271,8 +272,7 @@ def test_help_fits_80_columns_and_cuts_no_sentence(timebase_command, verb):
     said = timebase_command(*verb, "--help", environment={"COLUMNS": "80"}).out
     assert max(map(len, said.splitlines())) <= 80
     assert not re.search(r"\w\.\.\.$", said, re.MULTILINE), said
-    options = said.partition("Options:")[2]
-    assert "<" not in options.replace("<=", ""), "a value is named by its type"
+    assert "<" not in said.replace("<=", ""), "a value is named by its type"
 
 
 @pytest.mark.parametrize(
@@ -285,6 +285,33 @@ def test_a_file_that_cannot_be_read_is_named_without_numbers(
     outcome = timebase_command("convert", "--page", str(page), "--file", file)
     assert outcome.code == 1
     assert words in outcome.err and "Errno" not in outcome.err
+
+
+OUTPUTS = [
+    ("now",),
+    ("now", "--json"),
+    ("watch", "--private", "--count=1"),
+    ("run", "c.toml", "--for=10ms"),
+]
+
+
+def redirected(to, tmp_path, words):
+    (tmp_path / "c.toml").write_text('[[unit]]\nname = "a"\nduration = "1ms"\nnone = true\n')
+    program = [sys.executable, "-c", "from timebase.cli import main; main()", *words]
+    command = ["sh", "-c", f'exec "$@" {to}', "sh", *program]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", OUTPUTS)
+def test_who_closes_the_output_is_told_nothing(tmp_path, words):
+    done = redirected(">&-", tmp_path, words)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_output_that_is_full_is_named_without_numbers(tmp_path):
+    done = redirected(">/dev/full", tmp_path, ("now",))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[0] == "timebase: No space left on device"
 
 
 def test_what_is_not_installed_is_named_with_what_installs_it():

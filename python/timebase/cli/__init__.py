@@ -6,6 +6,7 @@ Exit codes: 0 done (doctor: ready), 1 not ready or failed, 2 wrong input. status
 
 from __future__ import annotations
 
+import os
 import sys
 
 from timebase.api.errors import (
@@ -26,12 +27,20 @@ def _complain(problem: object) -> None:
 
 def _words(problem: OSError) -> str:
     """Without "[Errno 2]", and the file first."""
-    if problem.filename is None or problem.strerror is None:
+    if problem.strerror is None:
         return str(problem)
-    return f"{problem.filename}: {problem.strerror}"
+    return f"{problem.filename}: {problem.strerror}" if problem.filename else problem.strerror
+
+
+def _open_what_is_closed() -> None:
+    """Who closes an output wants nothing said there; nor may a file that is opened take its place."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def main() -> None:
+    _open_what_is_closed()
     try:
         from timebase.cli.verbs import program
     except ModuleNotFoundError as missing:

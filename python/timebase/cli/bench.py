@@ -6,7 +6,7 @@ from __future__ import annotations
 import typer
 
 from timebase.cli import timers
-from timebase.cli.options import MaybePath
+from timebase.cli.options import MaybeFloat, MaybePath
 from timebase.cli.output import JSON_OPTION, print_json, progress_bars
 
 
@@ -22,9 +22,13 @@ def bench(
     compare: MaybePath = typer.Option(
         None, metavar="OLD.json", help="Set beside what an earlier `bench --json` has written."
     ),
-    seconds: float = typer.Option(1.0, min=0.1, max=600, help="With --references: of each."),
+    seconds: MaybeFloat = typer.Option(
+        None, min=0.1, max=600, metavar="X", help="With --references: of each [default: 1]."
+    ),
 ) -> None:
     """Cost per call of timebase, the kernel's clocks and the article's of 2007."""
+    if seconds is not None and not references:
+        raise typer.BadParameter("--seconds goes with --references")
     if compare is not None:
         if references or json:
             raise typer.BadParameter("--compare goes without --references and --json")
@@ -33,7 +37,7 @@ def bench(
         old = read(compare)  # refused before the measuring, not after it
         _print_changes(old, measure(rounds, calls))
         return
-    document = timers.measure(seconds) if references else measure(rounds, calls)
+    document = timers.measure(seconds or 1.0) if references else measure(rounds, calls)
     if json:
         print_json(document)
     elif references:

@@ -9,7 +9,8 @@ from typing import Optional
 import typer
 
 # typer evaluates annotations, and Python 3.9 does not know `int | None`.
-MaybeInt, MaybeText, MaybePath = Optional[int], Optional[str], Optional[Path]
+MaybeInt, MaybeFloat = Optional[int], Optional[float]
+MaybeText, MaybePath = Optional[str], Optional[Path]
 
 
 def duration_ns(text: MaybeText) -> MaybeInt:

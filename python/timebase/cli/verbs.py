@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 from typer.models import OptionInfo
 
 from timebase.cli.accuracy import accuracy
@@ -79,6 +80,16 @@ def _name_values() -> None:
 _name_values()
 
 
+class Verb(TyperCommand):
+    """One whose arguments have no type in the help: typer prints "TICK <list[str]>"."""
+
+    def __init__(self, *words, **settings):
+        super().__init__(*words, **settings)
+        for parameter in self.params:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda ctx: ""
+
+
 def program() -> typer.Typer:
     # Rich would take "[default: 1s]" in a help text for markup of its own, and leave it out.
     app = typer.Typer(
@@ -90,6 +101,6 @@ def program() -> typer.Typer:
     )
     app.callback()(_options)
     for verb in VERBS:
-        settings = SETTINGS.get(verb)
-        app.command(cls=KINDS.get(verb), context_settings=settings, short_help=SHORT[verb])(verb)
+        kind, settings = KINDS.get(verb, Verb), SETTINGS.get(verb)
+        app.command(cls=kind, context_settings=settings, short_help=SHORT[verb])(verb)
     return app
