@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -149,16 +150,23 @@ static int parse_file(int fd, const char *path, struct settings *settings, struc
     return config_parse(text, (size_t)length, path, settings, problem);
 }
 
+static int cannot_open(struct problem *problem, const char *path, int error)
+{
+    const char *advice = error == ENOENT ? "name a file that is there" :
+        error == EACCES                  ? "let the user that timebased runs as read it" :
+                                           "see to it, and start again";
+    return problem_set(problem, "cannot read %s: %s: %s", path, strerror(error), advice);
+}
+
 int config_read(const char *path, struct settings *settings, struct problem *problem)
 {
     /* O_NONBLOCK: opening a pipe does not wait for its writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT) {
-        problem_of_file(problem, "cannot read", path, errno);
-        return 1;
+    if (fd < 0) {
+        bool is_missing = errno == ENOENT;
+        cannot_open(problem, path, errno);
+        return is_missing ? 1 : -1;
     }
-    if (fd < 0)
-        return problem_of_file(problem, "cannot read", path, errno);
     int result = parse_file(fd, path, settings, problem);
     close(fd);
     return result;

@@ -98,7 +98,7 @@ def test_garbage_for_a_configuration_is_refused_by_name(tmp_path, content):
 def test_a_configuration_that_was_asked_for_must_be_there(tmp_path):
     done = run(f"--config={tmp_path}/none.conf", "--check")
     assert done.returncode == 2
-    assert "none.conf: No such file" in done.stderr
+    assert "none.conf: No such file or directory: name a file that is there" in done.stderr
 
 
 def test_help_and_version():
