@@ -161,7 +161,7 @@ deb: base ## Debian packages of what is committed: build/deb
 packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest tests/packages/test_packages.py tests/packages/test_service.py \
-		--junitxml=$(RESULTS)/packages.xml
+		-o faulthandler_timeout=2000 --junitxml=$(RESULTS)/packages.xml
 
 newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone
 	@scripts/setup deb
