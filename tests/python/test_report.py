@@ -138,6 +138,15 @@ def test_one_tall_tooth_does_not_flatten_the_others(spike_ns, is_cut):
     assert ("up to 900 µs" in drawn) == is_cut
 
 
+@pytest.mark.parametrize(
+    "reads, violations, answer",
+    [(1_000_000, 0, "yes"), (999, 0, "limits"), (0, 0, "limits"), (999, 1, "no")],
+)
+def test_a_few_readings_do_not_show_that_time_never_goes_back(reads, violations, answer):
+    row = {"name": "utc", "reads": reads, "violations": violations, "worst_ns": 1.0}
+    assert verdict._ordering({"causality": {"rows": [row]}})["answer"] == answer
+
+
 def test_panels_share_a_legend_only_if_it_has_their_colours():
     def drawn(roles):
         panels = [

@@ -69,7 +69,7 @@ def level_of(reasons: list[Reason]) -> str:
 
 
 NO_DAEMON = (
-    "Start one (`systemctl start timebased`; docs/guide/operations.md), or name its page (--page). "
+    "Start one (`systemctl start timebased`; docs/guide/operations.md), or name its page (`--page`). "
     "Without one each process keeps a clock of its own: `timebase now`, `timebase watch --private`."
 )
 REFUSALS = {
