@@ -162,6 +162,17 @@ def test_panels_share_a_legend_only_if_it_has_their_colours():
     assert legends(drawn(["article", "ours"])) == (0, 2)
 
 
+def test_a_legend_below_leaves_the_axis_its_label():
+    lines = [series(f"wait {n}", "ours", "line", [1, 2], [1, 2]) for n in range(5)]
+    shown = panel(axis("x"), axis("share as far off or more"), lines)
+    figure = draw({"panels": [shown]}, COLOURS)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    label = axes.yaxis.label.get_window_extent()
+    # A browser's font is wider than the one that it is measured with here.
+    assert 1.4 * label.height <= axes.get_window_extent().height
+
+
 def test_a_machine_that_cannot_wait_gets_a_report_all_the_same(monkeypatch):
     def refuse(*_, **__):
         raise TimebaseError("the kernel refuses CPU 1")

@@ -78,6 +78,8 @@ def _colour(handle) -> str:
 
 
 def _legend_below(figure: Figure, handles, labels: list, look: dict) -> None:
+    """What it takes is added: else low panels are shorter than what stands beside their axes."""
+    figure.set_figheight(figure.get_figheight() + LINE_IN * (len(labels) + 1) / 2)
     try:
         figure.legend(handles, labels, loc="outside lower left", ncols=2, **look)
     except ValueError:  # matplotlib 3.6: its layout knows no legend of a whole figure
