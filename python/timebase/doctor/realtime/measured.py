@@ -13,6 +13,7 @@ from timebase.bench.percentile import percentile
 from timebase.bench.placement import pinned
 from timebase.doctor.finding import Finding, Findings
 from timebase.doctor.realtime.permissions import policy_name
+from timebase.text.duration import show_duration
 
 SLEEPS, PERIOD_NS = 200, 1_000_000
 POLLING_NS = 200_000_000
@@ -115,8 +116,8 @@ def judge(measured: Measured, cpu: int) -> Findings:
 def _wakeups(found: Wakeups, cpu: int) -> Finding:
     text = (
         f"Of {found.sleeps} sleeps on CPU {cpu} ({found.policy}) half ended within "
-        f"{found.p50_ns / 1000:.0f} µs, 95 % within {found.p95_ns / 1000:.0f} µs, the last after "
-        f"{found.max_ns / 1000:.0f} µs."
+        f"{show_duration(found.p50_ns)}, 95 % within {show_duration(found.p95_ns)}, the last after "
+        f"{show_duration(found.max_ns)}."
     )
     if found.p95_ns <= LATE_US * 1000:
         return Finding("wake-ups", "ok", text)
@@ -134,7 +135,7 @@ def _gaps(found: Gaps, cpu: int) -> Finding:
     text = (
         f"A thread that polled on CPU {cpu} for {found.polling_ns / 1e6:.0f} ms was held up "
         f"{per_second:.0f} times a second for longer than 1 µs, {found.lost_share:.2%} of its time; "
-        f"the longest took {found.longest_ns / 1000:.0f} µs."
+        f"the longest took {show_duration(found.longest_ns)}."
     )
     if found.interrupts:
         often = sorted(found.interrupts.items(), key=lambda item: -item[1])[:3]
