@@ -32,7 +32,7 @@ static struct anchor_point look(void)
     struct anchor_point best = {.error_ticks = UINT64_MAX};
     for (int i = 0; i < BRACKETS; i++) {
         uint64_t before = raw_ticks();
-        uint64_t os_ns = timebase_ticks_os();
+        uint64_t os_ns = by_cpu_os_ns(timebase_ticks_os);
         uint64_t width = raw_ticks() - before;
         if (width / 2 + 1 < best.error_ticks)
             best = (struct anchor_point){os_ns, before + width / 2, width / 2 + 1};

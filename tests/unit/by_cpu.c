@@ -167,6 +167,19 @@ static void an_unknown_cpu_is_read_from_the_kernel_s_clock(void **state)
     }
 }
 
+static uint64_t handed_on(void)
+{
+    static const uint64_t values[] = {1000, 1000, 5000};
+    return values[machine.cpu < 2 ? machine.cpu++ : 2];
+}
+
+/* The first may have been read before it was asked for, and so may the same again. */
+static void the_kernel_s_clock_is_read_until_it_shows_another_value(void **state)
+{
+    (void)state;
+    assert_true(by_cpu_os_ns(handed_on) == 5000);
+}
+
 /*
  * Readers by turns on a CPU with lines and on one without, the corrected counter anywhere in what
  * the anchor allows: each sees no less than the one before.
@@ -221,6 +234,7 @@ int main(void)
         cmocka_unit_test_setup(each_cpu_has_its_own_correction, begin),
         cmocka_unit_test_setup(a_publication_meanwhile_is_noticed, begin),
         cmocka_unit_test_setup(an_unknown_cpu_is_read_from_the_kernel_s_clock, begin),
+        cmocka_unit_test_setup(the_kernel_s_clock_is_read_until_it_shows_another_value, begin),
         cmocka_unit_test_setup(nothing_goes_back_between_a_known_cpu_and_an_unknown_one, begin),
         cmocka_unit_test_setup(the_doubt_grows_with_the_anchor_s_age, begin),
     };

@@ -80,10 +80,19 @@ void by_cpu_publish(struct by_cpu_table *table)
     __atomic_store_n(&table->seq, table->seq + 1, __ATOMIC_RELEASE); /* (D) */
 }
 
+uint64_t by_cpu_os_ns(uint64_t (*os_clock_ns)(void))
+{
+    uint64_t handed_on = os_clock_ns(), now_ns;
+    do
+        now_ns = os_clock_ns();
+    while (now_ns == handed_on);
+    return now_ns;
+}
+
 /* Past what the corrected counters can show now, and not back before they all have passed it. */
 static uint64_t by_kernel(const struct by_cpu_anchor *anchor, uint64_t (*os_clock_ns)(void))
 {
-    uint64_t now_ns = os_clock_ns();
+    uint64_t now_ns = by_cpu_os_ns(os_clock_ns);
     uint64_t error_ns = anchor_error_ns(anchor, now_ns);
     while ((int64_t)(os_clock_ns() - now_ns) < (int64_t)(2 * error_ns))
         timebase_arch_relax();

@@ -64,6 +64,13 @@ uint64_t by_cpu_read(unsigned *cpu);
 uint64_t by_cpu_line_ticks(const struct by_cpu_line *line, uint64_t raw);
 uint64_t by_cpu_entry_ticks(const struct by_cpu_entry *entry, uint64_t raw);
 
+/*
+ * The kernel's clock, read after this was called. A CPU that finds another one at the kernel's timer
+ * is handed what that one reads (Linux: read_hpet()), which may have been before. The next value is
+ * of a read that began when the first had been handed on.
+ */
+uint64_t by_cpu_os_ns(uint64_t (*os_clock_ns)(void));
+
 /* The copy that nobody is sent to, to be filled; then publish it. One thread at a time. */
 struct by_cpu_copy *by_cpu_next(struct by_cpu_table *table);
 void by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu, const struct by_cpu_entry *entry);
