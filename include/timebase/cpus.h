@@ -71,8 +71,10 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * the ticks of the reference CPU. A housekeeping thread makes the first call before other threads
  * read a clock, and then calls timebase_clock_restart(). It makes the next call after *again_ns at
  * the latest. Other threads may read a clock during these later calls: the new corrections begin
- * 20 ms later, with the values that the present ones have then. The first call takes 0.4 s, because
- * it measures the CPUs several times and lets them rest in between.
+ * where the present ones end, with the values that these have there. A call that comes later than
+ * half as long again lets them end: until it has returned, CPUs other than the reference CPU are
+ * read from the kernel's clock. The first call takes 0.4 s, because it measures the CPUs several
+ * times and lets them rest in between.
  *
  * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up
  * to half as long again, because it is no longer inline code. Exact waits use the plain loop. The

@@ -23,15 +23,17 @@
 enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
 /* The number of a CPU as by_cpu_read() knows it has 12 bits. */
 enum { TABLE_CPUS_MAX = 4096 };
-/* New lines begin so much after they are planned; twice as much if they were not ready in time. */
-#define LEAD_NS 20000000
-#define PLAN_ATTEMPTS 6
 /* The quickest ways there and back, between any two CPUs of one machine, take no longer. */
 #define WIDTH_NS 4000
 /* A drift goes on as it was for so long without a measurement; then nothing is known. */
 #define STALE_NS 30e9
 #define AGAIN_MIN_NS 100000000
 #define AGAIN_MAX_NS 10000000000
+/* Lines hold for so many times as long as they are meant to last: the next ones may be late. Below
+ * 2, or those would end before the last of them has begun. */
+#define HELD 1.5
+/* The reference's own end. */
+#define CENTURY_TICKS ((uint64_t)1 << 62)
 /* What a drift that is not known exactly may come to before the next measurement. */
 #define DRIFTED_TICKS 50
 
@@ -95,30 +97,53 @@ static bool make_table(struct timebase_cpus *cpus)
     return true;
 }
 
+/* Ticks are the reference's. */
 struct turn {
-    uint64_t now, from;    /* ticks of the reference */
     double ticks_per_ns;
-    uint64_t worst_ticks;  /* the furthest that a corrected counter may be off the reference */
-    double worst_slope;    /* and the largest doubt about a drift */
+    uint64_t now, until;  /* new lines hold until then at most */
+    uint64_t told_ticks;  /* worst_ticks of the lines in force */
+    uint64_t worst_ticks; /* the furthest that a corrected counter may be off the reference */
+    int64_t least_ticks;  /* for so long all lines hold */
 };
 
-/* Is it known well enough, and its drift until the next lines but one have begun? */
-static bool is_steady(const struct skew_cpu *cpu, const struct turn *turn)
+/* Is it known well enough? */
+static bool is_steady(const struct skew_cpu *cpu, double ticks_per_ns)
 {
-    if (cpu->jumps > 0 || cpu->drift.count < 2 || !skew_is_settled(&cpu->narrowest))
-        return false;
+    return cpu->jumps == 0 && cpu->drift.count >= 2 && skew_is_settled(&cpu->narrowest) &&
+        (double)cpu->narrowest.first_ticks <= WIDTH_NS * ticks_per_ns;
+}
+
+/* Ticks per tick. */
+static double doubt_of(const struct skew_cpu *cpu)
+{
     struct drift_rate slopes = drift_of(&cpu->drift);
-    double age = (double)(int64_t)(turn->now - last_of(&cpu->drift)->ticks);
-    double narrowest = (double)cpu->narrowest.first_ticks;
-    double doubt = (slopes.high - slopes.low) / 2 * (AGAIN_MIN_NS + LEAD_NS) * turn->ticks_per_ns;
-    return age < STALE_NS * turn->ticks_per_ns && doubt <= narrowest / 2 &&
-        narrowest <= WIDTH_NS * turn->ticks_per_ns;
+    return (slopes.high - slopes.low) / 2;
+}
+
+/* Until its drift may have come to half of the narrowest range. */
+static uint64_t end_of(const struct skew_cpu *cpu, const struct turn *turn)
+{
+    double most = STALE_NS * turn->ticks_per_ns;
+    double ticks = (double)cpu->narrowest.first_ticks / 2 / (doubt_of(cpu) + 1e-12);
+    uint64_t end = last_of(&cpu->drift)->ticks + (uint64_t)(ticks < most ? ticks : most);
+    return (int64_t)(end - turn->until) < 0 ? end : turn->until;
+}
+
+static void note_worst(struct turn *turn, uint64_t worst_ticks)
+{
+    turn->worst_ticks = worst_ticks > turn->worst_ticks ? worst_ticks : turn->worst_ticks;
+}
+
+static void note_end(struct turn *turn, const struct by_cpu_entry *entry)
+{
+    int64_t left = (int64_t)(by_cpu_entry_ticks(entry, entry->end_ticks) - turn->now);
+    turn->least_ticks = left < turn->least_ticks ? left : turn->least_ticks;
 }
 
 static void plan_cpu(const struct skew_cpu *cpu, const struct by_cpu_entry *present,
                      struct by_cpu_entry *next, struct turn *turn)
 {
-    uint64_t off_ticks;
+    uint64_t off_ticks, until = end_of(cpu, turn);
     const struct skew_measurement *last = last_of(&cpu->drift);
     struct drift_rate slopes = drift_of(&cpu->drift);
     struct correction_measured measured = {.ticks = last->ticks,
@@ -126,13 +151,15 @@ static void plan_cpu(const struct skew_cpu *cpu, const struct by_cpu_entry *pres
                                            .is_rough = skew_width(&last->range) / 3 * 2 >
                                                cpu->narrowest.first_ticks,
                                            .rate = rate_of(&slopes)};
-    correction_plan(present, &measured, turn->now, turn->from, next, &off_ticks);
+    enum correction_result result =
+        correction_plan(present, &measured, turn->now, until, next, &off_ticks);
     if (next->is_known == 0)
         return;
-    double doubt = (slopes.high - slopes.low) / 2;
-    uint64_t worst = skew_width(&last->range) / 2 + 1 + off_ticks;
-    turn->worst_ticks = worst > turn->worst_ticks ? worst : turn->worst_ticks;
-    turn->worst_slope = doubt > turn->worst_slope ? doubt : turn->worst_slope;
+    double drifted = doubt_of(cpu) * (double)(int64_t)(until - last->ticks);
+    note_end(turn, next);
+    note_worst(turn, result == CORRECTION_STAYS
+                   ? turn->told_ticks
+                   : skew_width(&last->range) / 2 + 1 + off_ticks + (uint64_t)drifted);
 }
 
 static void plan(struct timebase_cpus *cpus, struct by_cpu_copy *next, struct turn *turn)
@@ -144,20 +171,28 @@ static void plan(struct timebase_cpus *cpus, struct by_cpu_copy *next, struct tu
     for (unsigned i = 0; i < cpus->map.count; i++) {
         const struct skew_cpu *cpu = &cpus->map.cpus[i];
         unsigned number = (unsigned)cpu->number;
-        struct by_cpu_entry entry = {.is_known = i == 0};
+        struct by_cpu_entry entry = {.end_ticks = turn->now + CENTURY_TICKS, .is_known = i == 0};
         if (number >= cpus->table->cpus)
             continue;
-        if (i > 0 && is_steady(cpu, turn))
+        if (i > 0 && is_steady(cpu, turn->ticks_per_ns))
             plan_cpu(cpu, &present->entries[number], &entry, turn);
         by_cpu_set_entry(next, number, &entry);
     }
 }
 
-/* The sooner, the less is known of the drift. */
-static int64_t next_ns(const struct turn *turn)
+static int64_t next_ns(double ns)
 {
-    double ns = DRIFTED_TICKS / (turn->worst_slope + 1e-12) / turn->ticks_per_ns;
     return ns < AGAIN_MIN_NS ? AGAIN_MIN_NS : ns > AGAIN_MAX_NS ? AGAIN_MAX_NS : (int64_t)ns;
+}
+
+/* The sooner, the less is known of the drift. */
+static int64_t wanted_ns(const struct skew_map *map, double ticks_per_ns)
+{
+    double worst = 0;
+    for (unsigned i = 1; i < map->count; i++)
+        if (is_steady(&map->cpus[i], ticks_per_ns) && doubt_of(&map->cpus[i]) > worst)
+            worst = doubt_of(&map->cpus[i]);
+    return next_ns(DRIFTED_TICKS / (worst + 1e-12) / ticks_per_ns);
 }
 
 /* The reference's ticks. Lines that go on are those of a table in force. */
@@ -166,42 +201,36 @@ static uint64_t now_ticks(const struct timebase_cpus *cpus, const struct by_cpu_
     return counter_correction() == cpus->table ? timebase_ticks_ordered() : anchor->ticks;
 }
 
-/*
- * Into the next copy. Lines that begin before they are published would be a step, so they are planned
- * again if this thread was held up: three quarters of the lead are for that, the last is for
- * publishing.
- */
-static struct turn plan_ahead(struct timebase_cpus *cpus, struct by_cpu_copy *next,
-                              const struct by_cpu_anchor *anchor)
+static double pace_of(const struct by_cpu_anchor *anchor)
 {
-    struct turn turn;
-    for (unsigned attempt = 0; attempt < PLAN_ATTEMPTS; attempt++) {
-        double ticks_per_ns =
-            (double)anchor->ticks_per_ns + (double)anchor->ticks_per_ns_frac / 0x1p64;
-        uint64_t lead = (uint64_t)((double)((uint64_t)LEAD_NS << attempt) * ticks_per_ns);
-        turn = (struct turn){.now = now_ticks(cpus, anchor), .ticks_per_ns = ticks_per_ns};
-        turn.from = turn.now + lead;
-        plan(cpus, next, &turn);
-        if ((int64_t)(turn.from - lead / 4 - now_ticks(cpus, anchor)) > 0)
-            break;
-    }
-    return turn;
+    return (double)anchor->ticks_per_ns + (double)anchor->ticks_per_ns_frac / 0x1p64;
+}
+
+/* A CPU that loses its lines has told by them: their spread counts for one publication more. */
+static void set_errors(struct by_cpu_table *table, struct by_cpu_copy *next,
+                       const struct by_cpu_anchor *anchor, const struct turn *turn)
+{
+    uint64_t most = turn->worst_ticks > turn->told_ticks ? turn->worst_ticks : turn->told_ticks;
+    struct by_cpu_anchor wider = *anchor;
+    wider.error_ns += (uint64_t)((double)(2 * most) / turn->ticks_per_ns) + 1;
+    by_cpu_set_anchor(next, &wider);
+    by_cpu_set_spread(table, 2 * turn->worst_ticks);
 }
 
 static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor, int64_t *again_ns)
 {
+    double ticks_per_ns = pace_of(anchor);
+    double held_ticks = HELD * (double)wanted_ns(&cpus->map, ticks_per_ns) * ticks_per_ns;
+    struct turn turn = {.ticks_per_ns = ticks_per_ns,
+                        .now = now_ticks(cpus, anchor),
+                        .told_ticks = timebase_page_word(&cpus->table->spread_ticks) / 2,
+                        .least_ticks = (int64_t)held_ticks};
+    turn.until = turn.now + (uint64_t)held_ticks;
     struct by_cpu_copy *next = by_cpu_next(cpus->table);
-    struct turn turn = plan_ahead(cpus, next, anchor);
-    /* A CPU that loses its lines has told by them. */
-    uint64_t told = timebase_page_word(&cpus->table->spread_ticks);
-    *again_ns = next_ns(&turn);
-    double drifted = turn.worst_slope * (double)*again_ns * turn.ticks_per_ns;
-    uint64_t spread = 2 * (turn.worst_ticks + (uint64_t)drifted);
-    struct by_cpu_anchor wider = *anchor;
-    wider.error_ns += (uint64_t)((double)(spread > told ? spread : told) / turn.ticks_per_ns) + 1;
-    by_cpu_set_anchor(next, &wider);
-    by_cpu_set_spread(cpus->table, spread);
+    plan(cpus, next, &turn);
+    set_errors(cpus->table, next, anchor, &turn);
     by_cpu_publish(cpus->table);
+    *again_ns = next_ns((double)turn.least_ticks / HELD / ticks_per_ns);
     return counter_correction() == cpus->table ? TIMEBASE_OK : counter_correct(cpus->table);
 }
 

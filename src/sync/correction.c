@@ -62,30 +62,38 @@ static bool is_before(uint64_t a, uint64_t b)
     return (int64_t)(a - b) < 0;
 }
 
+/* Whoever reads now has passed its start, although `now` is only as good as the measurement. */
+static bool has_certainly_begun(const struct by_cpu_line *line, uint64_t now)
+{
+    return is_before(line->start_ticks + CORRECTION_MOST_TICKS, now);
+}
+
 enum correction_result correction_plan(const struct by_cpu_entry *present,
                                        const struct correction_measured *measured, uint64_t now,
-                                       uint64_t from, struct by_cpu_entry *out,
+                                       uint64_t until, struct by_cpu_entry *out,
                                        uint64_t *off_ticks)
 {
     struct by_cpu_line middle = line_of(measured, skew_middle(&measured->range));
-    uint64_t raw = raw_at(measured, from);
+    uint64_t end = raw_at(measured, until);
     *off_ticks = 0;
-    *out = (struct by_cpu_entry){middle, middle, middle, !measured->is_rough};
+    *out = (struct by_cpu_entry){middle, middle, middle, end, !measured->is_rough};
     if (!present->is_known)
         return measured->is_rough ? CORRECTION_TOO_ROUGH : CORRECTION_BEGUN;
-    /* Until `from` there is one line only, and it is the one that goes on. */
+    uint64_t from = present->end_ticks;
+    const struct by_cpu_line *last = by_cpu_entry_line(present, from);
     *out = *present;
-    if (!is_before(present->after.start_ticks, raw_at(measured, now)))
-        return CORRECTION_TOO_EARLY;
-    int64_t off = find_off(measured, raw, by_cpu_line_ticks(&present->after, raw));
+    if (!has_certainly_begun(last, raw_at(measured, now)) || !is_before(from, end))
+        return CORRECTION_STAYS;
+    int64_t off = find_off(measured, from, by_cpu_line_ticks(last, from));
     *off_ticks = off < 0 ? 0 - (uint64_t)off : (uint64_t)off;
     if (*off_ticks > CORRECTION_MOST_TICKS) {
         out->is_known = 0;
         return CORRECTION_JUMPED;
     }
     double slew = off < 0 ? -SLEW_RATE : off > 0 ? SLEW_RATE : 0;
-    out->before = present->after;
-    out->slew = go_on(&out->before, raw, pace(measured) + slew);
-    out->after = go_on(&out->slew, raw + *off_ticks * SLEW_TICKS_PER_TICK + 1, pace(measured));
+    out->before = *last;
+    out->slew = go_on(last, from, pace(measured) + slew);
+    out->after = go_on(&out->slew, from + *off_ticks * SLEW_TICKS_PER_TICK + 1, pace(measured));
+    out->end_ticks = end;
     return CORRECTION_GOES_ON;
 }

@@ -2,9 +2,9 @@
 /*
  * correction: from what was measured of a CPU to the lines by which its counter is corrected. Pure.
  *
- * The first lines of a CPU are the measurement itself, if it is a good one. Later ones begin where the present ones are
- * at a tick to come, go over to the new measurement by a slope 500 ppm off at most, and then go on
- * at the drift's pace: so what the CPU shows has no step. Of a measurement that is much wider than
+ * The first lines of a CPU are the measurement itself, if it is a good one. Later ones begin where the
+ * present ones end, go over to the new measurement by a slope 500 ppm off at most, and then go on
+ * at the drift's pace: so what the CPU shows has no step, whenever they are published. Of a measurement that is much wider than
  * the best one only its ends count: within them the present lines may be as good.
  */
 #ifndef SYNC_CORRECTION_H
@@ -26,18 +26,19 @@ struct correction_measured {
 enum correction_result {
     CORRECTION_BEGUN,     /* there were no lines, or none that hold */
     CORRECTION_GOES_ON,   /* the new lines begin on the present ones */
-    CORRECTION_TOO_EARLY, /* the present lines have not taken over yet: they stay */
+    CORRECTION_STAYS,     /* the last of the present lines has not begun, or it holds for longer */
     CORRECTION_JUMPED,    /* they are wrong by more than any slew can mend: none */
     CORRECTION_TOO_ROUGH, /* there were no lines, and this is nothing to begin with: none */
 };
 
 /*
- * The lines that follow `present` from the tick `from` of the reference on (present->is_known: 0:
- * nobody follows any). *off_ticks: by how much the present ones were off then.
+ * The lines that follow `present` from its end on (present->is_known: 0: nobody follows any), and
+ * themselves end at the tick `until` of the reference. *off_ticks: by how much the present ones were
+ * off at their end.
  */
 enum correction_result correction_plan(const struct by_cpu_entry *present,
                                        const struct correction_measured *measured, uint64_t now,
-                                       uint64_t from, struct by_cpu_entry *out,
+                                       uint64_t until, struct by_cpu_entry *out,
                                        uint64_t *off_ticks);
 
 #endif

@@ -48,7 +48,7 @@ def preprocessed(header, *defines):
 
 def function_text(source, name):
     """The definition of a function, cut out of a source that need not be parsable as a whole."""
-    kinds = "static inline|static _Bool|static uint64_t|static struct|int|uint64_t"
+    kinds = "static inline|static _Bool|static uint64_t|static struct|const struct|int|uint64_t"
     found = re.search(rf"({kinds})[^;{{}}]*\b{name}\([^;{{}}]*\)\s*{{", source)
     if found is None:
         raise NotUnderstoodError(f"no function {name}")

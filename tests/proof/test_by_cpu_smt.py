@@ -68,7 +68,8 @@ class Code:
     """The functions that read by lines and make them, over symbols."""
 
     def __init__(self, lines, plan):
-        names = ("by_cpu_line_ticks", "has_begun", "by_cpu_entry_ticks")
+        names = ("by_cpu_line_ticks", "has_begun", "by_cpu_entry_line", "by_cpu_entry_ticks")
+        names += ("has_ended",)
         functions = {**parse(lines, *names), **parse(plan, "go_on")}
         self.domain = Residues()
         self.rates = 0
@@ -181,20 +182,32 @@ def test_an_entry_never_goes_back():
 # ---- lemma 4: nor from one table to the next
 
 
-def tables_agree_until_new_lines_begin(lines, plan):
-    """Old lines that have taken over, new ones that have not begun: no matter which a reader has."""
+def tables_agree_up_to_the_old_one_s_end(lines, plan, last):
+    """`last` is in force at the old one's end, and has begun: no matter which table a reader has."""
     c = code(lines, plan)
     old = {name: c.line(name) for name in ("before", "slew", "after")}
-    start, names = old["after"]["start_ticks"], ("raw", "slew_start", "after_start")
-    raw, slew_start, after_start = (c.word(name) for name in names)
-    new = planned(c, old["after"], slew_start, after_start)
-    facts = [*in_order(start, raw, slew_start, after_start), raw.term < slew_start.term]
+    raw, end, after_start = (c.word(name) for name in ("raw", "end", "after_start"))
+    new = planned(c, old[last], end, after_start)
+    facts = [*in_order(old[last]["start_ticks"], raw, end, after_start), raw.term < end.term]
     facts += in_order(*(old[name]["start_ticks"] for name in ("before", "slew", "after")))
+    if last == "slew":
+        facts += [*in_order(end, old["after"]["start_ticks"]), end.term < old["after"]["start_ticks"].term]
     return c.proves(facts, c.shown(old, raw) == c.shown(new, raw))
 
 
-def test_tables_agree_until_new_lines_begin():
-    assert tables_agree_until_new_lines_begin(source(LINES), source(PLAN))
+@pytest.mark.parametrize("last", ["slew", "after"])
+def test_tables_agree_up_to_the_old_one_s_end(last):
+    assert tables_agree_up_to_the_old_one_s_end(source(LINES), source(PLAN), last)
+
+
+def nobody_reads_past_the_end(lines):
+    c = code(lines)
+    raw, end = c.word("raw"), c.word("end")
+    return c.proves(in_order(end, raw), c.machine.call("has_ended", {"end_ticks": end}, raw).term)
+
+
+def test_nobody_reads_past_the_end():
+    assert nobody_reads_past_the_end(source(LINES))
 
 
 # ---- lemma 5: two CPUs. Real numbers, in ticks of the reference
@@ -316,6 +329,10 @@ SPOILT_ENTRIES = {
 @pytest.mark.parametrize("name", SPOILT_LINES)
 def test_a_spoilt_line_has_no_proof(name):
     assert not a_line_never_goes_back(spoilt(LINES, *SPOILT_LINES[name]))
+
+
+def test_a_spoilt_end_has_no_proof():
+    assert not nobody_reads_past_the_end(spoilt(LINES, "entry->end_ticks)) >= 0", "entry->end_ticks)) >= 7"))
 
 
 @pytest.mark.slow

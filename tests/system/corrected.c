@@ -34,6 +34,7 @@ static void correct(bool is_known)
     struct by_cpu_entry entry = {.is_known = is_known};
     struct by_cpu_copy *next;
     timebase_counter_select((int)TIMEBASE_ARCH_COUNTER);
+    entry.end_ticks = timebase_ticks_ordered() + ((uint64_t)1 << 62);
     table.cpus = CPUS;
     table.copy[0].entries = entries[0];
     table.copy[1].entries = entries[1];

@@ -57,7 +57,7 @@ static int begin(void **state)
 static struct by_cpu_entry offset_of(int64_t offset_ticks)
 {
     struct by_cpu_line line = {.add_ticks = 0 - (uint64_t)offset_ticks};
-    return (struct by_cpu_entry){line, line, line, 1};
+    return (struct by_cpu_entry){line, line, line, (uint64_t)1 << 62, 1};
 }
 
 /* ---- lines --------------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ static void one_more_tick_is_never_less(void **state)
 
 static void the_line_is_picked_by_the_tick(void **state)
 {
-    struct by_cpu_entry entry = {{0, 10, 0}, {1000, 20, 0}, {2000, 30, 0}, 1};
+    struct by_cpu_entry entry = {{0, 10, 0}, {1000, 20, 0}, {2000, 30, 0}, 5000, 1};
     (void)state;
     assert_true(by_cpu_entry_ticks(&entry, 999) == 1009);
     assert_true(by_cpu_entry_ticks(&entry, 1000) == 1020);
@@ -167,6 +167,23 @@ static void an_unknown_cpu_is_read_from_the_kernel_s_clock(void **state)
     }
 }
 
+/* Nobody knows what they are off by then. */
+static void past_their_end_lines_are_not_read(void **state)
+{
+    struct by_cpu_entry entry = offset_of(0);
+    (void)state;
+    entry.end_ticks = 80000000;
+    by_cpu_set_entry(by_cpu_next(&table), 0, &entry);
+    publish_anchor(1000000, 70000000, 400);
+    machine.os_ns = 3000000;
+    machine.os_step_ns = 50;
+    for (machine.raw = 79999998; machine.raw <= 80000001; machine.raw++) {
+        uint64_t ticks = by_cpu_ticks(&table, os_clock_ns);
+        assert_true((ticks == machine.raw) == (machine.raw < 80000000));
+    }
+    assert_true(machine.os_ns >= 3001600);
+}
+
 static uint64_t handed_on(void)
 {
     static const uint64_t values[] = {1000, 1000, 5000};
@@ -234,6 +251,7 @@ int main(void)
         cmocka_unit_test_setup(each_cpu_has_its_own_correction, begin),
         cmocka_unit_test_setup(a_publication_meanwhile_is_noticed, begin),
         cmocka_unit_test_setup(an_unknown_cpu_is_read_from_the_kernel_s_clock, begin),
+        cmocka_unit_test_setup(past_their_end_lines_are_not_read, begin),
         cmocka_unit_test_setup(the_kernel_s_clock_is_read_until_it_shows_another_value, begin),
         cmocka_unit_test_setup(nothing_goes_back_between_a_known_cpu_and_an_unknown_one, begin),
         cmocka_unit_test_setup(the_doubt_grows_with_the_anchor_s_age, begin),

@@ -25,8 +25,8 @@ enum { CPUS = 2, SKIPPED = 77 };
 static struct {
     uint64_t now;        /* ticks of the reference */
     uint64_t held_up;    /* in the next planning */
-    uint64_t slew_start; /* of the last that was planned for CPU 1, to some hundred ticks */
-    uint64_t published;  /* then */
+    uint64_t published;  /* when the last table was */
+    struct by_cpu_entry before, last; /* the last two that were planned for CPU 1 */
     bool is_known;       /* CPU 1, by the lines that were published */
     uint64_t error_ns;   /* of the anchor then */
     uint64_t width;      /* of the next range, in ticks, */
@@ -91,7 +91,8 @@ void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
         machine.is_known = entry->is_known != 0;
     if (cpu != 1 || !entry->is_known)
         return;
-    machine.slew_start = entry->slew.start_ticks - OFFSET;
+    machine.before = machine.last;
+    machine.last = *entry;
     machine.now += machine.held_up;
     machine.held_up = 0;
 }
@@ -147,26 +148,44 @@ static void correct_twice(uint64_t held_up)
     assert_true(machine.held_up == 0);
 }
 
-static void lines_begin_after_they_are_published(void **state)
+/* When they are published does not matter then. */
+static void lines_begin_where_those_before_end_however_late_they_are(void **state)
 {
+    static const uint64_t held_up[] = {1, 19 * MS, 300 * MS, 5000 * (uint64_t)MS};
     (void)state;
-    correct_twice(1);
-    assert_true((int64_t)(machine.slew_start - machine.published) > 0);
-    assert_true((int64_t)(machine.slew_start - machine.published) <= 21 * MS);
+    for (int i = 0; i < 4; i++) {
+        begin(NULL);
+        correct_twice(held_up[i]);
+        assert_true(machine.last.slew.start_ticks == machine.before.end_ticks);
+        assert_true(by_cpu_entry_ticks(&machine.last, machine.before.end_ticks) ==
+                    by_cpu_entry_ticks(&machine.before, machine.before.end_ticks));
+    }
 }
 
-static void lines_that_became_too_late_are_planned_again(void **state)
+/* A measurement two thirds of the way in, and as much time again for it to be late. */
+static void lines_hold_half_as_long_again_as_they_are_meant_to_last(void **state)
 {
+    int64_t again_ns;
     (void)state;
-    correct_twice(300 * MS);
-    assert_true((int64_t)(machine.slew_start - machine.published) > 0);
+    correct_twice(0);
+    for (int i = 0; i < 20; i++) {
+        machine.now += 70 * MS;
+        assert_int_equal(timebase_cpus_correct(&cpus, &again_ns), 0);
+        int64_t left = (int64_t)(machine.last.end_ticks - OFFSET - machine.published);
+        assert_true(left > again_ns + again_ns / 3);
+        assert_true(left < 2 * again_ns);
+    }
 }
 
-static void so_are_those_that_are_nearly_too_late(void **state)
+/* Nobody renews them: their drift may have come to half of the narrowest range. */
+static void lines_end_before_their_drift_can_matter(void **state)
 {
     (void)state;
-    correct_twice(19 * MS);
-    assert_true((int64_t)(machine.slew_start - machine.published) > 21 * MS);
+    correct_twice(0);
+    struct drift_rate slopes = drift_of(&two_cpus[1].drift);
+    uint64_t measured = two_cpus[1].drift.points[two_cpus[1].drift.count - 1].ticks;
+    double held = (double)(int64_t)(machine.last.end_ticks - OFFSET - measured);
+    assert_true((slopes.high - slopes.low) / 2 * held <= (double)WIDTH / 2 + 1);
 }
 
 /* A busy machine's ranges are of any width; that the ways are so long is known by two that agree. */
@@ -199,9 +218,9 @@ static void what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(lines_begin_after_they_are_published, begin),
-        cmocka_unit_test_setup(lines_that_became_too_late_are_planned_again, begin),
-        cmocka_unit_test_setup(so_are_those_that_are_nearly_too_late, begin),
+        cmocka_unit_test_setup(lines_begin_where_those_before_end_however_late_they_are, begin),
+        cmocka_unit_test_setup(lines_hold_half_as_long_again_as_they_are_meant_to_last, begin),
+        cmocka_unit_test_setup(lines_end_before_their_drift_can_matter, begin),
         cmocka_unit_test_setup(no_lines_begin_before_two_narrowest_ranges_agree, begin),
         cmocka_unit_test_setup(
             what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error, begin),

@@ -16,7 +16,7 @@
 #define WORLDS 500
 #define ROUNDS 30
 #define TICKS_OF_ROUND 260000000 /* 100 ms */
-#define LEAD 52000000            /* 20 ms */
+#define HOLD 390000000           /* 150 ms: lines end half a round after the next ones are made */
 #define WAY 100
 
 struct world {
@@ -77,7 +77,7 @@ static int count_warps(uint64_t more)
             struct correction_measured found = measure(&dice, &world, now, more);
             struct by_cpu_entry next;
             enum correction_result result =
-                correction_plan(&world.entry, &found, now, now + LEAD, &next, &off);
+                correction_plan(&world.entry, &found, now, now + HOLD, &next, &off);
             assert_int_equal(result, round == 0 ? CORRECTION_BEGUN : CORRECTION_GOES_ON);
             world.entry = next;
             warps += warps_between(&dice, &world, now, now + TICKS_OF_ROUND);
@@ -111,12 +111,13 @@ static void new_lines_begin_on_the_present_ones(void **state)
         uint64_t now = 1000, off;
         struct correction_measured found = measure(&dice, &world, now, 3000);
         struct by_cpu_entry present, next;
-        correction_plan(&world.entry, &found, now, now + LEAD, &present, &off);
+        correction_plan(&world.entry, &found, now, now + HOLD, &present, &off);
         now += TICKS_OF_ROUND;
         found = measure(&dice, &world, now, 3000);
-        correction_plan(&present, &found, now, now + LEAD, &next, &off);
+        correction_plan(&present, &found, now, now + HOLD, &next, &off);
         uint64_t raw = raw_of(&world, now);
-        for (int j = 0; j < 100; j++, raw += LEAD / 101)
+        uint64_t left = present.end_ticks - raw;
+        for (int j = 0; j < 100; j++, raw += left / 100)
             assert_true(by_cpu_entry_ticks(&next, raw) == by_cpu_entry_ticks(&present, raw));
         const struct by_cpu_line *parts[] = {&next.slew, &next.after};
         for (int j = 0; j < 2; j++) {
@@ -135,9 +136,9 @@ static void the_slew_ends_at_the_measurement(void **state)
     struct by_cpu_entry present, next;
     uint64_t off;
     (void)state;
-    correction_plan(&world.entry, &found, 1000, 1000 + LEAD, &present, &off);
+    correction_plan(&world.entry, &found, 1000, 1000 + HOLD, &present, &off);
     found = (struct correction_measured){.ticks = TICKS_OF_ROUND, .range = {999600, 1000000}};
-    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + LEAD, &next, &off);
+    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + HOLD, &next, &off);
     assert_true(off == 200);
     world.entry = next;
     uint64_t late = (uint64_t)2 * TICKS_OF_ROUND;
@@ -153,13 +154,13 @@ static void a_rough_measurement_moves_nothing_that_is_within_it(void **state)
     struct by_cpu_entry none = {.is_known = 0}, present, next;
     uint64_t off;
     (void)state;
-    correction_plan(&none, &found, 1000, 1000 + LEAD, &present, &off);
+    correction_plan(&none, &found, 1000, 1000 + HOLD, &present, &off);
     found = (struct correction_measured){
         .ticks = TICKS_OF_ROUND, .range = {-100, 50000}, .is_rough = true};
-    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + LEAD, &next, &off);
+    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + HOLD, &next, &off);
     assert_true(off == 0);
     found.range.low_ticks = 70; /* and it is moved into the range where it is outside */
-    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + LEAD, &next, &off);
+    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + HOLD, &next, &off);
     assert_true(off == 70);
 }
 
@@ -171,7 +172,7 @@ static void no_lines_begin_with_a_rough_measurement(void **state)
     struct by_cpu_entry none = {.is_known = 0}, next;
     uint64_t off;
     (void)state;
-    assert_int_equal(correction_plan(&none, &found, 1000, 1000 + LEAD, &next, &off),
+    assert_int_equal(correction_plan(&none, &found, 1000, 1000 + HOLD, &next, &off),
                      CORRECTION_TOO_ROUGH);
     assert_true(next.is_known == 0);
 }
@@ -182,16 +183,52 @@ static void what_has_jumped_is_not_slewed(void **state)
     struct by_cpu_entry none = {.is_known = 0}, present, next;
     uint64_t off;
     (void)state;
-    correction_plan(&none, &found, 1000, 1000 + LEAD, &present, &off);
+    correction_plan(&none, &found, 1000, 1000 + HOLD, &present, &off);
     static const int64_t jumps[] = {5000000000, -300000};
     for (int i = 0; i < 2; i++) {
         found = (struct correction_measured){.ticks = TICKS_OF_ROUND,
                                              .range = {jumps[i], jumps[i] + 200}};
         enum correction_result result =
-            correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + LEAD, &next, &off);
+            correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + HOLD, &next, &off);
         assert_int_equal(result, CORRECTION_JUMPED);
         assert_true(next.is_known == 0);
     }
+}
+
+/* What they show then is where the next ones begin. */
+static void lines_may_end_in_the_midst_of_a_slew(void **state)
+{
+    struct correction_measured found = {.ticks = 1000, .range = {-200, 200}};
+    struct by_cpu_entry none = {.is_known = 0}, present, slewing, next;
+    uint64_t off, now = TICKS_OF_ROUND;
+    (void)state;
+    correction_plan(&none, &found, 1000, 1000 + HOLD, &present, &off);
+    found = (struct correction_measured){.ticks = now, .range = {149800, 150200}};
+    correction_plan(&present, &found, now, now + HOLD, &slewing, &off);
+    assert_true((int64_t)(slewing.after.start_ticks - slewing.end_ticks) > 0);
+    now += TICKS_OF_ROUND;
+    found.ticks = now;
+    assert_int_equal(correction_plan(&slewing, &found, now, now + HOLD, &next, &off),
+                     CORRECTION_GOES_ON);
+    assert_memory_equal(&next.before, &slewing.slew, sizeof(next.before));
+    assert_true(next.slew.start_ticks == slewing.end_ticks);
+    assert_true(0 < off && off < 150000);
+    uint64_t shown_last = by_cpu_entry_ticks(&slewing, slewing.end_ticks - 1);
+    assert_true(by_cpu_entry_ticks(&next, slewing.end_ticks) - shown_last <= 2);
+}
+
+/* They were told to hold: who has them reads by them. */
+static void lines_that_hold_for_longer_stay(void **state)
+{
+    struct correction_measured found = {.ticks = 1000, .range = {-200, 200}};
+    struct by_cpu_entry none = {.is_known = 0}, present, next;
+    uint64_t off, now = TICKS_OF_ROUND;
+    (void)state;
+    correction_plan(&none, &found, 1000, 100 * (uint64_t)HOLD, &present, &off);
+    found.ticks = now;
+    assert_int_equal(correction_plan(&present, &found, now, now + HOLD, &next, &off),
+                     CORRECTION_STAYS);
+    assert_memory_equal(&present, &next, sizeof(next));
 }
 
 static void lines_that_have_not_taken_over_stay(void **state)
@@ -200,12 +237,12 @@ static void lines_that_have_not_taken_over_stay(void **state)
     struct by_cpu_entry none = {.is_known = 0}, present, next, again;
     uint64_t off;
     (void)state;
-    correction_plan(&none, &found, 1000, 1000 + LEAD, &present, &off);
+    correction_plan(&none, &found, 1000, 1000 + HOLD, &present, &off);
     found.ticks = TICKS_OF_ROUND;
-    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + LEAD, &next, &off);
+    correction_plan(&present, &found, TICKS_OF_ROUND, TICKS_OF_ROUND + HOLD, &next, &off);
     assert_int_equal(correction_plan(&next, &found, TICKS_OF_ROUND + 1000,
-                                     TICKS_OF_ROUND + 1000 + LEAD, &again, &off),
-                     CORRECTION_TOO_EARLY);
+                                     TICKS_OF_ROUND + 1000 + HOLD, &again, &off),
+                     CORRECTION_STAYS);
     assert_memory_equal(&next, &again, sizeof(next));
 }
 
@@ -219,6 +256,8 @@ int main(void)
         cmocka_unit_test(a_rough_measurement_moves_nothing_that_is_within_it),
         cmocka_unit_test(no_lines_begin_with_a_rough_measurement),
         cmocka_unit_test(what_has_jumped_is_not_slewed),
+        cmocka_unit_test(lines_may_end_in_the_midst_of_a_slew),
+        cmocka_unit_test(lines_that_hold_for_longer_stay),
         cmocka_unit_test(lines_that_have_not_taken_over_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,12 +24,26 @@ static bool has_begun(const struct by_cpu_line *line, uint64_t raw)
     return (int64_t)(raw - timebase_page_word(&line->start_ticks)) >= 0;
 }
 
+const struct by_cpu_line *by_cpu_entry_line(const struct by_cpu_entry *entry, uint64_t raw)
+{
+    return has_begun(&entry->after, raw) ? &entry->after
+        : has_begun(&entry->slew, raw)   ? &entry->slew
+                                         : &entry->before;
+}
+
 uint64_t by_cpu_entry_ticks(const struct by_cpu_entry *entry, uint64_t raw)
 {
-    const struct by_cpu_line *line = has_begun(&entry->after, raw) ? &entry->after
-        : has_begun(&entry->slew, raw)                             ? &entry->slew
-                                                                   : &entry->before;
-    return by_cpu_line_ticks(line, raw);
+    return by_cpu_line_ticks(by_cpu_entry_line(entry, raw), raw);
+}
+
+static bool has_ended(const struct by_cpu_entry *entry, uint64_t raw)
+{
+    return (int64_t)(raw - timebase_page_word(&entry->end_ticks)) >= 0;
+}
+
+static bool has_lines(const struct by_cpu_entry *entry, uint64_t raw)
+{
+    return timebase_page_word(&entry->is_known) != 0 && !has_ended(entry, raw);
 }
 
 static uint64_t anchor_error_ns(const struct by_cpu_anchor *anchor, uint64_t os_ns)
@@ -121,15 +135,15 @@ static bool read_once(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(
     uint32_t seq = __atomic_load_n(&table->seq, __ATOMIC_ACQUIRE); /* (A) */
     const struct by_cpu_copy *copy = &table->copy[seq & 1];
     uint64_t raw = by_cpu_read(&cpu);
-    bool is_known = cpu < table->cpus && timebase_page_word(&copy->entries[cpu].is_known) != 0;
-    if (is_known)
+    bool is_by_lines = cpu < table->cpus && has_lines(&copy->entries[cpu], raw);
+    if (is_by_lines)
         *ticks = by_cpu_entry_ticks(&copy->entries[cpu], raw);
     else
         anchor = take_anchor(&copy->anchor);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
     if (__atomic_load_n(&table->seq, __ATOMIC_RELAXED) != seq)
         return false;
-    if (!is_known)
+    if (!is_by_lines)
         *ticks = by_kernel(&anchor, os_clock_ns);
     return true;
 }

@@ -6,10 +6,11 @@
  * reference CPU: corrected = raw + what the lines of this CPU say. The instruction that reads the
  * counter also tells the CPU (RDTSCP, TSC_AUX), so a thread that is moved between two instructions
  * does no harm. There are three lines, as in a page: `before` goes over to `slew` and this to
- * `after`, each at a tick of the CPU's own, to come when they are published; they join without a
- * gap, so that what a CPU shows never goes back.
+ * `after`, each at a tick of the CPU's own; they join without a gap, so that what a CPU shows never
+ * goes back. They end at a tick, too, and the next table's go on from there: up to the end both
+ * tables show the same, so it does not matter when the next one is published.
  *
- * A CPU without lines is read from the kernel's clock: later than the corrected counters can be
+ * A CPU without lines, or past their end, is read from the kernel's clock: later than the corrected counters can be
  * behind it, and the reader waits until they are certainly past that. So whoever reads after him
  * sees more, and whoever read before him saw less.
  *
@@ -31,7 +32,8 @@ struct by_cpu_line {
 
 struct by_cpu_entry {
     struct by_cpu_line before, slew, after;
-    uint64_t is_known; /* 0: this CPU is read from the kernel's clock */
+    uint64_t end_ticks; /* from this tick of the CPU on nobody reads by the lines */
+    uint64_t is_known;  /* 0: nor does anybody before */
 };
 
 /* The corrected counter by the kernel's clock (CLOCK_MONOTONIC_RAW): for CPUs without lines. */
@@ -60,9 +62,10 @@ bool by_cpu_is_possible(void);
 /* Both at once; apart, so that a test can be the machine. */
 uint64_t by_cpu_read(unsigned *cpu);
 
-/* What the lines make of a tick of their CPU. Pure. */
+/* What the lines make of a tick of their CPU, and which of them is for it. Pure. */
 uint64_t by_cpu_line_ticks(const struct by_cpu_line *line, uint64_t raw);
 uint64_t by_cpu_entry_ticks(const struct by_cpu_entry *entry, uint64_t raw);
+const struct by_cpu_line *by_cpu_entry_line(const struct by_cpu_entry *entry, uint64_t raw);
 
 /*
  * The kernel's clock, read after this was called. A CPU that finds another one at the kernel's timer
