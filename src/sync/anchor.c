@@ -17,8 +17,11 @@ enum { BRACKETS = 16 };
 /* Two points so far apart give a pace; after this a new one begins, for crystals wander. */
 #define YOUNG_NS 40000000
 #define OLD_NS 10000000000
-/* By so much the two crystals may part beyond what was measured. */
+/* By so much the two crystals may part beyond what was measured, and twice what they lately did. */
 #define WANDER 1e-6
+#define WANDER_MARGIN 2
+/* What they did is forgotten by half with each anchor. */
+#define WANDER_KEPT 0.5
 #define ONE_64 0x1p64
 
 static uint64_t raw_ticks(void)
@@ -47,6 +50,19 @@ static double pace(const struct anchor_point *from, const struct anchor_point *t
     return ticks / (double)(to->os_ns - from->os_ns);
 }
 
+/* An emulator's counter, or a hypervisor's, may gain on the kernel's timer now and then. */
+static void note_wander(struct anchor *anchor, const struct anchor_point *now)
+{
+    double passed_ns = (double)(now->os_ns - anchor->last.os_ns);
+    double passed = (double)(int64_t)(now->ticks - anchor->last.ticks);
+    double parted = passed - passed_ns * anchor->ticks_per_ns;
+    double beyond = (parted < 0 ? -parted : parted) -
+        (double)(now->error_ticks + anchor->last.error_ticks);
+    double seen = WANDER_MARGIN * beyond / passed;
+    anchor->wander *= WANDER_KEPT;
+    anchor->wander = seen > anchor->wander ? seen : anchor->wander;
+}
+
 static void fill(const struct anchor_point *now, double ticks_per_ns, double share,
                  struct by_cpu_anchor *out)
 {
@@ -56,7 +72,7 @@ static void fill(const struct anchor_point *now, double ticks_per_ns, double sha
     out->ticks_per_ns = whole;
     out->ticks_per_ns_frac = (uint64_t)((ticks_per_ns - (double)whole) * ONE_64);
     out->error_ns = (uint64_t)((double)now->error_ticks / ticks_per_ns) + 1;
-    out->growth = (uint64_t)((share + WANDER) * ONE_64);
+    out->growth = (uint64_t)(share * ONE_64);
 }
 
 static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
@@ -75,10 +91,14 @@ static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
     double watched = pace(&begin, &end, &watched_share);
     double doubt = watched * (STOPS_SHARE + watched_share + share);
     if (share < 0 || overall < watched - doubt || overall > watched + doubt) {
-        anchor->is_begun = false;
+        *anchor = (struct anchor){.is_begun = false};
         return ANCHOR_STOPS;
     }
-    fill(&end, overall, share, out);
+    if (anchor->ticks_per_ns != 0)
+        note_wander(anchor, &end);
+    anchor->last = end;
+    anchor->ticks_per_ns = overall;
+    fill(&end, overall, share + WANDER + anchor->wander, out);
     if (end.os_ns - anchor->base.os_ns > OLD_NS)
         anchor->base = end;
     return ANCHOR_TAKEN;

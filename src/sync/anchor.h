@@ -20,6 +20,9 @@ struct anchor_point {
 struct anchor {
     bool is_begun;
     struct anchor_point base; /* the pace is counted from here */
+    struct anchor_point last; /* and this was taken last, */
+    double ticks_per_ns;      /* with this pace; 0: none was */
+    double wander;            /* the two were seen to part by so much, ns per ns, lately */
 };
 
 enum anchor_result {

@@ -80,6 +80,25 @@ static void the_anchor_contains_the_counter(void **state)
     }
 }
 
+/* A burst of 60 ppm: what comes next may be another. Half a minute later nobody fears it. */
+static void a_counter_that_has_parted_from_the_kernel_s_clock_may_do_so_again(void **state)
+{
+    struct anchor anchor = begun();
+    struct by_cpu_anchor found;
+    (void)state;
+    pass(0.3 * SECOND_NS);
+    assert_int_equal(take(&anchor, &found), ANCHOR_TAKEN);
+    pass(0.1 * SECOND_NS);
+    machine.ticks += 60e-6 * 0.1 * SECOND_NS * PACE;
+    assert_int_equal(take(&anchor, &found), ANCHOR_TAKEN);
+    assert_true((double)found.growth / 0x1p64 > 90e-6);
+    for (int i = 0; i < 200; i++) {
+        pass(0.3 * SECOND_NS);
+        assert_int_equal(take(&anchor, &found), ANCHOR_TAKEN);
+    }
+    assert_true((double)found.growth / 0x1p64 < 5e-6);
+}
+
 static void a_reference_that_stops_in_idle_is_found(void **state)
 {
     struct anchor anchor = begun();
@@ -110,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_anchor_contains_the_counter),
+        cmocka_unit_test(a_counter_that_has_parted_from_the_kernel_s_clock_may_do_so_again),
         cmocka_unit_test(a_reference_that_stops_in_idle_is_found),
         cmocka_unit_test(a_reference_that_is_set_is_found_and_begun_anew),
     };
