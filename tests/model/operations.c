@@ -18,34 +18,15 @@
 #include "clock/page/validate.c"
 #include "clock/page/publish.c"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include "listing.h"
 
 #ifndef OPERATIONS_FILE
 #define OPERATIONS_FILE "tests/model/operations.txt"
 #endif
 #define FAR ((uint64_t)1 << 61) /* ticks: not to be reached while this runs */
-#define SURPRISE_MAX 8          /* a second look may see so many publications more or fewer */
 
 static struct timebase_page page;
 static struct timebase_lines lines;
-
-/* ---- the text */
-
-static char text[1 << 16];
-static size_t text_length;
-
-__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = sizeof(text) - text_length;
-    int length = vsnprintf(text + text_length, room, format, arguments);
-    va_end(arguments);
-    text_length += length < 0 || (size_t)length >= room ? room - 1 : (size_t)length;
-}
 
 /* ---- names of fields */
 
@@ -153,24 +134,6 @@ static void print_source(const struct operation *store, uint64_t number)
 
 /* ---- one operation, one line */
 
-static const char *order_name(int order)
-{
-    switch (order) {
-    case __ATOMIC_RELAXED:
-        return "relaxed";
-    case __ATOMIC_CONSUME:
-        return "consume";
-    case __ATOMIC_ACQUIRE:
-        return "acquire";
-    case __ATOMIC_RELEASE:
-        return "release";
-    case __ATOMIC_ACQ_REL:
-        return "acq_rel";
-    default:
-        return "seq_cst";
-    }
-}
-
 static void print_place_in_copy(size_t offset, size_t size, uint64_t number)
 {
     char place[32];
@@ -199,13 +162,9 @@ static void print_place(const struct operation *operation, uint64_t number)
 
 static void print_operation(const struct operation *operation, uint64_t number)
 {
-    static const char *const kinds[] = {"load", "store", "fence"};
-    print("    %-5s  %-7s", kinds[operation->kind], order_name(operation->order));
-    if (operation->kind == FENCE) {
-        print("\n");
+    print_kind(operation);
+    if (operation->kind == FENCE)
         return;
-    }
-    print("  ");
     print_place(operation, number);
     print("  %zu  ", operation->size);
     size_t offset = (size_t)((const char *)operation->address - (const char *)&page);
@@ -219,29 +178,12 @@ static void print_operation(const struct operation *operation, uint64_t number)
     print("\n");
 }
 
-static bool came_before(int index)
-{
-    const struct operation *operations = recorder.operation;
-    for (int i = 0; i < index; i++)
-        if (operations[i].kind == LOAD && operations[i].address == operations[index].address &&
-            operations[i].order == operations[index].order &&
-            operations[i].address != recorder.number)
-            return true;
-    return false;
-}
-
 /* Of a reader that takes words again and again, the first time. */
 static void print_record(uint64_t number)
 {
     for (int i = 0; i < recorder.count; i++)
         if (recorder.operation[i].kind != LOAD || !came_before(i))
             print_operation(&recorder.operation[i], number);
-}
-
-static void record(uint64_t surprise)
-{
-    recorder.count = recorder.looks = 0;
-    recorder.surprise = surprise;
 }
 
 /* ---- the writer */
@@ -351,51 +293,10 @@ static void print_all(uint64_t number)
         print_reading(&readings[i], number);
 }
 
-static int first_difference(const char *expected)
-{
-    int line = 1;
-    for (size_t i = 0; expected[i] == text[i]; i++) {
-        if (text[i] == '\0')
-            return 0;
-        line += text[i] == '\n';
-    }
-    return line;
-}
-
-static int compare(const char *name)
-{
-    static char expected[sizeof(text)];
-    FILE *file = fopen(name, "rb");
-    if (file == NULL) {
-        perror(name);
-        return 1;
-    }
-    expected[fread(expected, 1, sizeof(expected) - 1, file)] = '\0';
-    fclose(file);
-    int line = first_difference(expected);
-    if (line == 0)
-        return 0;
-    printf("%s:%d: the code's operations are others. If they are meant to be, let the models judge "
-           "them:\n%s",
-           name, line, text);
-    return 1;
-}
-
 int main(int count, char **arguments)
 {
-    static char even[sizeof(text)];
     publish_begin(&page, (int)TIMEBASE_ARCH_COUNTER);
     recorder.number = (const char *)&page.seq +
         (sizeof(void *) == 4 && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
-    print_all(6);
-    memcpy(even, text, sizeof(even));
-    print_all(7);
-    if (strcmp(even, text) != 0) {
-        printf("even and odd numbers are treated differently:\n%s\n%s", even, text);
-        return 1;
-    }
-    if (count < 2)
-        return compare(OPERATIONS_FILE);
-    fputs(text, stdout);
-    return strcmp(arguments[1], "--print") == 0 ? 0 : 2;
+    return list(count, arguments, print_all, OPERATIONS_FILE);
 }

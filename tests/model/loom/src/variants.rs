@@ -86,7 +86,10 @@ pub fn of_writer(code: &Code, reading: &Reading) -> Vec<Variant> {
         *what = format!("without {what}");
     }
     all.push(("the number before the words".to_string(), number_first(&code.publication)));
-    all.push(("without a lesser refresh".to_string(), refresh_not_lowered(&code.publication)));
+    let unlowered = refresh_not_lowered(&code.publication);
+    if unlowered != code.publication {
+        all.push(("without a lesser refresh".to_string(), unlowered));
+    }
     all.push(("into the present copy".to_string(), into_present_copy(&code.publication)));
     let variant = |(what, publication)| Variant {
         what: format!("publication {what}, reading {}", reading.name),
