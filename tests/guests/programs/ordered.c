@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Millions of ordered readings: each begins when its thread has seen one that another has made. Two threads
- * stay on two CPUs, a third goes from one to the other.
+ * stay on two CPUs, a third goes from one to the other. Where one thread of an emulator runs all CPUs, it
+ * goes on to the next one after each.
  *
  *     ordered counter|kernel|mono READINGS [corrected]
  *
@@ -67,6 +68,7 @@ static void *read_on(void *argument)
             go_to((int)(i / STAY % CPUS));
         take(&raw_highest, read_raw, &of_raw[thread]);
         take(&clock_highest, read_clock, &of_clock[thread]);
+        timebase_arch_relax();
     }
     return NULL;
 }
