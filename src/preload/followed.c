@@ -18,8 +18,6 @@
 #define ATTEMPTS 3
 /* The kernel's reading is dear if it takes so many times as long as one of a coarse clock. */
 #define DEAR 4
-/* So many calls go to a kernel that is not dear before it is looked at again. */
-#define CHEAP_CALLS 4096
 /* A line is at most so far ahead of its coarse clock: many ticks of the slowest kernel. */
 #define COARSE_MAX_NS 100000000
 /* A clock without a coarse one: its line was made no longer ago, by CLOCK_MONOTONIC_COARSE. */
@@ -27,6 +25,7 @@
 /* The first time that a counter lost time its CPU is read from the kernel for so long. */
 #define BAN_NS UINT64_C(1000000000)
 #define BAN_DOUBLINGS 20
+#define NS_PER_SEC 1000000000
 
 /* A clock that shows less than was told by more than `step_ns` was set, and has all told anew. */
 struct clock {
@@ -67,9 +66,8 @@ static struct told all_told[FOLLOWED_COUNT];
 static struct followed_counts counts;
 static enum followed_mode mode;
 static uint64_t coarse_ticks; /* what a reading of a coarse clock takes, with two of the counter */
-static uint64_t has_lines;    /* readings may be ahead of the kernel's clock */
-/* Calls of this thread that still ask the kernel without a look at what that costs. */
-static __thread unsigned cheap_calls;
+unsigned followed_drawn_sec;
+__thread unsigned followed_cheap_calls;
 
 static uint64_t load(const uint64_t *word)
 {
@@ -148,6 +146,7 @@ void followed_begin(const char *word)
     bool can = by_cpu_is_possible() && timebase_counter_id() == (int)TIMEBASE_ARCH_COUNTER &&
         tells_its_cpu();
     bool always = is_word(word, "always");
+    followed_cheap_calls = 0; /* who has asked before knew nothing yet */
     if (is_word(word, "kernel"))
         mode = FOLLOWED_OFF;
     else if (!can || (!is_steady() && !always))
@@ -227,6 +226,41 @@ static bool read_line(enum followed which, uint64_t *ns)
         line.epoch == load(&all_told[which].epoch) && is_plausible(clock, &line, coarse_ns, *ns);
 }
 
+/* ---- whether lines may have told more than the kernel's clocks show -------------------------- */
+
+static bool may_be_ahead(void)
+{
+    return __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED) != 0;
+}
+
+static unsigned drawn_sec(uint64_t now_ns)
+{
+    return (unsigned)(now_ns / NS_PER_SEC) + 1;
+}
+
+/* Never back: the line of a thread that was held up is over. */
+static void note_drawn(uint64_t now_ns)
+{
+    unsigned now_sec = drawn_sec(now_ns);
+    unsigned old_sec = __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED);
+    while (old_sec < now_sec &&
+           !__atomic_compare_exchange_n(&followed_drawn_sec, &old_sec, now_sec, false,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+/*
+ * Of a second ago, no line is used and none is ahead: is_plausible() refuses it, though its
+ * counter stood still. Unless another was drawn meanwhile.
+ */
+static void forget_drawn(uint64_t now_ns)
+{
+    unsigned old_sec = __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED);
+    if (old_sec != 0 && drawn_sec(now_ns) > old_sec + 1)
+        __atomic_compare_exchange_n(&followed_drawn_sec, &old_sec, 0, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+}
+
 /* ---- by the kernel, and a new line --------------------------------------------------------- */
 
 /* False: the kernel refuses. */
@@ -235,7 +269,7 @@ static bool read_bracket(struct attempt *attempt)
     unsigned before, after;
     struct timespec now;
     attempt->bracket.before_ticks = by_cpu_read(&before);
-    if (next_gettime(clocks[attempt->which].id, &now) != 0)
+    if (next.gettime(clocks[attempt->which].id, &now) != 0)
         return false;
     attempt->bracket.after_ticks = by_cpu_read(&after);
     attempt->bracket.ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
@@ -267,7 +301,8 @@ static bool is_dear(const struct bracket *bracket)
     uint64_t width = bracket->after_ticks - bracket->before_ticks;
     if (mode == FOLLOWED_ALWAYS || width >= DEAR * coarse_ticks)
         return true;
-    cheap_calls = CHEAP_CALLS;
+    followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
+    forget_drawn(next_coarse_ns(CLOCK_MONOTONIC_COARSE));
     return false;
 }
 
@@ -291,7 +326,7 @@ static void draw(const struct attempt *attempt, struct line_past *past)
         return;
     line.epoch = attempt->epoch;
     line.coarse_ns = now_ns;
-    set(&has_lines, 1);
+    note_drawn(now_ns); /* first: who sees the line is to see this */
     line_store(&lines[cpu][attempt->which], &line);
 }
 
@@ -318,7 +353,7 @@ static bool ask_plainly(enum followed which, uint64_t *ns)
 {
     uint64_t told_ns = load(&all_told[which].highest_ns);
     *ns = next_ns(clocks[which].id);
-    if (*ns == 0 || load(&has_lines) == 0)
+    if (*ns == 0 || !may_be_ahead())
         return *ns != 0;
     see_step(which, told_ns, *ns);
     *ns = tell(which, *ns);
@@ -349,24 +384,26 @@ static bool ask_kernel(enum followed which, uint64_t *ns)
 /* Nothing is gained. Beside lines of before, what was told still counts. */
 static bool pass(enum followed which, uint64_t *ns)
 {
-    cheap_calls--;
-    return load(&has_lines) != 0 && ask_plainly(which, ns);
+    followed_cheap_calls--;
+    return may_be_ahead() && ask_plainly(which, ns);
 }
 
 /* Apart, so that the way by a line saves no registers for it. */
 static __attribute__((noinline)) bool read_without_line(enum followed which, uint64_t *ns)
 {
     int saved_errno = errno;
-    bool is_done = cheap_calls != 0 ? pass(which, ns) : ask_kernel(which, ns);
+    bool is_done = followed_cheap_calls != 0 ? pass(which, ns) : ask_kernel(which, ns);
     errno = saved_errno;
     return is_done;
 }
 
 bool followed_read(enum followed which, uint64_t *ns)
 {
-    if (mode < FOLLOWED_IF_DEAR)
+    if (mode < FOLLOWED_IF_DEAR) {
+        followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
         return false;
-    if (cheap_calls != 0 || !read_line(which, ns))
+    }
+    if (followed_cheap_calls != 0 || !read_line(which, ns))
         return read_without_line(which, ns);
     *ns = tell(which, *ns);
     return true;

@@ -21,6 +21,9 @@
 #include <stdint.h>
 #include <time.h>
 
+/* So many calls of a thread go to the kernel at once before it is looked at again. */
+#define FOLLOWED_CHEAP_CALLS 4096
+
 enum followed {
     FOLLOWED_REALTIME,
     FOLLOWED_MONOTONIC,
@@ -60,6 +63,21 @@ static inline enum followed followed_of(clockid_t id)
     default:
         return FOLLOWED_NOT;
     }
+}
+
+/* What is left of them to this thread, where nothing is gained. */
+extern __thread unsigned followed_cheap_calls;
+/* When a line was last drawn, in seconds of CLOCK_MONOTONIC_COARSE and 1; 0: so long ago that what
+ * it told is no longer ahead of the kernel's clock. */
+extern unsigned followed_drawn_sec;
+
+/* May this call go to the kernel at once? Asked once a call: it takes one of them. */
+static inline bool followed_stands_aside(void)
+{
+    if (followed_cheap_calls == 0 || __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED) != 0)
+        return false;
+    followed_cheap_calls--;
+    return true;
 }
 
 /* The clock in nanoseconds, by the counter or by the kernel. False if it must be asked for otherwise:

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,8 +33,6 @@
 #define CALL_GETRES SYS_clock_getres
 #endif
 
-struct next_functions next;
-
 static int call_gettime(clockid_t id, struct timespec *out)
 {
     int saved_errno = errno;
@@ -42,12 +41,61 @@ static int call_gettime(clockid_t id, struct timespec *out)
     return result;
 }
 
+/* ---- before the next library's are known ------------------------------------------------------- */
+
+static int early_gettime(clockid_t id, struct timespec *out)
+{
+    return (int)syscall(CALL_GETTIME, id, out);
+}
+
+static int early_getres(clockid_t id, struct timespec *out)
+{
+    return (int)syscall(CALL_GETRES, id, out);
+}
+
+/* The zone of the kernel is nobody's: the C library has filled it with 0 since 2.31. */
+static int early_timeofday(struct timeval *time, void *zone)
+{
+    struct timespec now;
+    if (zone != NULL)
+        *(struct timezone *)zone = (struct timezone){0};
+    if (time == NULL)
+        return 0;
+    if (early_gettime(CLOCK_REALTIME, &now) != 0)
+        return -1;
+    time->tv_sec = now.tv_sec;
+    time->tv_usec = (suseconds_t)(now.tv_nsec / 1000);
+    return 0;
+}
+
+static int early_timespec_get(struct timespec *out, int base)
+{
+    return base == TIME_UTC && early_gettime(CLOCK_REALTIME, out) == 0 ? base : 0;
+}
+
+/* Seconds as of the last tick: what the kernel gives for time(). */
+static time_t early_time(time_t *out)
+{
+    struct timespec now;
+    time_t seconds = early_gettime(CLOCK_REALTIME_COARSE, &now) == 0 ? now.tv_sec : (time_t)-1;
+    if (out != NULL)
+        *out = seconds;
+    return seconds;
+}
+
+struct next_functions next = {early_gettime, early_getres, early_timeofday, early_timespec_get,
+                              early_time};
 int (*next_vdso)(clockid_t id, struct timespec *out) = call_gettime;
+int (*next_at_once)(clockid_t id, struct timespec *out) = call_gettime;
+
+/* ---- looking for them -------------------------------------------------------------------------- */
 
 /* POSIX has dlsym() tell functions by an object pointer. */
-static void find(const char *name, void *function)
+static void find(void *library, const char *name, void *function)
 {
-    *(void **)function = dlsym(RTLD_NEXT, name);
+    void *found = library == NULL ? NULL : dlsym(library, name);
+    if (found != NULL)
+        *(void **)function = found;
 }
 
 /* It is in the loader's list, and never in a file. */
@@ -56,64 +104,27 @@ static void find_vdso(void)
     void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (vdso == NULL)
         vdso = dlopen("linux-gate.so.1", RTLD_LAZY | RTLD_NOLOAD); /* i386 */
-    void *function = vdso == NULL ? NULL : dlsym(vdso, NAME_VDSO);
-    if (function != NULL)
-        *(void **)(void *)&next_vdso = function;
+    find(vdso, NAME_VDSO, &next_vdso);
+}
+
+/* Or a library that stands before it, and does what we do not know. */
+static bool is_c_library_next(void)
+{
+    int (*gettime)(clockid_t id, struct timespec *out) = NULL;
+    find(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), NAME_GETTIME, &gettime);
+    return next.gettime == gettime;
 }
 
 void next_find(void)
 {
     int saved_errno = errno;
-    find(NAME_GETTIME, &next.gettime);
-    find(NAME_GETRES, &next.getres);
-    find(NAME_TIMEOFDAY, &next.timeofday);
-    find(NAME_TIMESPEC_GET, &next.timespec_get);
-    find(NAME_TIME, &next.time);
+    find(RTLD_NEXT, NAME_GETTIME, &next.gettime);
+    find(RTLD_NEXT, NAME_GETRES, &next.getres);
+    find(RTLD_NEXT, NAME_TIMEOFDAY, &next.timeofday);
+    find(RTLD_NEXT, NAME_TIMESPEC_GET, &next.timespec_get);
+    find(RTLD_NEXT, NAME_TIME, &next.time);
     find_vdso();
+    bool is_kernels = next_vdso != call_gettime && is_c_library_next();
+    next_at_once = is_kernels ? next_vdso : next.gettime;
     errno = saved_errno;
-}
-
-int next_gettime_early(clockid_t id, struct timespec *out)
-{
-    return (int)syscall(CALL_GETTIME, id, out);
-}
-
-int next_getres(clockid_t id, struct timespec *out)
-{
-    if (next.getres != NULL)
-        return next.getres(id, out);
-    return (int)syscall(CALL_GETRES, id, out);
-}
-
-/* The zone of the kernel is nobody's: the C library has filled it with 0 since 2.31. */
-int next_timeofday(struct timeval *time, void *zone)
-{
-    struct timespec now;
-    if (next.timeofday != NULL)
-        return next.timeofday(time, zone);
-    if (zone != NULL)
-        *(struct timezone *)zone = (struct timezone){0};
-    if (time == NULL)
-        return 0;
-    if (next_gettime(CLOCK_REALTIME, &now) != 0)
-        return -1;
-    time->tv_sec = now.tv_sec;
-    time->tv_usec = (suseconds_t)(now.tv_nsec / 1000);
-    return 0;
-}
-
-int next_timespec_get(struct timespec *out, int base)
-{
-    if (next.timespec_get != NULL)
-        return next.timespec_get(out, base);
-    return base == TIME_UTC && next_gettime(CLOCK_REALTIME, out) == 0 ? base : 0;
-}
-
-/* Seconds as of the last tick: what the kernel gives for time(). */
-time_t next_time(void)
-{
-    struct timespec now;
-    if (next.time != NULL)
-        return next.time(NULL);
-    return next_gettime(CLOCK_REALTIME_COARSE, &now) == 0 ? now.tv_sec : (time_t)-1;
 }

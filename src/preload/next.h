@@ -11,36 +11,30 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* NULL: not known yet, or not to be found. */
-struct next_functions {
+/* Each as the function of the C library, errno too. `struct timespec` has 64-bit seconds wherever
+ * the C library has them. */
+extern struct next_functions {
     int (*gettime)(clockid_t id, struct timespec *out);
     int (*getres)(clockid_t id, struct timespec *out);
     int (*timeofday)(struct timeval *time, void *zone);
     int (*timespec_get)(struct timespec *out, int base);
     time_t (*time)(time_t *out);
-};
-extern struct next_functions next;
+} next;
+
+/*
+ * next.gettime, at once: the kernel's own code in this process where the C library is next, which
+ * does no more than call it. 0, or ask next.gettime: errno may be anything.
+ */
+extern int (*next_at_once)(clockid_t id, struct timespec *out);
 
 /* Look for them; once, before there are threads. */
 void next_find(void);
-
-/* Each as the function of the C library, errno too. `struct timespec` has 64-bit seconds wherever
- * the C library has them. */
-int next_gettime_early(clockid_t id, struct timespec *out);
-static inline int next_gettime(clockid_t id, struct timespec *out)
-{
-    return next.gettime != NULL ? next.gettime(id, out) : next_gettime_early(id, out);
-}
-int next_getres(clockid_t id, struct timespec *out);
-int next_timeofday(struct timeval *time, void *zone);
-int next_timespec_get(struct timespec *out, int base);
-time_t next_time(void);
 
 /* A clock in nanoseconds; 0, and errno, if it cannot be read. */
 static inline uint64_t next_ns(clockid_t id)
 {
     struct timespec now;
-    if (next_gettime(id, &now) != 0)
+    if (next.gettime(id, &now) != 0)
         return 0;
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * preload: a test program that runs itself again with the preload library in front of the C library.
- * PRELOAD is its path. "always": the clocks are followed even where the kernel's reading is cheap.
+ * PRELOAD is its path. `word` is for TIMEBASE_PRELOAD. "always": the clocks are followed even where
+ * the kernel's reading is cheap; "kernel": they are not.
  */
 #ifndef TEST_PRELOAD_H
 #define TEST_PRELOAD_H
@@ -17,11 +18,11 @@
 /* Ahead of the kernel's clock by no more: docs/decisions/0018-exec.md. */
 #define AHEAD_NS 80000
 
-static inline void run_preloaded(char **argv)
+static inline void run_preloaded(char **argv, const char *word)
 {
     if (getenv("TIMEBASE_PRELOAD") != NULL)
         return;
-    setenv("TIMEBASE_PRELOAD", "always", 1);
+    setenv("TIMEBASE_PRELOAD", word, 1);
     setenv("LD_PRELOAD", PRELOAD, 1);
     execv("/proc/self/exe", argv);
     perror("cannot run itself again");

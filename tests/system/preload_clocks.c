@@ -247,6 +247,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_file_is_not_from_the_future),
     };
     (void)argc;
-    run_preloaded(argv);
+    run_preloaded(argv, "always");
     return run_all(tests);
 }

@@ -236,6 +236,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_that_is_opened_later_works_too),
     };
     (void)argc;
-    run_preloaded(argv);
+    run_preloaded(argv, "always");
     return run_all(tests);
 }

@@ -384,6 +384,32 @@ static void another_clocksource_is_noticed(void **state)
     }
 }
 
+/* Also when it was dear for a while: what was told then is over. */
+static void where_nothing_is_gained_the_kernel_is_asked_at_once(void **state)
+{
+    (void)state;
+    followed_begin("auto");
+    if (followed_mode() == FOLLOWED_NEVER)
+        skip(); /* this processor promises nothing of its counter */
+    asked_of_1000(FOLLOWED_MONOTONIC);
+    assert_false(followed_stands_aside());
+    for (int i = 0; i < 3; i++) {
+        machine.read_ns = 1000;
+        for (int n = 0; n < 10; n++)
+            asked_of_1000(FOLLOWED_MONOTONIC);
+        assert_true(asked_of_1000(FOLLOWED_MONOTONIC) < 100);
+        machine.read_ns = 20;
+        passed(2 * MS); /* the lines of before are over, but what they told may be ahead */
+        for (int n = 0; n < 10; n++)
+            asked_of_1000(FOLLOWED_MONOTONIC);
+        assert_false(followed_stands_aside());
+        passed(2 * SECOND);
+        for (int n = 0; n < 10; n++)
+            asked_of_1000(FOLLOWED_MONOTONIC);
+        assert_true(followed_stands_aside());
+    }
+}
+
 static void a_word_in_the_environment_turns_it_off(void **state)
 {
     uint64_t ns;
@@ -391,6 +417,9 @@ static void a_word_in_the_environment_turns_it_off(void **state)
     followed_begin("kernel");
     assert_int_equal(followed_mode(), FOLLOWED_OFF);
     assert_false(followed_read(FOLLOWED_MONOTONIC, &ns));
+    for (int i = 0; i < FOLLOWED_CHEAP_CALLS; i++)
+        assert_true(followed_stands_aside());
+    assert_false(followed_stands_aside());
 }
 
 static void a_kernel_that_refuses_is_told_by_it_and_errno_stays(void **state)
@@ -420,6 +449,7 @@ int main(void)
         cmocka_unit_test_setup(nor_is_what_it_asked_the_kernel_for, begin),
         cmocka_unit_test_setup(a_kernel_that_is_cheap_is_asked, begin),
         cmocka_unit_test_setup(another_clocksource_is_noticed, begin),
+        cmocka_unit_test_setup(where_nothing_is_gained_the_kernel_is_asked_at_once, begin),
         cmocka_unit_test_setup(a_word_in_the_environment_turns_it_off, begin),
         cmocka_unit_test_setup(a_kernel_that_refuses_is_told_by_it_and_errno_stays, begin),
     };
