@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * page_writer: somebody else's page in a real file. Lines of some 20 ms each, every one 400 ppm or
- * less off the kernel's pace and chosen by dice about as late as the lease allows: who uses a copy
- * for longer than its lease sees another time than the others.
+ * less (most_bend) off the kernel's pace and chosen by dice about as late as the lease allows: who
+ * uses a copy for longer than its lease sees another time than the others.
  */
 #ifndef TEST_PAGE_WRITER_H
 #define TEST_PAGE_WRITER_H
@@ -26,6 +26,7 @@
 #include "clock/page/publish.h"
 
 #define WRITER_LINE_NS 20000000
+#define WRITER_BEND_PPM 400
 /* A line is `before` so long after its end: ticks so old convert exactly. */
 #define WRITER_KEPT_NS 4000000
 #define WRITER_LEAD_NS 30000000
@@ -43,6 +44,7 @@ struct page_writer {
     struct segment line[3];
     struct dice dice;
     int bend;               /* ppm of the newest line */
+    unsigned most_bend;     /* ppm; 0: all lines are the kernel's time */
     uint32_t flags;         /* of all of them */
     uint64_t refresh_lines; /* their renewal is due so many lines after the last began */
     uint64_t late;          /* publications whose new line began within the lease */
@@ -128,7 +130,7 @@ static inline void writer_add(struct page_writer *writer, uint64_t now)
     next.value = segment_at(&writer->line[2], next.start_ticks);
     int64_t ahead_ns = next.value.ns - segment_at(&writer->origin, next.start_ticks).ns;
     next.maxerror_ns = (uint64_t)llabs(ahead_ns);
-    int bend = (int)dice_below(&writer->dice, 401);
+    int bend = (int)dice_below(&writer->dice, writer->most_bend + 1);
     writer->bend = ahead_ns > 0 ? -bend : bend;
     next.period = writer_bent(writer);
     writer->line[0] = writer->line[1];
@@ -209,6 +211,7 @@ static inline struct page_writer writer_new(void)
     chmod(writer.folder, 0755);
     snprintf(writer.path, sizeof(writer.path), "%s/page", writer.folder);
     writer.dice = dice_new();
+    writer.most_bend = WRITER_BEND_PPM;
     writer.refresh_lines = WRITER_REFRESH_LINES;
     int64_t tai_ns = kernel_now(CLOCK_TAI) - kernel_now(CLOCK_REALTIME) + 500000000;
     writer.flags = TIMEBASE_STATUS_SYNCHRONIZED | TIMEBASE_LINE_TAI_VALID |
