@@ -9,15 +9,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "numbered_page.h"
-#include "clock/page/publish.h"
+#include "numbered_writer.h"
 #include "single_step.h"
 #include "skipped.h"
 
 #define STEPS 100000
-
-/* Numbers as the page has them: what publications say of themselves and seq agree. */
-enum { OLD = 6, NEW = OLD + 1, NEXT = NEW + 1 };
 
 struct scene {
     struct single_step marks;
@@ -27,12 +23,6 @@ struct scene {
 static struct scene *scene;
 static uint64_t origin;
 
-static void publish_number(uint64_t number)
-{
-    struct timebase_lines lines = numbered_lines(origin, number, NUMBERED_AFTER);
-    publish_lines(&scene->page, &lines, NUMBERED_REFRESH);
-}
-
 static void publish_new(void)
 {
     struct timebase_lines lines = numbered_lines(origin, NEW, NUMBERED_AFTER);
@@ -41,29 +31,14 @@ static void publish_new(void)
     scene->marks.has_ended = 1;
 }
 
-/* From the page as it was made on; the other copy is full of older words. */
 static void set_scene(void)
 {
-    static const struct timebase_page none;
-    scene->page = none;
-    publish_begin(&scene->page, (int)TIMEBASE_ARCH_COUNTER);
-    for (uint64_t number = 1; number <= OLD; number++)
-        publish_number(number);
+    old_page(&scene->page, origin);
 }
 
-/* Which publication the readers see; on all three lines, and now, it must be the same one. */
 static int64_t seen(void)
 {
-    struct timebase_instant instant;
-    assert_int_equal(timebase_page_validate(&scene->page), 0);
-    assert_true(timebase_page_read(&scene->page, 1, TIMEBASE_WANT_ALL, &instant));
-    int64_t number = numbered_number(&instant, origin, NUMBERED_AFTER);
-    for (unsigned which = NUMBERED_BEFORE; which <= NUMBERED_AFTER; which++) {
-        uint64_t ticks = origin - (NUMBERED_AFTER - which) * 2 * NUMBERED_FAR;
-        assert_true(timebase_page_convert(&scene->page, ticks, &instant));
-        assert_true(numbered_number(&instant, origin, which) == number);
-    }
-    return number;
+    return seen_number(&scene->page, origin);
 }
 
 static unsigned instructions(void)
@@ -114,7 +89,7 @@ static void the_next_writer_goes_on_wherever_the_last_was_killed(void **state)
         olds += number == OLD;
         news += number == NEW;
         for (int64_t next = number + 1; next <= NEXT + 1; next++) {
-            publish_number((uint64_t)next);
+            publish_number(&scene->page, origin, (uint64_t)next);
             assert_int_equal(seen(), next);
         }
     }
