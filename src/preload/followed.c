@@ -16,8 +16,10 @@
 #define CPUS_MAX 1024
 /* Attempts at a narrow bracket. */
 #define ATTEMPTS 3
-/* The kernel's reading is dear if it takes so many times as long as one of a coarse clock. */
+/* The kernel's reading is dear if it takes so many times as long as one of a coarse clock: of either
+ * the shortest of so many, lest a hold-up decides. */
 #define DEAR 4
+#define COMPARED 8
 /* A line is at most so far ahead of its coarse clock: many ticks of the slowest kernel. */
 #define COARSE_MAX_NS 100000000
 /* A clock without a coarse one: its line was made no longer ago, by CLOCK_MONOTONIC_COARSE. */
@@ -66,6 +68,7 @@ static struct told all_told[FOLLOWED_COUNT];
 static struct followed_counts counts;
 static enum followed_mode mode;
 static uint64_t coarse_ticks; /* what a reading of a coarse clock takes, with two of the counter */
+static bool was_dear; /* the kernel's, when it was looked at last */
 unsigned followed_drawn_sec;
 __thread unsigned followed_cheap_calls;
 
@@ -122,17 +125,21 @@ static bool tells_its_cpu(void)
     return false;
 }
 
+/* Of many at once: a counter may have steps of more than one takes. */
 static uint64_t cost_of_coarse(void)
 {
+    enum { AT_ONCE = 16 };
     uint64_t least = UINT64_MAX;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < COMPARED; i++) {
         unsigned cpu;
-        uint64_t begin = by_cpu_read(&cpu);
-        next_coarse_ns(CLOCK_MONOTONIC_COARSE);
-        uint64_t ticks = by_cpu_read(&cpu) - begin;
-        least = ticks < least ? ticks : least;
+        uint64_t begin = by_cpu_read(&cpu), end = begin;
+        for (int n = 0; n < AT_ONCE; n++) {
+            next_coarse_ns(CLOCK_MONOTONIC_COARSE);
+            end = by_cpu_read(&cpu);
+        }
+        least = end - begin < least ? end - begin : least;
     }
-    return least;
+    return least / AT_ONCE;
 }
 
 static bool is_word(const char *word, const char *which)
@@ -292,18 +299,36 @@ static void ban(unsigned cpu, uint64_t now_ns, bool is_to_grow)
     count(&counts.lost);
 }
 
-/*
- * Is there something to be gained? Else the next calls do not ask. By this bracket alone: the kernel may
- * have changed its clocksource. One of a quick kernel that was interrupted seems dear, but is not narrow.
- */
-static bool is_dear(const struct bracket *bracket)
+static bool is_wide(const struct bracket *bracket)
 {
-    uint64_t width = bracket->after_ticks - bracket->before_ticks;
-    if (mode == FOLLOWED_ALWAYS || width >= DEAR * coarse_ticks)
-        return true;
-    followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
-    forget_drawn(next_coarse_ns(CLOCK_MONOTONIC_COARSE));
-    return false;
+    return bracket->after_ticks - bracket->before_ticks >= DEAR * coarse_ticks;
+}
+
+/* The kernel was quick, or nobody has looked: not one of several may be quick now. */
+static bool has_become_dear(enum followed which)
+{
+    struct attempt attempt = {.which = which};
+    for (int i = 1; i < COMPARED; i++)
+        if (read_bracket(&attempt) && !is_wide(&attempt.bracket))
+            return false;
+    return true;
+}
+
+/*
+ * Is there something to be gained? Else the next calls do not ask. By this bracket: the kernel may have
+ * changed its clocksource. It was quick, and is not: by some more, or a hold-up would do that.
+ */
+static bool is_dear(const struct attempt *attempt)
+{
+    bool dear = mode == FOLLOWED_ALWAYS || is_wide(&attempt->bracket);
+    if (dear && mode != FOLLOWED_ALWAYS && !__atomic_load_n(&was_dear, __ATOMIC_RELAXED))
+        dear = has_become_dear(attempt->which);
+    __atomic_store_n(&was_dear, dear, __ATOMIC_RELAXED);
+    if (!dear) {
+        followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
+        forget_drawn(next_coarse_ns(CLOCK_MONOTONIC_COARSE));
+    }
+    return dear;
 }
 
 /* The clock has gained on the counter. More than has passed: then the clock was set forward. */
@@ -341,7 +366,7 @@ static bool renew(const struct attempt *attempt)
     if (!line_load_past(line, &past))
         past = (struct line_past){0};
     bool is_narrow = line_is_narrow(&past, &attempt->bracket);
-    bool dear = is_dear(&attempt->bracket);
+    bool dear = is_dear(attempt);
     if (is_narrow && dear)
         draw(attempt, &past);
     line_store_past(line, &past);

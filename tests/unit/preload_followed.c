@@ -31,6 +31,8 @@ static struct {
     int64_t offset_ticks[CPUS];
     unsigned cpu, first_cpu; /* each test has CPUs of its own: nothing is known of them yet */
     unsigned kernel_reads;
+    unsigned held_up_of_8; /* so many of 8 readings take 1,000 ns more: the host has other work */
+    uint64_t step_ticks; /* of the counter; 0: it has none */
     int refuses;
     void (*held_up)(void); /* a thread is, once it has read its counter or the kernel's clock */
     bool in_kernel;
@@ -57,7 +59,7 @@ uint64_t __wrap_by_cpu_read(unsigned *cpu)
     uint64_t ns = passed(5) - (uint64_t)machine.stopped_ns[machine.cpu];
     uint64_t ticks = ns * 3 + (uint64_t)machine.offset_ticks[machine.cpu];
     hold_up(false);
-    return ticks;
+    return machine.step_ticks == 0 ? ticks : ticks - ticks % machine.step_ticks;
 }
 
 int __wrap_sched_getcpu(void);
@@ -92,8 +94,8 @@ static int read_kernel(clockid_t id, struct timespec *out)
         errno = EPERM;
         return -1;
     }
-    machine.kernel_reads++;
-    uint64_t width = machine.read_ns / 2 + dice_below(&machine.dice, machine.read_ns / 2 + 1);
+    uint64_t width = machine.kernel_reads++ % 8 < machine.held_up_of_8 ? 1000 : 0;
+    width += machine.read_ns / 2 + dice_below(&machine.dice, machine.read_ns / 2 + 1);
     fill(out, shown(id, passed(width / 2)));
     passed(width / 2);
     hold_up(true);
@@ -111,6 +113,7 @@ static int begin(void **state)
     machine.now_ns = now_ns + 3600 * SECOND;
     machine.realtime_ns = (int64_t)(1000000 * SECOND);
     machine.read_ns = 1000;
+    followed_drawn_sec = 0;
     next.gettime = read_kernel;
     next_vdso = read_coarse;
     followed_begin("always");
@@ -410,6 +413,34 @@ static void where_nothing_is_gained_the_kernel_is_asked_at_once(void **state)
     }
 }
 
+static void expect_no_lines_beside_a_quick_kernel(void)
+{
+    followed_begin("auto");
+    if (followed_mode() == FOLLOWED_NEVER)
+        skip(); /* this processor promises nothing of its counter */
+    machine.read_ns = 20;
+    for (int i = 0; i < 100; i++) {
+        passed(10 * MS);
+        asked_of_1000(FOLLOWED_TAI);
+        assert_int_equal(followed_drawn_sec, 0);
+    }
+}
+
+static void a_quick_kernel_that_is_held_up_is_not_taken_for_a_dear_one(void **state)
+{
+    (void)state;
+    machine.held_up_of_8 = 7;
+    expect_no_lines_beside_a_quick_kernel();
+}
+
+/* A step is twice what a coarse reading takes, which by itself seems to take none. */
+static void nor_is_one_beside_a_counter_with_steps(void **state)
+{
+    (void)state;
+    machine.step_ticks = 60;
+    expect_no_lines_beside_a_quick_kernel();
+}
+
 static void a_word_in_the_environment_turns_it_off(void **state)
 {
     uint64_t ns;
@@ -450,6 +481,8 @@ int main(void)
         cmocka_unit_test_setup(a_kernel_that_is_cheap_is_asked, begin),
         cmocka_unit_test_setup(another_clocksource_is_noticed, begin),
         cmocka_unit_test_setup(where_nothing_is_gained_the_kernel_is_asked_at_once, begin),
+        cmocka_unit_test_setup(a_quick_kernel_that_is_held_up_is_not_taken_for_a_dear_one, begin),
+        cmocka_unit_test_setup(nor_is_one_beside_a_counter_with_steps, begin),
         cmocka_unit_test_setup(a_word_in_the_environment_turns_it_off, begin),
         cmocka_unit_test_setup(a_kernel_that_refuses_is_told_by_it_and_errno_stays, begin),
     };
