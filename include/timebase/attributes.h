@@ -19,7 +19,9 @@
 #define TIMEBASE_PART static inline __attribute__((always_inline, unused))
 
 #define TIMEBASE_API __attribute__((visibility("default")))
+#ifndef TIMEBASE_COLD /* where such functions are defined that are called often after all, it is */
 #define TIMEBASE_COLD __attribute__((cold, noinline))
+#endif
 
 #define TIMEBASE_LIKELY(x) ((int)__builtin_expect(!!(x), 1))
 #define TIMEBASE_UNLIKELY(x) ((int)__builtin_expect(!!(x), 0))

@@ -18,7 +18,7 @@
 
 #include <timebase/cpus.h>
 
-#include "clock/counter/by_cpu.h"
+#include "clock/counter/by_cpu_here.h"
 #include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "../unit/dice.h"
@@ -66,11 +66,16 @@ static uint64_t raw_of(unsigned cpu, uint64_t now)
     return now + world.offset[cpu] + (uint64_t)(int64_t)drifted;
 }
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
-uint64_t __wrap_by_cpu_read(unsigned *cpu)
+uint64_t by_cpu_here(unsigned *cpu)
 {
     *cpu = world.reader;
     return raw_of(world.reader, world.now);
+}
+
+uint64_t __wrap_by_cpu_read(unsigned *cpu);
+uint64_t __wrap_by_cpu_read(unsigned *cpu)
+{
+    return by_cpu_here(cpu);
 }
 
 /*

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "clock/counter/by_cpu.h"
+#include "clock/counter/by_cpu_here.h"
 #include "dice.h"
 
 enum { CPUS = 4 };
@@ -21,17 +21,18 @@ static struct {
     unsigned cpu;
     uint64_t raw;
     uint64_t os_ns, os_step_ns;
-    void (*meanwhile)(void); /* between the two looks at the table's number */
+    void (*meanwhile)(void); /* between the two looks at the table's number, */
+    unsigned let_pass;       /* after so many such moments */
 } machine;
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
-uint64_t __wrap_by_cpu_read(unsigned *cpu)
+uint64_t by_cpu_here(unsigned *cpu)
 {
     void (*meanwhile)(void) = machine.meanwhile;
-    machine.meanwhile = NULL;
     *cpu = machine.cpu;
-    if (meanwhile != NULL)
+    if (meanwhile != NULL && machine.let_pass-- == 0) {
+        machine.meanwhile = NULL;
         meanwhile();
+    }
     return machine.raw;
 }
 
@@ -197,6 +198,26 @@ static void the_kernel_s_clock_is_read_until_it_shows_another_value(void **state
     assert_true(by_cpu_os_ns(handed_on) == 5000);
 }
 
+static void publish_another_anchor(void)
+{
+    publish_anchor(1000000, 90000000, 400);
+}
+
+/* The first moment is that of a look for lines, the second that of taking the anchor. */
+static void nor_is_it_read_by_an_anchor_that_was_replaced_meanwhile(void **state)
+{
+    (void)state;
+    for (unsigned moment = 0; moment < 2; moment++) {
+        machine.let_pass = moment;
+        publish_anchor(1000000, 70000000, 400);
+        machine.os_ns = 1000000;
+        machine.os_step_ns = 50;
+        machine.meanwhile = publish_another_anchor;
+        assert_true(by_cpu_ticks(&table, os_clock_ns) >= 90000000);
+        assert_true(machine.meanwhile == NULL);
+    }
+}
+
 /*
  * Readers by turns on a CPU with lines and on one without, the corrected counter anywhere in what
  * the anchor allows: each sees no less than the one before.
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup(an_unknown_cpu_is_read_from_the_kernel_s_clock, begin),
         cmocka_unit_test_setup(past_their_end_lines_are_not_read, begin),
         cmocka_unit_test_setup(the_kernel_s_clock_is_read_until_it_shows_another_value, begin),
+        cmocka_unit_test_setup(nor_is_it_read_by_an_anchor_that_was_replaced_meanwhile, begin),
         cmocka_unit_test_setup(nothing_goes_back_between_a_known_cpu_and_an_unknown_one, begin),
         cmocka_unit_test_setup(the_doubt_grows_with_the_anchor_s_age, begin),
     };

@@ -10,7 +10,7 @@
 
 #include <timebase/cpus.h>
 
-#include "clock/counter/by_cpu.h"
+#include "clock/counter/by_cpu_here.h"
 #include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "sync/handle.h"
@@ -38,11 +38,16 @@ static struct timebase_cpus cpus;
 
 /* ---- the machine --------------------------------------------------------------------------- */
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
-uint64_t __wrap_by_cpu_read(unsigned *cpu)
+uint64_t by_cpu_here(unsigned *cpu)
 {
     *cpu = 0;
     return machine.now;
+}
+
+uint64_t __wrap_by_cpu_read(unsigned *cpu);
+uint64_t __wrap_by_cpu_read(unsigned *cpu)
+{
+    return by_cpu_here(cpu);
 }
 
 enum counter_opinion __wrap_counter_judge_clocksource(int id, const char *current,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "by_cpu.h"
+#include "by_cpu_here.h"
 
 #include <timebase/page.h>
 
@@ -126,32 +126,55 @@ static struct by_cpu_anchor take_anchor(const struct by_cpu_anchor *from)
     return anchor;
 }
 
-/* False: a publication fell between the two looks at seq. */
-static bool read_once(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(void),
-                      uint64_t *ticks)
+/* ---- a reading ----------------------------------------------------------------------------- */
+
+/* False: this CPU has no lines, or a publication fell between the two looks at seq. */
+static inline bool read_by_lines(const struct by_cpu_table *table, uint64_t *ticks)
 {
     unsigned cpu;
-    struct by_cpu_anchor anchor;
+    uint32_t seq = __atomic_load_n(&table->seq, __ATOMIC_ACQUIRE); /* (A) */
+    const struct by_cpu_entry *entries = table->copy[seq & 1].entries;
+    uint64_t raw = by_cpu_here(&cpu);
+    if (cpu >= table->cpus || !has_lines(&entries[cpu], raw))
+        return false;
+    *ticks = by_cpu_entry_ticks(&entries[cpu], raw);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
+    return __atomic_load_n(&table->seq, __ATOMIC_RELAXED) == seq;
+}
+
+/* False: this CPU has lines after all, or as above. */
+static bool read_anchor(const struct by_cpu_table *table, struct by_cpu_anchor *anchor)
+{
+    unsigned cpu;
     uint32_t seq = __atomic_load_n(&table->seq, __ATOMIC_ACQUIRE); /* (A) */
     const struct by_cpu_copy *copy = &table->copy[seq & 1];
-    uint64_t raw = by_cpu_read(&cpu);
-    bool is_by_lines = cpu < table->cpus && has_lines(&copy->entries[cpu], raw);
-    if (is_by_lines)
-        *ticks = by_cpu_entry_ticks(&copy->entries[cpu], raw);
-    else
-        anchor = take_anchor(&copy->anchor);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
-    if (__atomic_load_n(&table->seq, __ATOMIC_RELAXED) != seq)
+    uint64_t raw = by_cpu_here(&cpu);
+    if (cpu < table->cpus && has_lines(&copy->entries[cpu], raw))
         return false;
-    if (!is_by_lines)
-        *ticks = by_kernel(&anchor, os_clock_ns);
-    return true;
+    *anchor = take_anchor(&copy->anchor);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
+    return __atomic_load_n(&table->seq, __ATOMIC_RELAXED) == seq;
+}
+
+/* Apart, so that the way by lines saves no registers for it. */
+static __attribute__((noinline)) uint64_t try_on(const struct by_cpu_table *table,
+                                                 uint64_t (*os_clock_ns)(void))
+{
+    uint64_t ticks = 0;
+    struct by_cpu_anchor anchor;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (read_anchor(table, &anchor))
+            return by_kernel(&anchor, os_clock_ns);
+        if (read_by_lines(table, &ticks))
+            return ticks;
+    }
+    return ticks;
 }
 
 uint64_t by_cpu_ticks(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(void))
 {
-    uint64_t ticks = 0;
-    for (int i = 0; i < ATTEMPTS && !read_once(table, os_clock_ns, &ticks); i++)
-        ;
-    return ticks;
+    uint64_t ticks;
+    if (TIMEBASE_LIKELY(read_by_lines(table, &ticks)))
+        return ticks;
+    return try_on(table, os_clock_ns);
 }

@@ -81,8 +81,10 @@ void by_cpu_set_spread(struct by_cpu_table *table, uint64_t ticks);
 void by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anchor *anchor);
 void by_cpu_publish(struct by_cpu_table *table);
 
-/* Now, by the table, or by CLOCK_MONOTONIC_RAW where it has no lines. */
-uint64_t by_cpu_ticks(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(void));
+/* Now, by the table, or by CLOCK_MONOTONIC_RAW where it has no lines. Calls within it would cost a
+ * reading as much as all the rest beside the counter: so it has none. */
+uint64_t by_cpu_ticks(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(void))
+    __attribute__((flatten));
 
 /*
  * From now on timebase_ticks() and all clocks of this process take this table's ticks; it is never
@@ -90,7 +92,12 @@ uint64_t by_cpu_ticks(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(
  */
 int counter_correct(const struct by_cpu_table *table);
 /* The one in force, or NULL. */
-const struct by_cpu_table *counter_correction(void);
+extern const struct by_cpu_table *counter_correction_in_force
+    __attribute__((visibility("hidden")));
+static inline const struct by_cpu_table *counter_correction(void)
+{
+    return __atomic_load_n(&counter_correction_in_force, __ATOMIC_ACQUIRE);
+}
 /* Its spread: a term of the bound; 0 without a table. */
 uint64_t counter_spread(void);
 

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Where counters are corrected by CPU, every reading goes this way: so it is compiled for speed. */
+#define TIMEBASE_COLD __attribute__((noinline))
+
 #include "by_cpu.h"
 #include "readable.h"
 #include <timebase/counter.h>
@@ -28,7 +31,7 @@ enum source {
 
 TIMEBASE_API int timebase_counter_readable;
 static int source;
-static const struct by_cpu_table *correction;
+const struct by_cpu_table *counter_correction_in_force;
 
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 
@@ -100,6 +103,11 @@ static void set_source(enum source found)
     __atomic_store_n(&timebase_counter_readable, found == SOURCE_PROCESSOR, __ATOMIC_RELEASE);
 }
 
+static void correct_by(const struct by_cpu_table *table)
+{
+    __atomic_store_n(&counter_correction_in_force, table, __ATOMIC_RELEASE);
+}
+
 /* Threads that probe at once find the same answer; the last store changes nothing. */
 static enum source the_source(void)
 {
@@ -161,14 +169,10 @@ TIMEBASE_API uint64_t timebase_ticks_probe(void)
 
 TIMEBASE_API uint64_t timebase_ticks_ordered_probe(void)
 {
-    switch (the_source()) {
-    case SOURCE_PROCESSOR:
-        return timebase_arch_ticks_ordered();
-    case SOURCE_BY_CPU:
-        return by_cpu_ticks(__atomic_load_n(&correction, __ATOMIC_ACQUIRE), timebase_ticks_os);
-    default:
-        return timebase_ticks_os();
-    }
+    const struct by_cpu_table *table = counter_correction();
+    if (TIMEBASE_LIKELY(table != NULL))
+        return by_cpu_ticks(table, timebase_ticks_os);
+    return the_source() == SOURCE_PROCESSOR ? timebase_arch_ticks_ordered() : timebase_ticks_os();
 }
 
 TIMEBASE_API int timebase_counter_id(void)
@@ -187,15 +191,9 @@ int counter_correct(const struct by_cpu_table *table)
 {
     if (probe() != SOURCE_PROCESSOR || !by_cpu_is_possible())
         return TIMEBASE_E_UNSUPPORTED;
-    __atomic_store_n(&correction, table, __ATOMIC_RELEASE);
+    correct_by(table);
     set_source(SOURCE_BY_CPU);
     return TIMEBASE_OK;
-}
-
-const struct by_cpu_table *counter_correction(void)
-{
-    bool is_in_force = __atomic_load_n(&source, __ATOMIC_RELAXED) == SOURCE_BY_CPU;
-    return is_in_force ? __atomic_load_n(&correction, __ATOMIC_ACQUIRE) : NULL;
 }
 
 uint64_t counter_spread(void)
@@ -209,6 +207,7 @@ TIMEBASE_API int timebase_counter_select(int id)
     if (id != TIMEBASE_COUNTER_OS && id != (int)TIMEBASE_ARCH_COUNTER)
         return TIMEBASE_E_UNSUPPORTED;
     enum source found = probe();
+    correct_by(NULL);
     if (id == TIMEBASE_COUNTER_OS) {
         set_source(SOURCE_OS_SYSCALL); /* the counter, and the vDSO with it, may go any moment */
         return TIMEBASE_OK;
