@@ -44,7 +44,7 @@ struct counts_table {
 #define COUNTS_BYTES sizeof(struct counts_table)
 
 /* NULL: nothing is counted. */
-extern struct counts_table *counts_table;
+extern struct counts_table *counts_table __attribute__((visibility("hidden")));
 
 /* Before there are threads. NULL: nothing is to be counted. */
 void counts_begin(const char *path);

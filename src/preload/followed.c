@@ -6,24 +6,16 @@
 #include <string.h>
 
 #include <timebase/counter.h>
-#include <timebase/page.h>
 
-#include "clock/counter/by_cpu.h"
-#include "next.h"
-#include "line.h"
+#include "by_line.h"
 
-/* Further CPUs are read from the kernel. A page of memory each 6, and only where they are used. */
-#define CPUS_MAX 1024
+#define CPUS_MAX BY_LINE_CPUS_MAX
 /* Attempts at a narrow bracket. */
 #define ATTEMPTS 3
 /* The kernel's reading is dear if it takes so many times as long as one of a coarse clock: of either
  * the shortest of so many, lest a hold-up decides. */
 #define DEAR 4
 #define COMPARED 8
-/* A line is at most so far ahead of its coarse clock: many ticks of the slowest kernel. */
-#define COARSE_MAX_NS 100000000
-/* A clock without a coarse one: its line was made no longer ago, by CLOCK_MONOTONIC_COARSE. */
-#define COARSE_AGE_NS 20000000
 /* The first time that a counter lost time its CPU is read from the kernel for so long. */
 #define BAN_NS UINT64_C(1000000000)
 #define BAN_DOUBLINGS 20
@@ -31,23 +23,17 @@
 
 /* A clock that shows less than was told by more than `step_ns` was set, and has all told anew. */
 struct clock {
-    clockid_t id, coarse;
+    clockid_t id;
     uint64_t step_ns;
 };
 
 static const struct clock clocks[FOLLOWED_COUNT] = {
-    [FOLLOWED_REALTIME] = {CLOCK_REALTIME, CLOCK_REALTIME_COARSE, 100000},
-    [FOLLOWED_MONOTONIC] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_COARSE, 10000000},
-    [FOLLOWED_RAW] = {CLOCK_MONOTONIC_RAW, -1, 10000000},
-    [FOLLOWED_BOOTTIME] = {CLOCK_BOOTTIME, -1, 10000000},
-    [FOLLOWED_TAI] = {CLOCK_TAI, -1, 100000},
+    [FOLLOWED_REALTIME] = {CLOCK_REALTIME, 100000},
+    [FOLLOWED_MONOTONIC] = {CLOCK_MONOTONIC, 10000000},
+    [FOLLOWED_RAW] = {CLOCK_MONOTONIC_RAW, 10000000},
+    [FOLLOWED_BOOTTIME] = {CLOCK_BOOTTIME, 10000000},
+    [FOLLOWED_TAI] = {CLOCK_TAI, 100000},
 };
-
-/* What has been told of a clock. */
-struct told {
-    uint64_t highest_ns;
-    uint64_t epoch; /* counts its steps */
-} __attribute__((aligned(64)));
 
 /* A CPU whose counter lost time. By CLOCK_MONOTONIC_COARSE. */
 struct ban {
@@ -62,9 +48,10 @@ struct attempt {
     struct bracket bracket;
 };
 
-static struct line lines[CPUS_MAX][FOLLOWED_COUNT];
+struct line by_line_lines[CPUS_MAX][FOLLOWED_COUNT];
+struct told by_line_told[FOLLOWED_COUNT];
+__thread bool by_line_is_likely;
 static struct ban bans[CPUS_MAX];
-static struct told all_told[FOLLOWED_COUNT];
 static struct followed_counts counts;
 static enum followed_mode mode;
 static uint64_t coarse_ticks; /* what a reading of a coarse clock takes, with two of the counter */
@@ -116,9 +103,9 @@ static bool tells_its_cpu(void)
 {
     for (int i = 0; i < 100; i++) {
         unsigned before, after;
-        by_cpu_read(&before);
+        by_cpu_here(&before);
         int cpu = sched_getcpu();
-        by_cpu_read(&after);
+        by_cpu_here(&after);
         if (before == after)
             return cpu == (int)before;
     }
@@ -132,10 +119,10 @@ static uint64_t cost_of_coarse(void)
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < COMPARED; i++) {
         unsigned cpu;
-        uint64_t begin = by_cpu_read(&cpu), end = begin;
+        uint64_t begin = by_cpu_here(&cpu), end = begin;
         for (int n = 0; n < AT_ONCE; n++) {
             next_coarse_ns(CLOCK_MONOTONIC_COARSE);
-            end = by_cpu_read(&cpu);
+            end = by_cpu_here(&cpu);
         }
         least = end - begin < least ? end - begin : least;
     }
@@ -154,6 +141,7 @@ void followed_begin(const char *word)
         tells_its_cpu();
     bool always = is_word(word, "always");
     followed_cheap_calls = 0; /* who has asked before knew nothing yet */
+    by_line_is_likely = false;
     if (is_word(word, "kernel"))
         mode = FOLLOWED_OFF;
     else if (!can || (!is_steady() && !always))
@@ -179,19 +167,6 @@ void followed_counts(struct followed_counts *out)
 
 /* ---- what is told -------------------------------------------------------------------------- */
 
-/* No less than was told, by whichever thread: each adds its own to the one order of this word. */
-static uint64_t tell(enum followed which, uint64_t ns)
-{
-    uint64_t *highest = &all_told[which].highest_ns;
-    uint64_t told_ns = load(highest);
-    do {
-        if (ns <= told_ns)
-            return told_ns;
-    } while (!__atomic_compare_exchange_n(highest, &told_ns, ns, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    return ns;
-}
-
 /*
  * Did the clock go back by more than lines are ahead of it? `told_ns` was told before `ns` was read: a
  * thread that is held up between the two sees no step. If anybody has told more since, it may be this
@@ -199,7 +174,7 @@ static uint64_t tell(enum followed which, uint64_t ns)
  */
 static bool see_step(enum followed which, uint64_t told_ns, uint64_t ns)
 {
-    struct told *told = &all_told[which];
+    struct told *told = &by_line_told[which];
     if (told_ns <= ns || told_ns - ns <= clocks[which].step_ns)
         return false;
     if (!__atomic_compare_exchange_n(&told->highest_ns, &told_ns, ns, false, __ATOMIC_RELAXED,
@@ -208,29 +183,6 @@ static bool see_step(enum followed which, uint64_t told_ns, uint64_t ns)
     count(&told->epoch);
     count(&counts.steps);
     return true;
-}
-
-/* ---- by a line ----------------------------------------------------------------------------- */
-
-/* The coarse clock was read first. At this moment the clock shows as much, at least. */
-static bool is_plausible(const struct clock *clock, const struct line_read *line, uint64_t coarse_ns,
-                         uint64_t ns)
-{
-    if (clock->coarse == -1)
-        return coarse_ns - line->coarse_ns <= COARSE_AGE_NS;
-    return ns - coarse_ns <= COARSE_MAX_NS;
-}
-
-static bool read_line(enum followed which, uint64_t *ns)
-{
-    const struct clock *clock = &clocks[which];
-    struct line_read line;
-    unsigned cpu;
-    uint64_t coarse_ns =
-        next_coarse_ns(clock->coarse == -1 ? CLOCK_MONOTONIC_COARSE : clock->coarse);
-    uint64_t ticks = by_cpu_read(&cpu);
-    return cpu < CPUS_MAX && line_load(&lines[cpu][which], &line) && line_at(&line, ticks, ns) &&
-        line.epoch == load(&all_told[which].epoch) && is_plausible(clock, &line, coarse_ns, *ns);
 }
 
 /* ---- whether lines may have told more than the kernel's clocks show -------------------------- */
@@ -257,8 +209,8 @@ static void note_drawn(uint64_t now_ns)
 }
 
 /*
- * Of a second ago, no line is used and none is ahead: is_plausible() refuses it, though its
- * counter stood still. Unless another was drawn meanwhile.
+ * Of a second ago, no line is used and none is ahead: by_line_is_plausible() refuses it,
+ * though its counter stood still. Unless another was drawn meanwhile.
  */
 static void forget_drawn(uint64_t now_ns)
 {
@@ -275,10 +227,10 @@ static bool read_bracket(struct attempt *attempt)
 {
     unsigned before, after;
     struct timespec now;
-    attempt->bracket.before_ticks = by_cpu_read(&before);
+    attempt->bracket.before_ticks = by_cpu_here(&before);
     if (next.gettime(clocks[attempt->which].id, &now) != 0)
         return false;
-    attempt->bracket.after_ticks = by_cpu_read(&after);
+    attempt->bracket.after_ticks = by_cpu_here(&after);
     attempt->bracket.ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     attempt->cpu = before == after && before < CPUS_MAX ? before : CPUS_MAX;
     return true;
@@ -324,6 +276,7 @@ static bool is_dear(const struct attempt *attempt)
     if (dear && mode != FOLLOWED_ALWAYS && !__atomic_load_n(&was_dear, __ATOMIC_RELAXED))
         dear = has_become_dear(attempt->which);
     __atomic_store_n(&was_dear, dear, __ATOMIC_RELAXED);
+    by_line_is_likely = dear;
     if (!dear) {
         followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
         forget_drawn(next_coarse_ns(CLOCK_MONOTONIC_COARSE));
@@ -335,8 +288,8 @@ static bool is_dear(const struct attempt *attempt)
 static bool was_set(const struct attempt *attempt, uint64_t gained_ns, uint64_t now_ns)
 {
     struct line_read present;
-    return line_load(&lines[attempt->cpu][attempt->which], &present) &&
-        gained_ns > now_ns - present.coarse_ns + COARSE_AGE_NS;
+    return line_load(&by_line_lines[attempt->cpu][attempt->which], &present) &&
+        gained_ns > now_ns - present.coarse_ns + BY_LINE_AGE_MAX_NS;
 }
 
 static void draw(const struct attempt *attempt, struct line_past *past)
@@ -352,7 +305,7 @@ static void draw(const struct attempt *attempt, struct line_past *past)
     line.epoch = attempt->epoch;
     line.coarse_ns = now_ns;
     note_drawn(now_ns); /* first: who sees the line is to see this */
-    line_store(&lines[cpu][attempt->which], &line);
+    line_store(&by_line_lines[cpu][attempt->which], &line);
 }
 
 /* True if it came to something: a narrow bracket, or the knowledge that none is needed. */
@@ -362,7 +315,7 @@ static bool renew(const struct attempt *attempt)
     struct line *line;
     if (attempt->cpu == CPUS_MAX)
         return false;
-    line = &lines[attempt->cpu][attempt->which];
+    line = &by_line_lines[attempt->cpu][attempt->which];
     if (!line_load_past(line, &past))
         past = (struct line_past){0};
     bool is_narrow = line_is_narrow(&past, &attempt->bracket);
@@ -376,12 +329,12 @@ static bool renew(const struct attempt *attempt)
 /* Without a look at what this says of the counter. */
 static bool ask_plainly(enum followed which, uint64_t *ns)
 {
-    uint64_t told_ns = load(&all_told[which].highest_ns);
+    uint64_t told_ns = load(&by_line_told[which].highest_ns);
     *ns = next_ns(clocks[which].id);
     if (*ns == 0 || !may_be_ahead())
         return *ns != 0;
     see_step(which, told_ns, *ns);
-    *ns = tell(which, *ns);
+    *ns = by_line_tell(which, *ns);
     return true;
 }
 
@@ -390,19 +343,19 @@ static bool ask_kernel(enum followed which, uint64_t *ns)
     struct attempt attempt = {.which = which};
     unsigned cpu;
     count(&counts.by_kernel);
-    by_cpu_read(&cpu);
+    by_cpu_here(&cpu);
     if (cpu >= CPUS_MAX || is_banned(cpu, next_coarse_ns(CLOCK_MONOTONIC_COARSE)))
         return ask_plainly(which, ns);
     for (int i = 0; i < ATTEMPTS; i++) {
-        uint64_t told_ns = load(&all_told[which].highest_ns);
-        attempt.epoch = load(&all_told[which].epoch);
+        uint64_t told_ns = load(&by_line_told[which].highest_ns);
+        attempt.epoch = load(&by_line_told[which].epoch);
         if (!read_bracket(&attempt))
             return false;
         attempt.epoch += see_step(which, told_ns, attempt.bracket.ns);
         if (renew(&attempt))
             break;
     }
-    *ns = tell(which, attempt.bracket.ns);
+    *ns = by_line_tell(which, attempt.bracket.ns);
     return true;
 }
 
@@ -428,8 +381,5 @@ bool followed_read(enum followed which, uint64_t *ns)
         followed_cheap_calls = FOLLOWED_CHEAP_CALLS;
         return false;
     }
-    if (followed_cheap_calls != 0 || !read_line(which, ns))
-        return read_without_line(which, ns);
-    *ns = tell(which, *ns);
-    return true;
+    return by_line_read(which, ns) || read_without_line(which, ns);
 }

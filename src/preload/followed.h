@@ -65,11 +65,13 @@ static inline enum followed followed_of(clockid_t id)
     }
 }
 
+#pragma GCC visibility push(hidden)
 /* What is left of them to this thread, where nothing is gained. */
 extern __thread unsigned followed_cheap_calls;
 /* When a line was last drawn, in seconds of CLOCK_MONOTONIC_COARSE and 1; 0: so long ago that what
  * it told is no longer ahead of the kernel's clock. */
 extern unsigned followed_drawn_sec;
+#pragma GCC visibility pop
 
 /* May this call go to the kernel at once? Asked once a call: it takes one of them. */
 static inline bool followed_stands_aside(void)

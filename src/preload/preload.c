@@ -23,12 +23,18 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include <timebase/attributes.h>
+
+#include "by_line.h"
 #include "counts.h"
-#include "followed.h"
 #include "next.h"
 
 #define NS_PER_SEC 1000000000
 #define EXPORT __attribute__((visibility("default")))
+/* So that a shorter way, which leads here if it fails, saves no registers for it. */
+#define APART __attribute__((noinline))
+/* Together in memory: an emulator looks up where a jump to another page goes, each time. */
+#define HOT __attribute__((hot))
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -47,6 +53,19 @@ static struct timespec timespec_of(uint64_t ns)
     struct timespec time = {.tv_sec = (time_t)(ns / NS_PER_SEC)};
     time.tv_nsec = (long)(ns % NS_PER_SEC);
     return time;
+}
+
+static struct timeval timeval_of(uint64_t ns)
+{
+    struct timeval time = {.tv_sec = (time_t)(ns / NS_PER_SEC)};
+    time.tv_usec = (suseconds_t)(ns % NS_PER_SEC / 1000);
+    return time;
+}
+
+/* The way of nearly all calls where something is gained; none are counted. */
+TIMEBASE_PART bool is_by_line(enum followed which, uint64_t *ns)
+{
+    return counts_table == NULL && by_line_read(which, ns);
 }
 
 /* Nothing is gained, and nothing counted: what is put before the program must not be felt. */
@@ -70,8 +89,7 @@ static int timeofday(struct timeval *out, void *zone)
     uint64_t ns;
     if (out == NULL || zone != NULL || !followed_read(FOLLOWED_REALTIME, &ns))
         return next.timeofday(out, zone);
-    out->tv_sec = (time_t)(ns / NS_PER_SEC);
-    out->tv_usec = (suseconds_t)(ns % NS_PER_SEC / 1000);
+    *out = timeval_of(ns);
     return 0;
 }
 
@@ -127,9 +145,7 @@ EXPORT int preload_timespec_get(struct timespec *out, int base)
 EXPORT time_t preload_time(time_t *out) WIDE("time", "__time64");
 EXPORT int preload_ftime(struct ftime *out) WIDE("ftime", "__ftime64");
 
-/* Apart, here and below, so that the short way saves no registers for it. */
-static __attribute__((noinline)) int gettime_counted(clockid_t id, struct timespec *out,
-                                                     const void *caller)
+static APART int gettime_counted(clockid_t id, struct timespec *out, const void *caller)
 {
     uint64_t begin = counts_before();
     int result = gettime(id, out);
@@ -137,11 +153,21 @@ static __attribute__((noinline)) int gettime_counted(clockid_t id, struct timesp
     return result;
 }
 
-int preload_gettime(clockid_t id, struct timespec *out)
+static APART HOT int gettime_by_line(clockid_t id, struct timespec *out, const void *caller)
+{
+    uint64_t ns;
+    enum followed which = followed_of(id);
+    if (which == FOLLOWED_NOT || !is_by_line(which, &ns))
+        return gettime_counted(id, out, caller);
+    *out = timespec_of(ns);
+    return 0;
+}
+
+HOT int preload_gettime(clockid_t id, struct timespec *out)
 {
     if (is_aside() && next_at_once(id, out) == 0)
         return 0;
-    return gettime_counted(id, out, __builtin_return_address(0));
+    return gettime_by_line(id, out, __builtin_return_address(0));
 }
 
 int preload_getres(clockid_t id, struct timespec *out)
@@ -152,8 +178,7 @@ int preload_getres(clockid_t id, struct timespec *out)
     return result;
 }
 
-static __attribute__((noinline)) int timeofday_counted(struct timeval *out, void *zone,
-                                                       const void *caller)
+static APART int timeofday_counted(struct timeval *out, void *zone, const void *caller)
 {
     uint64_t begin = counts_before();
     int result = timeofday(out, zone);
@@ -161,11 +186,20 @@ static __attribute__((noinline)) int timeofday_counted(struct timeval *out, void
     return result;
 }
 
-int preload_timeofday(struct timeval *out, void *zone)
+static APART HOT int timeofday_by_line(struct timeval *out, void *zone, const void *caller)
+{
+    uint64_t ns;
+    if (out == NULL || zone != NULL || !is_by_line(FOLLOWED_REALTIME, &ns))
+        return timeofday_counted(out, zone, caller);
+    *out = timeval_of(ns);
+    return 0;
+}
+
+HOT int preload_timeofday(struct timeval *out, void *zone)
 {
     if (is_aside())
         return next.timeofday(out, zone);
-    return timeofday_counted(out, zone, __builtin_return_address(0));
+    return timeofday_by_line(out, zone, __builtin_return_address(0));
 }
 
 int preload_timespec_get(struct timespec *out, int base)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "clock/counter/by_cpu_here.h"
 #include "dice.h"
 #include "preload/followed.h"
 #include "preload/next.h"
@@ -52,8 +53,7 @@ static uint64_t passed(uint64_t ns)
     return machine.now_ns += ns;
 }
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
-uint64_t __wrap_by_cpu_read(unsigned *cpu)
+uint64_t by_cpu_here(unsigned *cpu)
 {
     *cpu = machine.first_cpu + machine.cpu;
     uint64_t ns = passed(5) - (uint64_t)machine.stopped_ns[machine.cpu];
