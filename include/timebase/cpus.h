@@ -76,8 +76,8 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * read from the kernel's clock. The first call takes 0.4 s, because it measures the CPUs several
  * times and lets them rest in between.
  *
- * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes up
- * to half as long again, because it is no longer inline code. Exact waits use the plain loop. The
+ * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
+ * seventh longer: it is no longer inline code. Exact waits use the plain loop. The
  * lines of a daemon's page are for other ticks, so timebase_clock_attach() refuses the page. On a
  * CPU of which nothing is known, or whose counter stops in idle, a reading takes the ticks from the
  * kernel's clock, in microseconds. timebase_counter_select() ends the correction.
