@@ -291,7 +291,7 @@ OUTPUTS = [
     ("now",),
     ("now", "--json"),
     ("watch", "--private", "--count=1"),
-    ("run", "c.toml", "--for=10ms"),
+    ("run", "c.toml", "--for=10ms", "--no-realtime"),
 ]
 
 
@@ -299,7 +299,10 @@ def redirected(to, tmp_path, words):
     (tmp_path / "c.toml").write_text('[[unit]]\nname = "a"\nduration = "1ms"\nnone = true\n')
     program = [sys.executable, "-c", "from timebase.cli import main; main()", *words]
     command = ["sh", "-c", f'exec "$@" {to}', "sh", *program]
-    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
 
 
 @pytest.mark.parametrize("words", OUTPUTS)
@@ -310,8 +313,12 @@ def test_who_closes_the_output_is_told_nothing(tmp_path, words):
 
 def test_an_output_that_is_full_is_named_without_numbers(tmp_path):
     done = redirected(">/dev/full", tmp_path, ("now",))
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[0] == "timebase: No space left on device"
+    assert (done.returncode, done.stderr) == (1, "timebase: No space left on device\n")
+
+
+def test_an_output_that_nobody_reads_any_more_is_no_words(tmp_path):
+    done = redirected("| true", tmp_path, ("now", "--json"))
+    assert done.stderr == ""
 
 
 def test_what_is_not_installed_is_named_with_what_installs_it():

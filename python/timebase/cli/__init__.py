@@ -39,17 +39,37 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
+def _finish_output() -> None:
+    """Here, not when the interpreter ends: what cannot be written is a failure like any other."""
+    try:
+        sys.stdout.flush()
+    except OSError as problem:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left of it
+        if not isinstance(problem, BrokenPipeError):
+            raise
+        sys.exit(FAILED)
+
+
+def _run() -> None:
+    from timebase.cli.verbs import program
+
+    try:
+        program()()
+    finally:
+        _finish_output()
+
+
 def main() -> None:
     _open_what_is_closed()
     try:
-        from timebase.cli.verbs import program
+        import timebase.cli.verbs  # noqa: F401
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich"):
             raise
         _complain(MissingModulesError("the command timebase", ["typer", "rich"]))
         sys.exit(FAILED)
     try:
-        program()()
+        _run()
     except (InputError, EnvironmentVariableError) as problem:
         _complain(problem)
         sys.exit(WRONG_INPUT)
