@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <timebase/counter.h>
@@ -181,9 +183,37 @@ static void test_true_zero_is_read_again(void **state)
     assert_true(read_whole(started) == 1);
 }
 
+#if defined(__x86_64__) || defined(__i386__)
+
+static bool kernel_lists(const char *feature)
+{
+    char line[8192], wanted[32];
+    bool is_there = false;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(wanted, sizeof(wanted), " %s ", feature);
+    while (file != NULL && !is_there && fgets(line, sizeof(line), file) != NULL)
+        is_there = strncmp(line, "flags", 5) == 0 && strstr(line, wanted) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return is_there;
+}
+
+/* Not the OS clock, which is as good but for its cost. */
+static void test_a_processor_with_rdtscp_is_read_itself(void **state)
+{
+    (void)state;
+    if (kernel_lists("rdtscp"))
+        assert_int_equal(timebase_counter_id(), TIMEBASE_COUNTER_X86_TSC);
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#if defined(__x86_64__) || defined(__i386__)
+        cmocka_unit_test(test_a_processor_with_rdtscp_is_read_itself),
+#endif
         cmocka_unit_test(test_unordered_reads_advance),
         cmocka_unit_test(test_ordered_reads_advance),
         cmocka_unit_test(test_reads_out_of_line_advance),

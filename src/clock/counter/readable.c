@@ -61,6 +61,7 @@ static int counter_is_off(void)
 
 #include <cpuid.h>
 
+#define LEAF_EXTENDED 0x80000000u
 #define LEAF_EXTENDED_FEATURES 0x80000001u
 
 /* Each CPUID costs a guest microseconds, and 64-bit processors have this leaf for certain. */
@@ -69,7 +70,7 @@ static int has_extended_features(void)
 #if defined(__x86_64__)
     return 1;
 #else
-    return __get_cpuid_max(LEAF_EXTENDED_FEATURES, NULL) >= LEAF_EXTENDED_FEATURES;
+    return __get_cpuid_max(LEAF_EXTENDED, NULL) >= LEAF_EXTENDED_FEATURES;
 #endif
 }
 
