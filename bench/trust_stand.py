@@ -16,6 +16,7 @@ import record
 
 ROOT = record.ROOT
 DAEMON = ROOT / "build/native/daemon/timebased"
+LIBRARY = ROOT / "build/native/libtimebase.so"
 PUBLISHER = ROOT / "build/native/tests/interleave/interleave_page_processes"
 PATIENCE_SEC = 10  # with a daemon that starts; then it has failed
 NS_PER_SEC = 1_000_000_000
@@ -33,7 +34,7 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def row(name: str, must: str, reached: str, met: bool, **details) -> dict:
+def row(name: str, must: str, reached: str, met: bool | None, **details) -> dict:
     return {"name": name, "must": must, "reached": reached, "met": met, **details}
 
 
