@@ -33,11 +33,13 @@ static uint64_t raw_at(const struct correction_measured *measured, uint64_t tick
         (uint64_t)(int64_t)(measured->rate * passed);
 }
 
+/* What such a line lacks of what is shown at a tick, which may be long before the measurement. */
 static int64_t off_by(const struct correction_measured *measured, int64_t offset_ticks,
                       uint64_t raw, uint64_t shown)
 {
-    struct by_cpu_line line = line_of(measured, offset_ticks);
-    return (int64_t)(by_cpu_line_ticks(&line, raw) - shown);
+    uint64_t ticks = raw - (uint64_t)offset_ticks;
+    double passed = (double)(int64_t)(ticks - measured->ticks);
+    return (int64_t)(ticks + (uint64_t)(int64_t)(pace(measured) * passed) - shown);
 }
 
 /* What is to be added to what the present lines show: to the middle, or into the range. */

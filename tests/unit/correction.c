@@ -217,6 +217,29 @@ static void lines_may_end_in_the_midst_of_a_slew(void **state)
     assert_true(by_cpu_entry_ticks(&next, slewing.end_ticks) - shown_last <= 2);
 }
 
+/* The measurement is of long after: what it says of their end is drawn back, by the drift. */
+static void lines_that_ended_long_ago_go_on(void **state)
+{
+    (void)state;
+    for (int ppm = -100; ppm <= 100; ppm += 50) {
+        struct world world = {.offset_ticks = 5000000, .rate = ppm * 1e-6};
+        struct dice dice = dice_new();
+        struct by_cpu_entry next;
+        uint64_t off, now = 1000, late = (uint64_t)100 * TICKS_OF_ROUND;
+        struct correction_measured found = measure(&dice, &world, now, 1);
+        correction_plan(&world.entry, &found, now, now + HOLD, &next, &off);
+        world.entry = next;
+        found = measure(&dice, &world, late, 1);
+        assert_int_equal(correction_plan(&world.entry, &found, late, late + HOLD, &next, &off),
+                         CORRECTION_GOES_ON);
+        assert_true(off <= 2);
+        assert_true(next.slew.start_ticks == world.entry.end_ticks);
+        world.entry = next;
+        int64_t left = (int64_t)(shown(&world, late) - late);
+        assert_true(-4 <= left && left <= 4);
+    }
+}
+
 /* They were told to hold: who has them reads by them. */
 static void lines_that_hold_for_longer_stay(void **state)
 {
@@ -257,6 +280,7 @@ int main(void)
         cmocka_unit_test(no_lines_begin_with_a_rough_measurement),
         cmocka_unit_test(what_has_jumped_is_not_slewed),
         cmocka_unit_test(lines_may_end_in_the_midst_of_a_slew),
+        cmocka_unit_test(lines_that_ended_long_ago_go_on),
         cmocka_unit_test(lines_that_hold_for_longer_stay),
         cmocka_unit_test(lines_that_have_not_taken_over_stay),
     };
