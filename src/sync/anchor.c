@@ -50,7 +50,8 @@ static double pace(const struct anchor_point *from, const struct anchor_point *t
     return ticks / (double)(to->os_ns - from->os_ns);
 }
 
-/* An emulator's counter, or a hypervisor's, may gain on the kernel's timer now and then. */
+/* An emulator's counter, or a hypervisor's, may gain on the kernel's timer now and then. One that went
+ * back has parted from it by all there is. */
 static void note_wander(struct anchor *anchor, const struct anchor_point *now)
 {
     double passed_ns = (double)(now->os_ns - anchor->last.os_ns);
@@ -58,12 +59,13 @@ static void note_wander(struct anchor *anchor, const struct anchor_point *now)
     double parted = passed - passed_ns * anchor->ticks_per_ns;
     double beyond = (parted < 0 ? -parted : parted) -
         (double)(now->error_ticks + anchor->last.error_ticks);
-    double seen = WANDER_MARGIN * beyond / passed;
+    double seen = passed > 0 ? WANDER_MARGIN * beyond / passed : 1;
     anchor->wander *= WANDER_KEPT;
     anchor->wander = seen > anchor->wander ? seen : anchor->wander;
 }
 
-static void fill(const struct anchor_point *now, double ticks_per_ns, double share,
+/* growth: ns per ns, below 1. */
+static void fill(const struct anchor_point *now, double ticks_per_ns, double growth,
                  struct by_cpu_anchor *out)
 {
     uint64_t whole = (uint64_t)ticks_per_ns;
@@ -72,7 +74,7 @@ static void fill(const struct anchor_point *now, double ticks_per_ns, double sha
     out->ticks_per_ns = whole;
     out->ticks_per_ns_frac = (uint64_t)((ticks_per_ns - (double)whole) * ONE_64);
     out->error_ns = (uint64_t)((double)now->error_ticks / ticks_per_ns) + 1;
-    out->growth = (uint64_t)(share * ONE_64);
+    out->growth = (uint64_t)(growth * ONE_64);
 }
 
 static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
@@ -90,15 +92,16 @@ static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
     double overall = pace(&anchor->base, &end, &share);
     double watched = pace(&begin, &end, &watched_share);
     double doubt = watched * (STOPS_SHARE + watched_share + share);
-    if (share < 0 || overall < watched - doubt || overall > watched + doubt) {
+    if (anchor->ticks_per_ns != 0)
+        note_wander(anchor, &end);
+    double growth = share + WANDER + anchor->wander;
+    if (share < 0 || !(growth < 1) || overall < watched - doubt || overall > watched + doubt) {
         *anchor = (struct anchor){.is_begun = false};
         return ANCHOR_STOPS;
     }
-    if (anchor->ticks_per_ns != 0)
-        note_wander(anchor, &end);
     anchor->last = end;
     anchor->ticks_per_ns = overall;
-    fill(&end, overall, share + WANDER + anchor->wander, out);
+    fill(&end, overall, growth, out);
     if (end.os_ns - anchor->base.os_ns > OLD_NS)
         anchor->base = end;
     return ANCHOR_TAKEN;

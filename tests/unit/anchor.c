@@ -99,6 +99,24 @@ static void a_counter_that_has_parted_from_the_kernel_s_clock_may_do_so_again(vo
     assert_true((double)found.growth / 0x1p64 < 5e-6);
 }
 
+/* Too little for the pace of nine seconds to show. No growth that has a number allows for it. */
+static void a_reference_that_is_set_by_as_much_as_has_passed_is_found(void **state)
+{
+    static const double sets_sec[] = {0.06, -0.03, -0.06};
+    struct by_cpu_anchor unused;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct anchor anchor = begun();
+        for (int j = 0; j < 30; j++) {
+            pass(0.3 * SECOND_NS);
+            assert_int_equal(take(&anchor, &unused), ANCHOR_TAKEN);
+        }
+        pass(0.05 * SECOND_NS);
+        machine.ticks += sets_sec[i] * SECOND_NS * PACE;
+        assert_int_equal(take(&anchor, &unused), ANCHOR_STOPS);
+    }
+}
+
 static void a_reference_that_stops_in_idle_is_found(void **state)
 {
     struct anchor anchor = begun();
@@ -130,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_anchor_contains_the_counter),
         cmocka_unit_test(a_counter_that_has_parted_from_the_kernel_s_clock_may_do_so_again),
+        cmocka_unit_test(a_reference_that_is_set_by_as_much_as_has_passed_is_found),
         cmocka_unit_test(a_reference_that_stops_in_idle_is_found),
         cmocka_unit_test(a_reference_that_is_set_is_found_and_begun_anew),
     };
