@@ -73,8 +73,9 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * the latest. Other threads may read a clock during these later calls: the new corrections begin
  * where the present ones end, with the values that these have there. A call that comes later than
  * half as long again lets them end: until it has returned, CPUs other than the reference CPU are
- * read from the kernel's clock. The first call takes 0.4 s, because it measures the CPUs several
- * times and lets them rest in between.
+ * read from the kernel's clock, and each reading takes 2 us longer for each second that has passed.
+ * The child of a fork has the corrections but not the thread: it makes the calls itself. The first
+ * call takes 0.4 s, because it measures the CPUs several times and lets them rest in between.
  *
  * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
  * seventh longer: it is no longer inline code. Exact waits use the plain loop. The
