@@ -362,7 +362,6 @@ static bool ask_kernel(enum followed which, uint64_t *ns)
 /* Nothing is gained. Beside lines of before, what was told still counts. */
 static bool pass(enum followed which, uint64_t *ns)
 {
-    followed_cheap_calls--;
     return may_be_ahead() && ask_plainly(which, ns);
 }
 
@@ -370,7 +369,7 @@ static bool pass(enum followed which, uint64_t *ns)
 static __attribute__((noinline)) bool read_without_line(enum followed which, uint64_t *ns)
 {
     int saved_errno = errno;
-    bool is_done = followed_cheap_calls != 0 ? pass(which, ns) : ask_kernel(which, ns);
+    bool is_done = followed_take_cheap_call() ? pass(which, ns) : ask_kernel(which, ns);
     errno = saved_errno;
     return is_done;
 }

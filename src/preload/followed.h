@@ -73,13 +73,22 @@ extern __thread unsigned followed_cheap_calls;
 extern unsigned followed_drawn_sec;
 #pragma GCC visibility pop
 
+/* Takes one of them, if any is left. Those that a signal handler takes meanwhile are left again: a
+ * count that is taken off where it lies could go below 0. */
+static inline bool followed_take_cheap_call(void)
+{
+    unsigned left = __atomic_load_n(&followed_cheap_calls, __ATOMIC_RELAXED);
+    if (left == 0)
+        return false;
+    __atomic_store_n(&followed_cheap_calls, left - 1, __ATOMIC_RELAXED);
+    return true;
+}
+
 /* May this call go to the kernel at once? Asked once a call: it takes one of them. */
 static inline bool followed_stands_aside(void)
 {
-    if (followed_cheap_calls == 0 || __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED) != 0)
-        return false;
-    followed_cheap_calls--;
-    return true;
+    return __atomic_load_n(&followed_drawn_sec, __ATOMIC_RELAXED) == 0 &&
+        followed_take_cheap_call();
 }
 
 /* The clock in nanoseconds, by the counter or by the kernel. False if it must be asked for otherwise:
