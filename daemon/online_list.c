@@ -60,8 +60,11 @@ bool online_list_has_changed(struct online_list *list)
         online_list_open(list);
         return list->is_open;
     }
-    if (!read_digest(list->fd, &digest) || digest == list->digest)
+    if (!read_digest(list->fd, &digest)) {
+        online_list_close(list);
         return false;
+    }
+    bool has_changed = digest != list->digest;
     list->digest = digest;
-    return true;
+    return has_changed;
 }

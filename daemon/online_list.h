@@ -20,8 +20,8 @@ void online_list_open(struct online_list *list);
 void online_list_close(struct online_list *list);
 
 /*
- * Does it say something else than at the last call, or than when it was opened? True for a file that
- * could not be opened before, false for one that cannot be read.
+ * Does it say something else than at the last call, or than when it was opened? False for a file that
+ * cannot be read, which is opened anew at the next call; true for one that was not open before.
  */
 bool online_list_has_changed(struct online_list *list);
 

@@ -170,6 +170,29 @@ static void a_cpu_that_was_gone_is_measured_again(void **state)
     cpus_close(&cpus);
 }
 
+/* As where lxcfs makes it, and is started anew. */
+static void a_list_that_cannot_be_read_any_more_is_looked_for_again(void **state)
+{
+    struct online_list list = {.is_open = false};
+    char path[160];
+    (void)state;
+    snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/online", folder);
+    counter_set_root(folder);
+    set_online("0-1");
+    online_list_open(&list);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_false(online_list_has_changed(&list));
+    assert_false(online_list_has_changed(&list));
+    set_online("0");
+    assert_true(online_list_has_changed(&list));
+    assert_false(online_list_has_changed(&list));
+    set_online("0-1");
+    assert_true(online_list_has_changed(&list));
+    counter_set_root("");
+    online_list_close(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_move_or_a_sleep_voids_what_was_measured),
         cmocka_unit_test(a_drift_is_allowed_for_until_all_are_measured_again),
         cmocka_unit_test(a_cpu_that_was_gone_is_measured_again),
+        cmocka_unit_test(a_list_that_cannot_be_read_any_more_is_looked_for_again),
     };
     log_set_level(0);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
