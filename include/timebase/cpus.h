@@ -91,8 +91,9 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * TIMEBASE_E_DISRUPTED: the reference CPU's own counter stood still or was set (a suspend), or it
  * went offline: nothing was changed. If that stays, the way out is to select TIMEBASE_COUNTER_OS
  * and to restart the clocks.
- * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU. TIMEBASE_E_UNSUPPORTED: this
- * processor cannot do it, or its counter is not read. TIMEBASE_E_RESOURCE: no memory.
+ * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU, or not read
+ * CLOCK_MONOTONIC_RAW. TIMEBASE_E_UNSUPPORTED: this processor cannot do it, or its counter is not
+ * read. TIMEBASE_E_RESOURCE: no memory.
  */
 TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns);
 

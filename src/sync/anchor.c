@@ -81,6 +81,8 @@ static enum anchor_result take(struct anchor *anchor, struct by_cpu_anchor *out)
 {
     double share, watched_share;
     struct anchor_point begin = look(), end = begin;
+    if (begin.os_ns == BY_CPU_NO_OS)
+        return ANCHOR_REFUSED;
     while (end.os_ns - begin.os_ns < WATCH_NS)
         end = look();
     if (!anchor->is_begun) {

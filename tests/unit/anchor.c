@@ -18,6 +18,7 @@
 
 static struct {
     double now_ns, ticks;
+    unsigned refused; /* so often; 0: the kernel's clock may be read */
 } machine;
 
 static void pass(double ns)
@@ -38,7 +39,8 @@ uint64_t __wrap_timebase_ticks_os(void);
 uint64_t __wrap_timebase_ticks_os(void)
 {
     pass(OS_READ_NS);
-    return (uint64_t)machine.now_ns;
+    assert_true(machine.refused < 10000); /* who asks for ever is ended */
+    return machine.refused > 0 ? machine.refused++, BY_CPU_NO_OS : (uint64_t)machine.now_ns;
 }
 
 /* Any CPU that this thread may run on: the machine is the test's own. */
@@ -143,6 +145,20 @@ static void a_reference_that_is_set_is_found_and_begun_anew(void **state)
     }
 }
 
+/* By a sandbox. */
+static void a_kernel_s_clock_that_is_refused_gives_no_anchor(void **state)
+{
+    struct anchor anchor = begun();
+    struct by_cpu_anchor unused;
+    (void)state;
+    machine.refused = 1;
+    pass(0.1 * SECOND_NS);
+    assert_int_equal(take(&anchor, &unused), ANCHOR_REFUSED);
+    assert_true(machine.refused > 1);
+    machine.refused = 0;
+    assert_int_equal(take(&anchor, &unused), ANCHOR_TAKEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_reference_that_is_set_by_as_much_as_has_passed_is_found),
         cmocka_unit_test(a_reference_that_stops_in_idle_is_found),
         cmocka_unit_test(a_reference_that_is_set_is_found_and_begun_anew),
+        cmocka_unit_test(a_kernel_s_clock_that_is_refused_gives_no_anchor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

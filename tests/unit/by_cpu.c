@@ -192,6 +192,21 @@ static uint64_t handed_on(void)
 }
 
 /* The first may have been read before it was asked for, and so may the same again. */
+/* As counter_clock_ns(). Who asks for ever is ended. */
+static uint64_t refused(void)
+{
+    assert_true(++machine.let_pass < 1000);
+    return BY_CPU_NO_OS;
+}
+
+/* A sandbox came down after the table was made. */
+static void nobody_waits_for_a_kernel_s_clock_that_is_refused(void **state)
+{
+    (void)state;
+    publish_anchor(1000000, 70000000, 400);
+    assert_true(by_cpu_ticks(&table, refused) == 70000000);
+}
+
 static void the_kernel_s_clock_is_read_until_it_shows_another_value(void **state)
 {
     (void)state;
@@ -273,6 +288,7 @@ int main(void)
         cmocka_unit_test_setup(a_publication_meanwhile_is_noticed, begin),
         cmocka_unit_test_setup(an_unknown_cpu_is_read_from_the_kernel_s_clock, begin),
         cmocka_unit_test_setup(past_their_end_lines_are_not_read, begin),
+        cmocka_unit_test_setup(nobody_waits_for_a_kernel_s_clock_that_is_refused, begin),
         cmocka_unit_test_setup(the_kernel_s_clock_is_read_until_it_shows_another_value, begin),
         cmocka_unit_test_setup(nor_is_it_read_by_an_anchor_that_was_replaced_meanwhile, begin),
         cmocka_unit_test_setup(nothing_goes_back_between_a_known_cpu_and_an_unknown_one, begin),

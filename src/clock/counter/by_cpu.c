@@ -99,7 +99,7 @@ uint64_t by_cpu_os_ns(uint64_t (*os_clock_ns)(void))
     uint64_t handed_on = os_clock_ns(), now_ns;
     do
         now_ns = os_clock_ns();
-    while (now_ns == handed_on);
+    while (now_ns == handed_on && now_ns != BY_CPU_NO_OS);
     return now_ns;
 }
 
@@ -107,6 +107,8 @@ uint64_t by_cpu_os_ns(uint64_t (*os_clock_ns)(void))
 static uint64_t by_kernel(const struct by_cpu_anchor *anchor, uint64_t (*os_clock_ns)(void))
 {
     uint64_t now_ns = by_cpu_os_ns(os_clock_ns);
+    if (now_ns == BY_CPU_NO_OS)
+        return anchor->ticks;
     uint64_t error_ns = anchor_error_ns(anchor, now_ns);
     while ((int64_t)(os_clock_ns() - now_ns) < (int64_t)(2 * error_ns))
         timebase_arch_relax();

@@ -70,8 +70,9 @@ const struct by_cpu_line *by_cpu_entry_line(const struct by_cpu_entry *entry, ui
 /*
  * The kernel's clock, read after this was called. A CPU that finds another one at the kernel's timer
  * is handed what that one reads (Linux: read_hpet()), which may have been before. The next value is
- * of a read that began when the first had been handed on.
+ * of a read that began when the first had been handed on. BY_CPU_NO_OS: a sandbox refuses it.
  */
+#define BY_CPU_NO_OS ((uint64_t)INT64_MIN)
 uint64_t by_cpu_os_ns(uint64_t (*os_clock_ns)(void));
 
 /* The copy that nobody is sent to, to be filled; then publish it. One thread at a time. */
@@ -81,8 +82,9 @@ void by_cpu_set_spread(struct by_cpu_table *table, uint64_t ticks);
 void by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anchor *anchor);
 void by_cpu_publish(struct by_cpu_table *table);
 
-/* Now, by the table, or by CLOCK_MONOTONIC_RAW where it has no lines. Calls within it would cost a
- * reading as much as all the rest beside the counter: so it has none. */
+/* Now, by the table, or by CLOCK_MONOTONIC_RAW where it has no lines; where that cannot be read either
+ * the ticks stand still. Calls within it would cost a reading as much as all the rest beside the
+ * counter: so it has none. */
 uint64_t by_cpu_ticks(const struct by_cpu_table *table, uint64_t (*os_clock_ns)(void))
     __attribute__((flatten));
 
