@@ -88,6 +88,17 @@ struct next_functions next = {early_gettime, early_getres, early_timeofday, earl
 int (*next_vdso)(clockid_t id, struct timespec *out) = call_gettime;
 int (*next_at_once)(clockid_t id, struct timespec *out) = call_gettime;
 
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+static int refuse(clockid_t id, struct timespec *out)
+{
+    (void)id;
+    (void)out;
+    return -1;
+}
+
+int (*next_timeofday_at_once)(clockid_t id, struct timespec *out) = refuse;
+#endif
+
 /* ---- looking for them -------------------------------------------------------------------------- */
 
 /* POSIX has dlsym() tell functions by an object pointer. */
@@ -107,12 +118,25 @@ static void find_vdso(void)
     find(vdso, NAME_VDSO, &next_vdso);
 }
 
-/* Or a library that stands before it, and does what we do not know. */
-static bool is_c_library_next(void)
+/* Else a library stands before it, and does what we do not know. */
+static bool is_c_librarys(const char *name, const void *function)
 {
-    int (*gettime)(clockid_t id, struct timespec *out) = NULL;
-    find(dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), NAME_GETTIME, &gettime);
-    return next.gettime == gettime;
+    void *c_library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    return c_library != NULL && dlsym(c_library, name) == function;
+}
+
+/* A function's address, as dlsym() tells it. */
+#define ADDRESS(function) (*(void **)&(function))
+
+static void find_at_once(void)
+{
+    bool has_vdso = next_vdso != call_gettime;
+    bool is_gettime = has_vdso && is_c_librarys(NAME_GETTIME, ADDRESS(next.gettime));
+    next_at_once = is_gettime ? next_vdso : next.gettime;
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+    bool is_timeofday = has_vdso && is_c_librarys(NAME_TIMEOFDAY, ADDRESS(next.timeofday));
+    next_timeofday_at_once = is_timeofday ? next_vdso : refuse;
+#endif
 }
 
 void next_find(void)
@@ -124,7 +148,6 @@ void next_find(void)
     find(RTLD_NEXT, NAME_TIMESPEC_GET, &next.timespec_get);
     find(RTLD_NEXT, NAME_TIME, &next.time);
     find_vdso();
-    bool is_kernels = next_vdso != call_gettime && is_c_library_next();
-    next_at_once = is_kernels ? next_vdso : next.gettime;
+    find_at_once();
     errno = saved_errno;
 }

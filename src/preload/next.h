@@ -30,6 +30,14 @@ extern struct next_functions {
  */
 extern int (*next_at_once)(clockid_t id, struct timespec *out);
 
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+/*
+ * What next.timeofday is made of, at once: the C library has it read this clock by its own
+ * clock_gettime(). 0, or ask next.timeofday. With seconds of 64 bits that is the kernel's own code itself.
+ */
+extern int (*next_timeofday_at_once)(clockid_t id, struct timespec *out);
+#endif
+
 /* Look for them; once, before there are threads. */
 void next_find(void);
 

@@ -195,10 +195,36 @@ static APART HOT int timeofday_by_line(struct timeval *out, void *zone, const vo
     return 0;
 }
 
+#if defined(__USE_TIME_BITS64) && __TIMESIZE == 32
+
+/* False: ask next.timeofday. */
+static inline bool today_at_once(const void *out, const void *zone, struct timespec *now)
+{
+    return out != NULL && zone == NULL && next_timeofday_at_once(CLOCK_REALTIME, now) == 0;
+}
+
+static inline int timeofday_aside(struct timeval *out, void *zone)
+{
+    struct timespec now;
+    if (!today_at_once(out, zone, &now))
+        return next.timeofday(out, zone);
+    *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+
+#else
+
+static inline int timeofday_aside(struct timeval *out, void *zone)
+{
+    return next.timeofday(out, zone);
+}
+
+#endif
+
 HOT int preload_timeofday(struct timeval *out, void *zone)
 {
     if (is_aside())
-        return next.timeofday(out, zone);
+        return timeofday_aside(out, zone);
     return timeofday_by_line(out, zone, __builtin_return_address(0));
 }
 
@@ -275,13 +301,19 @@ int preload_getres_32(clockid_t id, struct narrow *out)
     return result != 0 || out == NULL ? result : narrow(step.tv_sec, step.tv_nsec, out);
 }
 
-int preload_timeofday_32(struct narrow *out, void *zone)
+static APART int timeofday_narrowed(struct narrow *out, void *zone, const void *caller)
 {
     struct timeval now;
-    struct timeval *here = out == NULL ? NULL : &now;
-    int result = is_aside() ? next.timeofday(here, zone)
-                            : timeofday_counted(here, zone, __builtin_return_address(0));
+    int result = timeofday_counted(out == NULL ? NULL : &now, zone, caller);
     return result != 0 || out == NULL ? result : narrow(now.tv_sec, now.tv_usec, out);
+}
+
+int preload_timeofday_32(struct narrow *out, void *zone)
+{
+    struct timespec now;
+    if (is_aside() && today_at_once(out, zone, &now))
+        return narrow(now.tv_sec, now.tv_nsec / 1000, out);
+    return timeofday_narrowed(out, zone, __builtin_return_address(0));
 }
 
 int preload_timespec_get_32(struct narrow *out, int base)
