@@ -29,7 +29,7 @@ enum anchor_result {
     ANCHOR_TAKEN,
     ANCHOR_TOO_YOUNG, /* no pace to be had yet: once more, after a rest */
     ANCHOR_REFUSED,   /* this thread may not run on the reference CPU, or not read the clock */
-    ANCHOR_STOPS,     /* the reference's own counter stood still, or was set; begun anew */
+    ANCHOR_STOPS,     /* the reference CPU's own counter stood still, or was set; begun anew */
 };
 
 /* Moves this thread to the reference CPU for a millisecond, and back. */

@@ -32,7 +32,7 @@ enum { TABLE_CPUS_MAX = 4096 };
 /* Lines hold for so many times as long as they are meant to last: the next ones may be late. Below
  * 2, or those would end before the last of them has begun. */
 #define HELD 1.5
-/* The reference's own end. */
+/* The end of the reference CPU's own entry. */
 #define CENTURY_TICKS ((uint64_t)1 << 62)
 /* What a drift that is not known exactly may come to before the next measurement. */
 #define DRIFTED_TICKS 50
@@ -97,12 +97,12 @@ static bool make_table(struct timebase_cpus *cpus)
     return true;
 }
 
-/* Ticks are the reference's. */
+/* Ticks are the reference CPU's. */
 struct turn {
     double ticks_per_ns;
     uint64_t now, until;  /* new lines hold until then at most */
     uint64_t told_ticks;  /* worst_ticks of the lines in force */
-    uint64_t worst_ticks; /* the furthest that a corrected counter may be off the reference */
+    uint64_t worst_ticks; /* the furthest that a corrected counter is off the reference CPU's */
     int64_t least_ticks;  /* for so long all lines hold */
 };
 
@@ -195,7 +195,7 @@ static int64_t wanted_ns(const struct skew_map *map, double ticks_per_ns)
     return next_ns(DRIFTED_TICKS / (worst + 1e-12) / ticks_per_ns);
 }
 
-/* The reference's ticks. Lines that go on are those of a table in force. */
+/* The reference CPU's ticks. Lines that go on are those of a table in force. */
 static uint64_t now_ticks(const struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor)
 {
     return counter_correction() == cpus->table ? timebase_ticks_ordered() : anchor->ticks;

@@ -11,13 +11,13 @@ static uint64_t fixed(double rate)
     return (uint64_t)(int64_t)(rate * RATE_ONE);
 }
 
-/* What the CPU's counter grows by more than the reference, by ticks of its own: taken off. */
+/* What the CPU's counter grows by more than the reference CPU's, by ticks of its own: taken off. */
 static double pace(const struct correction_measured *measured)
 {
     return -measured->rate / (1 + measured->rate);
 }
 
-/* The line that makes the reference's ticks of the CPU's, if the offset was this. */
+/* The line that makes the reference CPU's ticks of the CPU's, if the offset was this. */
 static struct by_cpu_line line_of(const struct correction_measured *measured, int64_t offset_ticks)
 {
     return (struct by_cpu_line){.start_ticks = measured->ticks + (uint64_t)offset_ticks,
@@ -25,7 +25,7 @@ static struct by_cpu_line line_of(const struct correction_measured *measured, in
                                 .rate = fixed(pace(measured))};
 }
 
-/* The CPU's own tick at a tick of the reference. */
+/* The CPU's own tick at a tick of the reference CPU. */
 static uint64_t raw_at(const struct correction_measured *measured, uint64_t ticks)
 {
     double passed = (double)(int64_t)(ticks - measured->ticks);

@@ -17,8 +17,8 @@
 enum { CORRECTION_MOST_TICKS = 200000 };
 
 struct correction_measured {
-    uint64_t ticks;          /* by the reference, when the offset was in */
-    struct skew_range range; /* this: counter there - reference */
+    uint64_t ticks;          /* by the reference CPU's, when the offset was in */
+    struct skew_range range; /* this: counter there - the reference CPU's */
     bool is_rough;           /* much wider than the best */
     double rate;             /* the offset grows by this: ticks per tick */
 };
@@ -33,8 +33,8 @@ enum correction_result {
 
 /*
  * The lines that follow `present` from its end on (present->is_known: 0: nobody follows any), and
- * themselves end at the tick `until` of the reference. *off_ticks: by how much the present ones were
- * off at their end.
+ * themselves end at the tick `until` of the reference CPU. *off_ticks: by how much the present ones
+ * were off at their end.
  */
 enum correction_result correction_plan(const struct by_cpu_entry *present,
                                        const struct correction_measured *measured, uint64_t now,
