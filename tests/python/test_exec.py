@@ -145,9 +145,13 @@ def test_what_cannot_be_started(timebase_command, tmp_path):
         assert (outcome.code, said in outcome.err) == (NOT_EXECUTABLE, True), outcome.err
 
 
-def test_a_script_whose_interpreter_is_missing(timebase_command, tmp_path):
+def test_what_would_run_it_is_missing(timebase_command, tmp_path):
     executable(tmp_path / "script", b"#!/no/such/interpreter\n")
-    assert timebase_command("exec", "./script").code in (NOT_FOUND, NOT_EXECUTABLE)
+    executable(tmp_path / "program", elf(headers=[(3, b"/no/such/loader\0")]))
+    for name, missing in (("script", "/no/such/interpreter"), ("program", "/no/such/loader")):
+        outcome = timebase_command("exec", f"./{name}")
+        assert outcome.code == NOT_FOUND
+        assert f"./{name}: its interpreter {missing} was not found" in outcome.err
 
 
 def test_a_program_must_be_named(timebase_command):

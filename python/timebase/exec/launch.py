@@ -29,9 +29,11 @@ def environment_of(
 
 
 def refusal_of(program: Program, problem: OSError) -> ProgramError:
-    """As a shell has it."""
-    code = NOT_FOUND if isinstance(problem, FileNotFoundError) else NOT_EXECUTABLE
-    return ProgramError(f"{program.path}: {problem.strerror}", code)
+    """As a shell has it. The file was there: what is not found is what would run it."""
+    if not isinstance(problem, FileNotFoundError):
+        return ProgramError(f"{program.path}: {problem.strerror}", NOT_EXECUTABLE)
+    runner = program.loader or program.image
+    return ProgramError(f"{program.path}: its interpreter {runner} was not found", NOT_FOUND)
 
 
 def become(program: Program, words: Sequence[str], environment: Mapping[str, str]) -> None:
