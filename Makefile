@@ -161,7 +161,8 @@ deb: base ## Debian packages of what is committed: build/deb
 packages: deb venv ## the packages in a fresh system: installed, run, upgraded, purged
 	@mkdir -p $(RESULTS)
 	@scripts/setup rpm
-	$(BIN)/pytest $(addprefix tests/packages/test_,packages.py service.py rpm.py formula.py) \
+	$(BIN)/pytest $(addprefix tests/packages/test_,packages.py dkms.py service.py rpm.py \
+		formula.py) \
 		-o faulthandler_timeout=2000 --junitxml=$(RESULTS)/packages.xml
 
 newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone

@@ -51,6 +51,7 @@ class System:
             shutil.copytree(Path("/", name), self.folder / name, dirs_exist_ok=True)
         for name in NETWORK_FILES:
             if Path("/", name).exists():
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(Path("/", name), self.folder / name)
         self.environment |= {key: os.environ[key] for key in os.environ if NETWORK.match(key)}
 

@@ -118,25 +118,6 @@ def test_a_program_of_32_bits_has_a_library_too(system, tmp_path):
     shutil.rmtree(system.folder / "usr/lib/i386-linux-gnu")  # no package manager knows of it
 
 
-HEADERS = sorted(Path("/usr/src").glob("linux-headers-*-amd64"))
-
-
-@pytest.mark.skipif(not HEADERS, reason="no kernel's headers here")
-@pytest.mark.skipif(not shutil.which("dkms"), reason="no dkms: make packages")
-def test_dkms_builds_the_module_of_its_package(tmp_path):
-    (path,) = BUILT.glob("timebase-dkms_*_amd64.deb")
-    subprocess.run(["dpkg-deb", "-x", path, tmp_path], check=True)
-    (source,) = (tmp_path / "usr/src").iterdir()
-    (tmp_path / "tree").mkdir()
-    kernel = HEADERS[-1]
-    command = ["dkms", "build", source.name.replace("-", "/"), "--dkmstree", tmp_path / "tree"]
-    command += ["--sourcetree", source.parent, "--kernelsourcedir", kernel]
-    command += ["-k", kernel.name.removeprefix("linux-headers-")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert list((tmp_path / "tree").rglob("module/timebase.ko*"))
-
-
 CALENDAR = '[[unit]]\nname = "a"\nduration = "1ms"\nnone = true\n'
 
 
