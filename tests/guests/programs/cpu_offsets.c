@@ -6,11 +6,13 @@
  *     cpu_offsets CPU contains TICKS       and exit 1 unless the range of that CPU has TICKS in it
  *     cpu_offsets CPU excludes TICKS       unless it has not
  *     cpu_offsets as_moved TIMES           unless all ranges have what counter_mover says, so often
+ *     cpu_offsets agreeing TIMES           how far estimates are from 0, where the counters agree
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <timebase.h>
 
@@ -21,10 +23,19 @@
 static struct timebase_cpu cpus[CPUS_MAX];
 static unsigned count;
 
-static int is_all_known(void)
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* A CPU that was busy keeps what was known of it before: it is not known anew. */
+static int is_all_known(int64_t since_ns)
 {
     for (unsigned i = 0; i < count; i++)
-        if (cpus[i].state == TIMEBASE_CPU_UNKNOWN || cpus[i].state == TIMEBASE_CPU_INCONSISTENT)
+        if (cpus[i].state == TIMEBASE_CPU_UNKNOWN || cpus[i].state == TIMEBASE_CPU_INCONSISTENT ||
+            (cpus[i].state == TIMEBASE_CPU_MEASURED && cpus[i].measured_ns < since_ns))
             return 0;
     return 1;
 }
@@ -32,10 +43,11 @@ static int is_all_known(void)
 /* On a loaded machine two emulated CPUs seldom run at the same time: as often as it takes. */
 static void measure(timebase_cpus *handle)
 {
+    int64_t begin_ns = now_ns();
     for (int i = 0; i < ATTEMPTS; i++) {
         timebase_cpus_measure(handle);
         count = timebase_cpus_list(handle, cpus, CPUS_MAX);
-        if (is_all_known())
+        if (is_all_known(begin_ns))
             return;
     }
 }
@@ -136,14 +148,56 @@ static int compare(timebase_cpus *handle, int times)
     return wrong > 0;
 }
 
+/* ---- where they agree ---------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+static void show_quantiles(const char *name, uint64_t *ticks, unsigned found)
+{
+    qsort(ticks, found, sizeof(*ticks), by_size);
+    printf("%s: p50 %" PRIu64 ", p90 %" PRIu64 ", p99 %" PRIu64 " of %u\n", name, ticks[found / 2],
+           ticks[found / 10 * 9], ticks[found / 100 * 99], found);
+}
+
+/* Each measurement is one of a newcomer: what others have found before does not help. */
+static int show_estimates(unsigned times)
+{
+    uint64_t *off = calloc(times, sizeof(*off)), *half = calloc(times, sizeof(*half));
+    unsigned found = 0;
+    while (off != NULL && half != NULL && found < times) {
+        timebase_cpus *handle;
+        if (timebase_cpus_open(&handle) != 0)
+            break;
+        measure(handle);
+        const struct timebase_cpu *last = find(cpus[count - 1].cpu);
+        off[found] = (uint64_t)distance(last->offset_ticks, 0);
+        half[found++] = last->error_ticks;
+        timebase_cpus_close(handle);
+    }
+    if (found > 0) {
+        show_quantiles("estimates off 0 by", off, found);
+        show_quantiles("half-widths", half, found);
+    }
+    free(off);
+    free(half);
+    return found == 0;
+}
+
 int main(int arguments_count, char **arguments)
 {
     timebase_cpus *handle;
     int result = 0;
     if (arguments_count == 2 || arguments_count > 4 || timebase_cpus_open(&handle) != 0) {
-        fprintf(stderr, "usage: cpu_offsets [CPU contains|excludes TICKS | as_moved TIMES]\n");
+        fprintf(stderr, "usage: cpu_offsets [CPU contains|excludes TICKS | as_moved TIMES | "
+                        "agreeing TIMES]\n");
         return 2;
     }
+    if (arguments_count == 3 && strcmp(arguments[1], "agreeing") == 0)
+        return show_estimates((unsigned)atoi(arguments[2]));
     if (arguments_count == 3)
         result = compare(handle, atoi(arguments[2]));
     else
