@@ -68,8 +68,9 @@ static int show(struct seq_file *out, void *unused)
 		if (!mover || !mover->is_guest)
 			continue;
 		smp_call_function_single(cpu, get_offset, &offset, 1);
-		seq_printf(out, "cpu %u offset %lld drift_ppb %lld idle_ticks %llu idle_count %llu\n",
-			   cpu, offset, mover->drift_ppb, mover->idle_ticks, mover->idle_count);
+		seq_printf(out, "cpu %u offset %lld drift_ppb %lld drift_most %lld idle_ticks %llu idle_count %llu\n",
+			   cpu, offset, mover->drift_ppb, mover->drift_most, mover->idle_ticks,
+			   mover->idle_count);
 	}
 	return 0;
 }

@@ -2,7 +2,8 @@
 /*
  * A counter that runs faster or slower: every PERIOD_NS it is moved by what it has drifted since.
  * At 50 ppm that is some 30 ticks, less than two readings of it are apart, so that no reader sees a
- * step.
+ * step. Where the emulator is held up the timer is late, and the step larger: /proc/counter_mover has
+ * the largest one since the drift began.
  */
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
@@ -24,6 +25,7 @@ static enum hrtimer_restart drift_on(struct hrtimer *timer)
 	s64 ticks = div64_s64(by, PPB);
 
 	mover->drift_left = by - ticks * PPB;
+	mover->drift_most = max(mover->drift_most, abs(ticks));
 	mover_ask(MOVER_ADD_OFFSET, ticks);
 	mover->drift_last = now + ticks;
 	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_NS));
@@ -40,6 +42,7 @@ static void start(void *ppb)
 	if (was_running || !mover->drift_ppb)
 		return;
 	mover->drift_last = rdtsc();
+	mover->drift_most = 0;
 	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer->function = drift_on;
 	hrtimer_start(timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);

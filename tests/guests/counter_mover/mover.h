@@ -42,6 +42,7 @@ struct mover {
 	/* drift.c */
 	s64 drift_ppb, drift_left;
 	u64 drift_last;
+	s64 drift_most; /* ticks at once: more than PERIOD_NS makes if the timer was late */
 };
 
 /* What the guest asks the loop for, in RAX; the argument is in RBX. */
