@@ -10,7 +10,7 @@ import pytest
 from timebase import schemas
 from timebase.api.counter import probe
 from timebase.api.cpus import Cpu, open_cpus
-from timebase.cli.cpus import PICTURE_CELLS, picture
+from timebase.cli.cpus import PICTURE_CELLS, picture, state
 from timebase.doctor.cpus import judge
 from timebase.doctor.kernel import CLOCKSOURCE_WORDS
 
@@ -143,6 +143,14 @@ def test_a_picture_shows_the_range_and_zero():
     assert drawn.rstrip().endswith("─")
     assert drawn.index("●") > PICTURE_CELLS // 2
     assert picture(dataclasses.asdict(cpu(1, state="hidden")), 800) == ""
+
+
+def test_an_old_range_says_how_old_it_is():
+    row = dataclasses.asdict(cpu(1))
+    assert state({**row, "age_s": 0.001}) == "measured"
+    assert state({**row, "age_s": 0.8}) == "measured 0.8 s ago"
+    assert state({**row, "age_s": 1500, "jumps": 2}) == "measured 1,500.0 s ago, 2 jumps"
+    assert state({**row, "state": "hidden", "age_s": None}) == "hidden"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from timebase.cli.output import JSON_OPTION, print_json
 
 DISAGREE = 1
 PICTURE_CELLS = 15  # odd: the middle is 0
+FRESH_S = 0.1  # a CPU that was busy in the last rounds keeps an older range
 
 
 def cpus(
@@ -77,8 +78,15 @@ def _cells(row: dict) -> list[str]:
         number("error_ticks"),
         number("drift_ppb", 1000),
         number("drift_error_ppb", 1000),
-        row["state"] if row["jumps"] == 0 else f"{row['state']}, {row['jumps']} jumps",
+        state(row),
     ]
+
+
+def state(row: dict) -> str:
+    """With what its range is to be read by: how old it is, and how often the counter has jumped."""
+    age = f" {row['age_s']:,.1f} s ago" if (row["age_s"] or 0) >= FRESH_S else ""
+    jumps = f", {row['jumps']} jumps" if row["jumps"] else ""
+    return row["state"] + age + jumps
 
 
 def _scale(document: dict) -> int:
