@@ -321,7 +321,8 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *     space
  *     it is a regular file of TIMEBASE_PAGE_SIZE bytes or more, owned by root or this user, and
  *     nobody else may write it; in TIMEBASE_PAGE_FOLDER, the folder's owner counts as root
- *     it passes timebase_page_validate(), and its counter is this process' counter
+ *     it passes timebase_page_validate(), and its counter is this process' counter; or this
+ *     counter corrected by CPU, and the corrections lie behind the page
  *     its lines have begun, and agree with this machine's CLOCK_REALTIME, and with its
  *     CLOCK_MONOTONIC apart from the offset of this process' time namespace
  *
@@ -329,6 +330,12 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  * ticks that it names: its status becomes FREERUNNING, and at last UNKNOWN. If another writer's
  * lines lie lower, monotonic time does not go back: it goes on more slowly, until the lines have
  * overtaken it.
+ *
+ * Where CPUs' counters differ, a page's ticks are corrected by CPU (cpus.h). To attach to such a
+ * page corrects this process' counter, for all threads and clocks, and begins the default clock
+ * anew; to give back the last clock that was attached so ends that. So a program does both while
+ * no other thread reads a clock. Clocks that were attached to another page before lose their
+ * lines, and say UNKNOWN.
  *
  * Takes one private mapping of memory and one file descriptor, which fork hands on and exec closes.
  * Returns 0, and the clock in *out; else *out is NULL, and it returns
@@ -338,7 +345,9 @@ TIMEBASE_API int timebase_clock_restart(const timebase_clock *clock);
  *     TIMEBASE_E_UNTRUSTED    the path is not as above, or others may write there
  *     TIMEBASE_E_FORMAT       not a page of this version, or it has impossible lines
  *     TIMEBASE_E_UNSUPPORTED  the page is over another counter than this process reads, or has a
- *                             feature that this library does not know
+ *                             feature that this library does not know; or its ticks are corrected
+ *                             by CPU, and this process corrects its counter by itself, or cannot
+ *     TIMEBASE_E_DISRUPTED    its corrections are by another CPU than those that are in force
  *     TIMEBASE_E_STALE        no lines yet, or those of another boot, machine or namespace
  *     TIMEBASE_E_TORN         never seen: 8 publications fell into 8 attempts
  * `timebase status --page=PATH` names the one cause, and what to do.

@@ -79,7 +79,8 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  *
  * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
  * seventh longer: it is no longer inline code. Exact waits use the plain loop. The
- * lines of a daemon's page are for other ticks, so timebase_clock_attach() refuses the page. On a
+ * lines of a daemon's page are for other ticks, so timebase_clock_attach() refuses the page; where the
+ * daemon corrects by CPU, to attach is enough, and better: then all processes see the same. On a
  * CPU of which nothing is known, or whose counter stops in idle, a reading takes the ticks from the
  * kernel's clock, in microseconds. timebase_counter_select() ends the correction.
  *

@@ -4,7 +4,7 @@
  * what was measured, and kept. The argument that nothing goes back is in
  * docs/decisions/0017-corrected-by-cpu.md.
  */
-#include <timebase/cpus.h>
+#include "correct.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -21,8 +21,6 @@
 
 /* So often at first, with rests in which CPUs go idle: a counter that stops then is found out. */
 enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
-/* The number of a CPU as by_cpu_read() knows it has 12 bits. */
-enum { TABLE_CPUS_MAX = 4096 };
 /* The quickest ways there and back, between any two CPUs of one machine, take no longer. */
 #define WIDTH_NS 4000
 /* A drift goes on as it was for so long without a measurement; then nothing is known. */
@@ -81,7 +79,7 @@ static bool make_table(struct timebase_cpus *cpus)
     if (presents > 0 && (unsigned)present[presents - 1] >= count)
         count = (unsigned)present[presents - 1] + 1;
     free(present);
-    count = count < TABLE_CPUS_MAX ? count : TABLE_CPUS_MAX;
+    count = count < BY_CPU_FILE_CPUS_MAX ? count : BY_CPU_FILE_CPUS_MAX;
     struct by_cpu_table *table = calloc(1, sizeof(*table));
     struct by_cpu_entry *entries = calloc(2 * (size_t)count, sizeof(*entries));
     if (table == NULL || entries == NULL) {
@@ -94,6 +92,21 @@ static bool make_table(struct timebase_cpus *cpus)
     table->copy[1].entries = entries + count;
     cpus->table = table;
     cpus->reference_cpu = cpus->map.cpus[0].number;
+    return true;
+}
+
+bool correct_adopt(timebase_cpus *cpus, const struct by_cpu_file_head *head,
+                   const struct by_cpu_file_copy *copy)
+{
+    if (cpus->table != NULL || head->reference_cpu != (unsigned)cpus->map.cpus[0].number ||
+        !make_table(cpus))
+        return false;
+    struct by_cpu_copy *next = by_cpu_next(cpus->table);
+    for (unsigned i = 0; i < head->cpus && i < cpus->table->cpus; i++)
+        by_cpu_set_entry(next, i, &copy->entries[i]);
+    by_cpu_set_anchor(next, &copy->anchor);
+    by_cpu_set_spread(cpus->table, copy->spread_ticks);
+    by_cpu_publish(cpus->table);
     return true;
 }
 
@@ -195,10 +208,15 @@ static int64_t wanted_ns(const struct skew_map *map, double ticks_per_ns)
     return next_ns(DRIFTED_TICKS / (worst + 1e-12) / ticks_per_ns);
 }
 
+static bool is_in_force(const struct timebase_cpus *cpus)
+{
+    return cpus->table != NULL && counter_correction() == cpus->table;
+}
+
 /* The reference CPU's ticks. Lines that go on are those of a table in force. */
 static uint64_t now_ticks(const struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor)
 {
-    return counter_correction() == cpus->table ? timebase_ticks_ordered() : anchor->ticks;
+    return is_in_force(cpus) ? timebase_ticks_ordered() : anchor->ticks;
 }
 
 static double pace_of(const struct by_cpu_anchor *anchor)
@@ -231,7 +249,7 @@ static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor,
     set_errors(cpus->table, next, anchor, &turn);
     by_cpu_publish(cpus->table);
     *again_ns = next_ns((double)turn.least_ticks / HELD / ticks_per_ns);
-    return counter_correction() == cpus->table ? TIMEBASE_OK : counter_correct(cpus->table);
+    return is_in_force(cpus) ? TIMEBASE_OK : counter_correct(cpus->table);
 }
 
 /* ---- measuring ----------------------------------------------------------------------------- */
@@ -252,7 +270,7 @@ static int error_of(enum anchor_result result)
 static int measure(struct timebase_cpus *cpus, struct by_cpu_anchor *anchor)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};
-    int times = cpus->table == NULL ? FIRST_MEASUREMENTS : 1;
+    int times = is_in_force(cpus) ? 1 : FIRST_MEASUREMENTS;
     enum anchor_result result = anchor != NULL ? ANCHOR_TOO_YOUNG : ANCHOR_TAKEN;
     for (int i = 0; i < times || result == ANCHOR_TOO_YOUNG; i++) {
         if (i > 0)

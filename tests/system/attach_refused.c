@@ -10,6 +10,7 @@
 
 #include "child.h"
 #include "clock/attach/shared_file.h"
+#include "clock/counter/by_cpu.h"
 #include "page_writer.h"
 
 static struct page_writer writer;
@@ -236,8 +237,27 @@ static void a_feature_that_is_not_known_is_unsupported(void **state)
 {
     struct timebase_page page = good();
     (void)state;
-    page.incompatible = TIMEBASE_PAGE_CORRECTED_BY_CPU;
+    page.incompatible = 0x80000000;
     assert_int_equal(attach_to_page(&page), TIMEBASE_E_UNSUPPORTED);
+    page.incompatible |= TIMEBASE_PAGE_CORRECTED_BY_CPU;
+    assert_int_equal(attach_to_page(&page), TIMEBASE_E_UNSUPPORTED);
+}
+
+/* And the counter of this process is as it was. */
+static void corrected_ticks_without_the_corrections_are_refused(void **state)
+{
+    struct timebase_page page = good();
+    int counter_id = timebase_counter_id();
+    int error = by_cpu_is_possible() ? TIMEBASE_E_FORMAT : TIMEBASE_E_UNSUPPORTED;
+    (void)state;
+    page.incompatible = TIMEBASE_PAGE_CORRECTED_BY_CPU;
+    assert_int_equal(attach_to_page(&page), error);
+    page.counter_id = TIMEBASE_COUNTER_BY_CPU;
+    assert_int_equal(attach_to_page(&page), error);
+    page.incompatible = 0;
+    assert_int_equal(attach_to_page(&page), TIMEBASE_E_FORMAT);
+    assert_int_equal(timebase_counter_id(), counter_id);
+    assert_int_equal(attach_to(writer.path), 0);
 }
 
 static void another_counter_is_unsupported(void **state)
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(another_format_is_refused),
         cmocka_unit_test(a_page_of_version_1_is_refused),
         cmocka_unit_test(a_feature_that_is_not_known_is_unsupported),
+        cmocka_unit_test(corrected_ticks_without_the_corrections_are_refused),
         cmocka_unit_test(another_counter_is_unsupported),
         cmocka_unit_test(a_page_without_lines_is_stale),
         cmocka_unit_test(insane_lines_are_refused),

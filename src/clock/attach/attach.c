@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mirror.h"
+#include "by_cpu_shared.h"
 #include "clock/line/lines.h"
 #include "view.h"
 
@@ -36,6 +37,8 @@ static struct mirror *make(const char *path)
 
 static void destroy(struct mirror *mirror)
 {
+    if (mirror->is_corrected)
+        by_cpu_shared_end();
     shared_file_close(&mirror->file);
     moved_close(&mirror->moved);
     munmap(mirror, size_of(mirror->path));

@@ -6,6 +6,7 @@
 #include "clock/page/publish.h"
 #include "follow.h"
 #include "plausible.h"
+#include "by_cpu_shared.h"
 #include "show.h"
 #include "clock/line/lines.h"
 #include "view.h"
@@ -41,6 +42,37 @@ static void set_mono_offset(struct mirror *mirror, int64_t ns)
     publish_word(&mirror->mono_offset, (uint64_t)ns);
 }
 
+static bool is_by_cpu(const struct timebase_page *page)
+{
+    return (page->incompatible & TIMEBASE_PAGE_CORRECTED_BY_CPU) != 0;
+}
+
+/* A clock that has shown lines stays with its counter: others may be reading. */
+static int begin_table(struct mirror *mirror, const struct shared_file *file,
+                       const struct timebase_page *copy)
+{
+    if (mirror->seq != 0 && mirror->is_corrected != is_by_cpu(copy))
+        return TIMEBASE_E_UNSUPPORTED;
+    if (mirror->is_corrected)
+        return is_by_cpu(copy) ? by_cpu_shared_renew(file) : TIMEBASE_E_UNSUPPORTED;
+    return is_by_cpu(copy) ? by_cpu_shared_begin(file) : TIMEBASE_OK;
+}
+
+/* With its table, if it has one; that of a page that is not followed is not kept. */
+static int judge_page(struct mirror *mirror, const struct shared_file *file,
+                      const struct timebase_page *copy, int64_t *mono_offset_ns)
+{
+    int error = begin_table(mirror, file, copy);
+    if (error != TIMEBASE_OK)
+        return error;
+    error = plausible_page(copy, mono_offset_ns);
+    if (error == TIMEBASE_OK)
+        mirror->is_corrected = is_by_cpu(copy);
+    else if (is_by_cpu(copy) && !mirror->is_corrected)
+        by_cpu_shared_end();
+    return error;
+}
+
 /* Look at the path: is another file there than the one we have, and a page? */
 static int look_up(struct mirror *mirror, struct timebase_page *copy)
 {
@@ -56,7 +88,7 @@ static int look_up(struct mirror *mirror, struct timebase_page *copy)
     }
     error = shared_file_copy(&file, copy);
     if (error == TIMEBASE_OK)
-        error = plausible_page(copy, &mono_offset_ns);
+        error = judge_page(mirror, &file, copy, &mono_offset_ns);
     if (error != TIMEBASE_OK) {
         shared_file_close(&file);
         return error;
@@ -97,13 +129,21 @@ static int copy_another(struct mirror *mirror, uint64_t seq, struct timebase_pag
     return error == TIMEBASE_OK ? LOOK_ANOTHER : error;
 }
 
-/* One system call while nothing has changed. Returns an enum look, or an error. */
+/* The number of the page, and what has become of the corrections behind it. */
+static int look_at_file(struct mirror *mirror, uint64_t *seq)
+{
+    int error = shared_file_seq(&mirror->file, seq);
+    return error == TIMEBASE_OK && mirror->is_corrected ? by_cpu_shared_renew(&mirror->file) : error;
+}
+
+/* One system call while nothing has changed; two where ticks are corrected by CPU. Returns an enum
+ * look, or an error. */
 static int look(struct mirror *mirror, uint64_t now_ticks, struct timebase_page *copy)
 {
     uint64_t seq;
     if (mirror->seq == 0)
         return look_up(mirror, copy);
-    int result = shared_file_seq(&mirror->file, &seq);
+    int result = look_at_file(mirror, &seq);
     if (result == TIMEBASE_OK && seq == mirror->seq)
         return is_quiet(mirror, now_ticks) ? look_up_again(mirror, now_ticks, copy) : LOOK_SAME;
     if (result == TIMEBASE_OK)
@@ -130,6 +170,7 @@ static void keep(struct mirror *mirror, const struct timebase_page *page, uint64
     mirror->lines = *lines;
     mirror->refresh_ticks = page->refresh_ticks;
     mirror->seq = page->seq;
+    mirror->counter_id = timebase_counter_id();
     mirror->changed_ticks = now_ticks;
     mirror->utc_step_count = page->utc_step_count;
     mirror->late_count = page->late_count;
@@ -180,16 +221,46 @@ static int show_kept(struct mirror *mirror, uint64_t now_ticks)
     return show_lines(mirror, &lines, mirror->refresh_ticks, now_ticks);
 }
 
+static void forget(struct mirror *mirror)
+{
+    publish_clear(&mirror->whole);
+    __atomic_store_n(&mirror->follow, FOLLOW_OPEN, __ATOMIC_RELEASE);
+    mirror->seq = 0;
+}
+
+/* Lines over another counter than the process has by now: it was selected, or is corrected since. */
+static void forget_if_of_another(struct mirror *mirror)
+{
+    if (mirror->seq == 0 || mirror->counter_id == timebase_counter_id())
+        return;
+    publish_clear(&mirror->cell.page);
+    publish_clear(&mirror->cell.shadow);
+    forget(mirror);
+}
+
 /*
- * The lease runs from before the look: lines that are published later begin no sooner than a lease
- * after it. If there is nothing to copy, the present lines go on.
+ * The lease runs from before the look, *now_ticks: lines that are published later begin no sooner
+ * than a lease after it. Where the look has begun to correct the counter, it is taken once more.
  */
+static int look_now(struct mirror *mirror, uint64_t *now_ticks, struct timebase_page *copy)
+{
+    int counter_id = timebase_counter_id();
+    *now_ticks = timebase_ticks_ordered();
+    moved_look(&mirror->moved);
+    int result = look(mirror, *now_ticks, copy);
+    if (result != LOOK_ANOTHER || counter_id == timebase_counter_id())
+        return result;
+    *now_ticks = timebase_ticks_ordered();
+    return copy_another(mirror, copy->seq, copy);
+}
+
+/* If there is nothing to copy, the present lines go on. */
 static int renew(struct mirror *mirror)
 {
     struct timebase_page copy;
-    uint64_t now_ticks = timebase_ticks_ordered();
-    moved_look(&mirror->moved);
-    int result = look(mirror, now_ticks, &copy);
+    uint64_t now_ticks;
+    forget_if_of_another(mirror);
+    int result = look_now(mirror, &now_ticks, &copy);
     mirror->attachment.renewals++;
     mirror->attachment.refusals += result < 0;
     mirror->attachment.error = result < 0 ? result : TIMEBASE_OK;
@@ -202,6 +273,8 @@ static int renew(struct mirror *mirror)
         result = result < 0 ? result : shown;
     }
     note_parting(mirror, result);
+    if (mirror->seq != 0)
+        mirror->lease_ticks = now_ticks + lines_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
     return result;
 }
 
@@ -209,10 +282,7 @@ static int maintain(struct clock_cell *cell)
 {
     struct mirror *mirror = mirror_of(cell);
     int saved_errno = errno;
-    uint64_t now_ticks = timebase_ticks_ordered();
     int error = renew(mirror);
-    if (mirror->seq != 0)
-        mirror->lease_ticks = now_ticks + lines_ticks(&mirror->lines, TIMEBASE_PAGE_LEASE_NS);
     errno = saved_errno;
     return error;
 }
@@ -291,10 +361,7 @@ static void mend(struct clock_cell *cell)
 
 static void restart(struct clock_cell *cell)
 {
-    struct mirror *mirror = mirror_of(cell);
-    publish_clear(&mirror->whole);
-    __atomic_store_n(&mirror->follow, FOLLOW_OPEN, __ATOMIC_RELEASE);
-    mirror->seq = 0;
+    forget(mirror_of(cell));
 }
 
 static void describe(struct clock_cell *cell, struct timebase_statistics *out)

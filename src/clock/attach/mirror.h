@@ -11,6 +11,7 @@
 #ifndef CLOCK_MIRROR_H
 #define CLOCK_MIRROR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "clock/cell.h"
@@ -50,6 +51,8 @@ struct mirror {
     uint64_t late_count;
     uint64_t disruption_marker;
     int64_t last_utc_step_ns;
+    int counter_id;    /* whose ticks the lines take */
+    bool is_corrected; /* by the table behind the page: by_cpu_shared.h */
     struct shared_file file;
     struct moved moved;
     const char *path;

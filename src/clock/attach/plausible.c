@@ -32,6 +32,9 @@ int plausible_lines(const struct timebase_page *page)
     const struct timebase_lines *lines = &page->copy[page->seq & 1];
     if (!is_possible(&lines->before) || !is_possible(&lines->slew) || !is_possible(&lines->after))
         return TIMEBASE_E_FORMAT;
+    bool is_corrected = (page->incompatible & TIMEBASE_PAGE_CORRECTED_BY_CPU) != 0;
+    if (is_corrected != (page->counter_id == TIMEBASE_COUNTER_BY_CPU))
+        return TIMEBASE_E_FORMAT;
     if (page->counter_id != (uint32_t)timebase_counter_id())
         return TIMEBASE_E_UNSUPPORTED;
     int64_t begun = (int64_t)(timebase_ticks_ordered() - lines->before.start_ticks);
@@ -121,11 +124,20 @@ static bool is_explained(int64_t difference_ns, uint64_t error_ns, int64_t *offs
 /*
  * A time namespace also shifts the OS clock that serves as the counter, together with monotonic
  * time. Then only UTC by such ticks is off, perhaps by little, so no tolerance is added to the
- * page's bound.
+ * page's bound. Of counters that are corrected by CPU it serves for some, so that they are shifted
+ * against the others: monotonic time by those tells.
  */
-static bool is_counter_shifted(const struct moment *moment, const struct timebase_lines *lines)
+static bool is_counter_shifted(const struct moment *moment, const struct timebase_lines *lines,
+                               int64_t mono_offset_ns)
 {
-    return timebase_counter_id() == TIMEBASE_COUNTER_OS && !moment_agrees_in_utc(moment, lines);
+    switch (timebase_counter_id()) {
+    case TIMEBASE_COUNTER_OS:
+        return !moment_agrees_in_utc(moment, lines);
+    case TIMEBASE_COUNTER_BY_CPU:
+        return mono_offset_ns != 0 || !moment_agrees_in_utc(moment, lines);
+    default:
+        return false;
+    }
 }
 
 int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
@@ -145,7 +157,7 @@ int plausible_page(const struct timebase_page *page, int64_t *mono_offset_ns)
     int64_t offset_ns;
     if (!is_within(utc_off_ns, error_ns) || !is_explained(mono_off_ns, error_ns, &offset_ns))
         return TIMEBASE_E_STALE;
-    if (is_counter_shifted(&moment, &page->copy[page->seq & 1]))
+    if (is_counter_shifted(&moment, &page->copy[page->seq & 1], offset_ns))
         return TIMEBASE_E_STALE;
     *mono_offset_ns = offset_ns;
     return TIMEBASE_OK;

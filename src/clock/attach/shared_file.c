@@ -12,6 +12,7 @@
 #include "file_system.h"
 #include "trusted.h"
 #include "clock/counter/uncancelled.h"
+#include "clock/page/validate.h"
 
 /* A copy takes a microsecond, and nobody publishes so often. */
 #define COPY_ATTEMPTS 8
@@ -96,7 +97,7 @@ void shared_file_close(struct shared_file *file)
     file->fd = -1;
 }
 
-static int read_at(const struct shared_file *file, void *bytes, size_t size, long offset)
+int shared_file_read(const struct shared_file *file, void *bytes, size_t size, long offset)
 {
     ssize_t got;
     do {
@@ -109,7 +110,7 @@ static int read_at(const struct shared_file *file, void *bytes, size_t size, lon
 
 static int read_seq(const struct shared_file *file, uint64_t *seq)
 {
-    int error = read_at(file, seq, sizeof(*seq), offsetof(struct timebase_page, seq));
+    int error = shared_file_read(file, seq, sizeof(*seq), offsetof(struct timebase_page, seq));
     return error == TIMEBASE_OK && *seq == 0 ? TIMEBASE_E_STALE : error;
 }
 
@@ -131,7 +132,7 @@ static int copy_once(const struct shared_file *file, struct timebase_page *copy)
     if (error != TIMEBASE_OK)
         return error;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (A) */
-    error = read_at(file, copy, sizeof(*copy), 0);
+    error = shared_file_read(file, copy, sizeof(*copy), 0);
     if (error != TIMEBASE_OK)
         return error;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* (C) */
@@ -153,5 +154,5 @@ int shared_file_copy(const struct shared_file *file, struct timebase_page *copy)
     error = TIMEBASE_E_TORN;
     for (int attempt = 0; attempt < COPY_ATTEMPTS && error == TIMEBASE_E_TORN; attempt++)
         error = copy_once(file, copy);
-    return error == TIMEBASE_OK ? timebase_page_validate(copy) : error;
+    return error == TIMEBASE_OK ? validate_page(copy, TIMEBASE_PAGE_CORRECTED_BY_CPU) : error;
 }

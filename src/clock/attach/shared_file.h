@@ -45,10 +45,13 @@ static inline bool shared_file_is_same(const struct shared_file *a, const struct
  */
 int shared_file_seq(const struct shared_file *file, uint64_t *seq);
 
+/* All these bytes; or TIMEBASE_E_FORMAT or _PERMISSION as above. */
+int shared_file_read(const struct shared_file *file, void *bytes, size_t size, long offset);
+
 /*
- * A consistent, valid copy. Looks again at who may write the file. Returns 0; as shared_file_open()
- * and shared_file_seq(); as timebase_page_validate(); or TIMEBASE_E_NOT_FOUND if the file has been
- * deleted.
+ * A consistent, valid copy; its ticks may be corrected by CPU (by_cpu_shared.h). Looks again at who
+ * may write the file. Returns 0; as shared_file_open() and shared_file_seq(); as
+ * timebase_page_validate(); or TIMEBASE_E_NOT_FOUND if the file has been deleted.
  */
 int shared_file_copy(const struct shared_file *file, struct timebase_page *copy);
 

@@ -46,7 +46,7 @@ static bool has_lines(const struct by_cpu_entry *entry, uint64_t raw)
     return timebase_page_word(&entry->is_known) != 0 && !has_ended(entry, raw);
 }
 
-static uint64_t anchor_error_ns(const struct by_cpu_anchor *anchor, uint64_t os_ns)
+uint64_t by_cpu_anchor_error_ns(const struct by_cpu_anchor *anchor, uint64_t os_ns)
 {
     return anchor->error_ns + 1 + timebase_multiply_high(os_ns - anchor->os_ns, anchor->growth);
 }
@@ -109,7 +109,7 @@ static uint64_t by_kernel(const struct by_cpu_anchor *anchor, uint64_t (*os_cloc
     uint64_t now_ns = by_cpu_os_ns(os_clock_ns);
     if (now_ns == BY_CPU_NO_OS)
         return anchor->ticks;
-    uint64_t error_ns = anchor_error_ns(anchor, now_ns);
+    uint64_t error_ns = by_cpu_anchor_error_ns(anchor, now_ns);
     while ((int64_t)(os_clock_ns() - now_ns) < (int64_t)(2 * error_ns))
         timebase_arch_relax();
     return anchor_ticks(anchor, now_ns + error_ns);

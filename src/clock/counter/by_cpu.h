@@ -67,6 +67,9 @@ uint64_t by_cpu_line_ticks(const struct by_cpu_line *line, uint64_t raw);
 uint64_t by_cpu_entry_ticks(const struct by_cpu_entry *entry, uint64_t raw);
 const struct by_cpu_line *by_cpu_entry_line(const struct by_cpu_entry *entry, uint64_t raw);
 
+/* What it has grown to when the kernel's clock shows os_ns. Pure. */
+uint64_t by_cpu_anchor_error_ns(const struct by_cpu_anchor *anchor, uint64_t os_ns);
+
 /*
  * The kernel's clock, read after this was called. A CPU that finds another one at the kernel's timer
  * is handed what that one reads (Linux: read_hpet()), which may have been before. The next value is

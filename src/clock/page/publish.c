@@ -10,6 +10,8 @@ void publish_begin(struct timebase_page *page, int counter_id)
     page->size = TIMEBASE_PAGE_SIZE;
     page->version = TIMEBASE_PAGE_VERSION;
     page->counter_id = (uint32_t)counter_id;
+    page->incompatible =
+        counter_id == TIMEBASE_COUNTER_BY_CPU ? TIMEBASE_PAGE_CORRECTED_BY_CPU : 0;
 }
 
 static void set_half(uint32_t *half, uint32_t value)

@@ -5,7 +5,7 @@
 
 #include <timebase/page.h>
 
-/* The words that stay, in a zeroed page: no lines yet, seq is 0. */
+/* The words that stay, in a zeroed page: no lines yet, seq is 0. Over corrected ticks it says so. */
 void publish_begin(struct timebase_page *page, int counter_id);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* validate: is this memory a page? Never trusts what it reads; see spec/page.md. */
+#include "validate.h"
+
 #include <timebase/error.h>
-#include <timebase/page.h>
 
 /* Slowest counter: 1 MHz. Longer ticks would overflow the extrapolation of a century. */
 #define PERIOD_MAX_NS 1000
@@ -48,14 +49,12 @@ static bool are_lines(const struct timebase_lines *lines, uint64_t refresh_ticks
         are_in_order(lines) && is_validity(&lines->validity, refresh_ticks);
 }
 
-TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
+int validate_page(const struct timebase_page *page, uint32_t understood)
 {
-    if (page == NULL)
-        return TIMEBASE_E_INVALID;
     if (page->magic != TIMEBASE_PAGE_MAGIC || page->size != TIMEBASE_PAGE_SIZE ||
         page->version != TIMEBASE_PAGE_VERSION)
         return TIMEBASE_E_FORMAT;
-    if ((page->incompatible & ~TIMEBASE_PAGE_UNDERSTOOD) != 0)
+    if ((page->incompatible & ~understood) != 0)
         return TIMEBASE_E_UNSUPPORTED;
     uint64_t seq = timebase_page_seq(page, __ATOMIC_ACQUIRE);
     if (seq == 0)
@@ -65,4 +64,9 @@ TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
     if (timebase_page_seq(page, __ATOMIC_RELAXED) != seq)
         return TIMEBASE_E_TORN;
     return is_good ? TIMEBASE_OK : TIMEBASE_E_FORMAT;
+}
+
+TIMEBASE_API int timebase_page_validate(const struct timebase_page *page)
+{
+    return page != NULL ? validate_page(page, TIMEBASE_PAGE_UNDERSTOOD) : TIMEBASE_E_INVALID;
 }
