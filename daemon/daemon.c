@@ -109,10 +109,11 @@ static void step(struct daemon *daemon)
     daemon->due_ns = mono_ns + (int64_t)shared_clock_wait_ns(&daemon->shared, result);
     const struct servo_counts *counts = &daemon->shared.servo.counts;
     cpus_heed(&daemon->cpus, counts->disruptions + counts->suspends);
+    cpus_table_heed(&daemon->table, counts->disruptions + counts->suspends, mono_ns);
     bool is_status_new = report_step(&daemon->report, &daemon->shared, result);
     report_sources(&daemon->report, &daemon->sources);
     daemon_tell_status(daemon, is_status_new);
-    if (result == SERVO_PUBLISHED)
+    if (result == SERVO_PUBLISHED && daemon->table.cpus == NULL)
         cpus_measure_again(&daemon->cpus, mono_ns);
 }
 
@@ -124,6 +125,8 @@ static uint64_t time_to_wait(const struct daemon *daemon, int64_t mono_ns)
     int64_t watchdog_due = daemon->watchdog_told_ns + (int64_t)daemon->watchdog_ns;
     if (sources_due < until)
         until = sources_due;
+    if (daemon->table.cpus != NULL && daemon->table.due_ns < until)
+        until = daemon->table.due_ns;
     if (daemon->watchdog_ns != 0 && watchdog_due < until)
         until = watchdog_due;
     if (until <= mono_ns)
@@ -141,6 +144,7 @@ static void look_around(struct daemon *daemon, unsigned reasons)
         step(daemon);
     else
         sources_ask(&daemon->sources, mono_ns);
+    cpus_table_renew(&daemon->table, &daemon->file, now_ns());
     daemon_judge_told(daemon, mono_ns);
     if (mono_ns - daemon->metrics_ns >= METRICS_NS) {
         daemon->metrics_ns = mono_ns;
@@ -201,10 +205,13 @@ static int start(struct daemon *daemon, struct problem *problem)
     daemon->watchdog_ns = notify_watchdog_ns();
     daemon->watchdog_told_ns = now_ns();
     sources_set_up(&daemon->sources, settings);
+    cpus_measure(&daemon->cpus, now_ns());
+    daemon_judge_cpus(daemon, now_ns());
     daemon_judge_begin(daemon, now_ns());
     timeline_recorder_open(settings->timeline, settings->timeline_bytes);
-    cpus_measure(&daemon->cpus, now_ns());
     start_clock(daemon);
+    if (daemon->table.cpus != NULL)
+        cpus_table_store(&daemon->table, &daemon->file);
     return 0;
 }
 
@@ -217,6 +224,7 @@ static void end(struct daemon *daemon)
     timeline_recorder_close();
     sources_close(&daemon->sources);
     cpus_close(&daemon->cpus);
+    cpus_table_close(&daemon->table);
     page_file_close(&daemon->file);
     wake_close(&daemon->wake);
 }

@@ -20,6 +20,14 @@ static const struct counter_clocksource *look_at_clocksource(struct daemon *daem
     return seen;
 }
 
+void daemon_judge_cpus(struct daemon *daemon, int64_t mono_ns)
+{
+    const struct counter_clocksource *seen = look_at_clocksource(daemon, mono_ns);
+    if (counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
+        COUNTER_OPINION_DISTRUSTS)
+        cpus_table_begin(&daemon->table, &daemon->file, &daemon->cpus.skew, mono_ns);
+}
+
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)
 {
     struct counter_processor processor = {0};
@@ -125,7 +133,10 @@ void daemon_judge_sample(struct daemon *daemon, struct discipline_sample *sample
     bool is_vouched_for =
         counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
         COUNTER_OPINION_TRUSTS;
-    cpus_apply(&daemon->cpus, cpus_judge(&daemon->cpus, is_vouched_for), sample);
+    if (daemon->table.cpus != NULL)
+        cpus_table_apply(&daemon->table, sample);
+    else
+        cpus_apply(&daemon->cpus, cpus_judge(&daemon->cpus, is_vouched_for), sample);
     facts->never_moved = daemon->settings.never_moved;
     facts->kinds = witness_of_sources(&daemon->sources, sample->mono_ns) |
         witness_of_clocksource(seen->current) |

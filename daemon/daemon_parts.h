@@ -10,6 +10,7 @@
 #include "page_file.h"
 #include "report.h"
 #include "cpus_skew.h"
+#include "cpus_table.h"
 #include "wake.h"
 #include "witness_verdict.h"
 
@@ -22,6 +23,7 @@ struct daemon {
     struct reference_kernel kernel;
     struct disturbance disturbance;
     struct cpus_skew cpus;
+    struct cpus_table table;
     struct witness_facts witness;
     struct witness_rtc rtc; /* as it could be read last */
     bool is_rtc_there;      /* it could be, at the newest look */
@@ -46,10 +48,12 @@ struct daemon {
 void daemon_reload(struct daemon *daemon);
 
 /*
- * daemon_judge.c: what is known of the machine, at the start, of the time before (page: what was
+ * daemon_judge.c: whether ticks are corrected by CPU from now on, before anything else is asked of the
+ * counter; what is known of the machine, at the start, of the time before (page: what was
  * there, or NULL), before each step, into a sample; and when the sources may have been told of a
  * disruption since then.
  */
+void daemon_judge_cpus(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,
                        int64_t mono_ns);

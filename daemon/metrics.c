@@ -178,6 +178,9 @@ static void add_reading(struct page_of_text *to, const struct metrics *metrics)
           (now.flags & TIMEBASE_LINE_COUNTER_DISTRUSTED) != 0);
     gauge(to, "leap", "A leap second is announced: 1 inserted, -1 left out.",
           is_insert - is_delete);
+    gauge(to, "corrected_cpus",
+          "CPUs whose counters are corrected by lines of their own; 0 where all are read as they are.",
+          metrics->corrected_cpus);
     if (now.flags & TIMEBASE_LINE_TAI_VALID)
         gauge(to, "tai_offset_seconds", "TAI minus UTC.",
               (int16_t)(now.flags >> TIMEBASE_LINE_TAI_SHIFT));

@@ -10,6 +10,7 @@
 
 #include <timebase/error.h>
 
+#include "clock/page/validate.h"
 #include "store.h"
 #include "privileges.h"
 
@@ -86,13 +87,13 @@ void page_file_close(struct page_file *file)
 
 /* ---- the page that is there ---------------------------------------------------------------- */
 
-/* All bytes of a page; false if it is shorter, or cannot be read. */
-static bool read_page(int fd, struct timebase_page *page)
+/* All of these bytes; false if there are fewer, or they cannot be read. */
+static bool read_bytes(int fd, void *to, size_t size, size_t at)
 {
-    char *bytes = (char *)page;
+    char *bytes = to;
     size_t length = 0;
-    while (length < sizeof(*page)) {
-        ssize_t got = pread(fd, bytes + length, sizeof(*page) - length, (off_t)length);
+    while (length < size) {
+        ssize_t got = pread(fd, bytes + length, size - length, (off_t)(at + length));
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -100,6 +101,11 @@ static bool read_page(int fd, struct timebase_page *page)
         length += (size_t)got;
     }
     return true;
+}
+
+static bool read_page(int fd, struct timebase_page *page)
+{
+    return read_bytes(fd, page, sizeof(*page), 0);
 }
 
 /* Judged before the size: a page of another version has another size, and the version is the cause.
@@ -117,16 +123,21 @@ static int examine_version(int fd, const char *path, struct problem *problem)
                        path, page.version, TIMEBASE_PAGE_VERSION);
 }
 
-static int examine_size(const char *path, long long size, struct problem *problem)
+static off_t size_of(const struct page_file *file)
 {
-    if (size == TIMEBASE_PAGE_SIZE)
+    return (off_t)(TIMEBASE_PAGE_SIZE + file->behind_size);
+}
+
+static int examine_size(const struct page_file *file, off_t size, struct problem *problem)
+{
+    if (size == size_of(file))
         return 0;
-    return problem_set(problem, "%s: %lld bytes long instead of %u", path, size,
-                       TIMEBASE_PAGE_SIZE);
+    return problem_set(problem, "%s: %lld bytes long instead of %lld", file->path, (long long)size,
+                       (long long)size_of(file));
 }
 
 /* Refuses a file that somebody else may have written. */
-static int examine_file(int fd, const char *path, struct problem *problem)
+static int examine_owner(int fd, const char *path, struct problem *problem)
 {
     struct stat status;
     if (fstat(fd, &status) != 0)
@@ -138,15 +149,25 @@ static int examine_file(int fd, const char *path, struct problem *problem)
     if ((status.st_mode & 0022) != 0)
         return problem_set(problem, "%s: others can write to it (mode %04o)", path,
                            (unsigned)status.st_mode & 07777);
-    return examine_version(fd, path, problem) == 0
-        ? examine_size(path, (long long)status.st_size, problem)
-        : -1;
+    return 0;
+}
+
+static int examine_file(const struct page_file *file, struct problem *problem)
+{
+    struct stat status;
+    if (examine_owner(file->fd, file->path, problem) != 0 ||
+        examine_version(file->fd, file->path, problem) != 0)
+        return -1;
+    if (fstat(file->fd, &status) != 0)
+        return problem_of_file(problem, "cannot look at", file->path, errno);
+    return examine_size(file, status.st_size, problem);
 }
 
 static int examine_page(const struct page_file *file, const struct timebase_page *page,
                         struct problem *problem)
 {
-    int error = timebase_page_validate(page);
+    uint32_t understood = file->behind_size > 0 ? TIMEBASE_PAGE_CORRECTED_BY_CPU : 0;
+    int error = validate_page(page, understood);
     if (error != TIMEBASE_OK)
         return problem_set(problem, "%s: %s", file->path, timebase_strerror(error));
     if (page->counter_id != (uint32_t)timebase_counter_id())
@@ -157,14 +178,19 @@ static int examine_page(const struct page_file *file, const struct timebase_page
     return 0;
 }
 
+static int open_page(const struct page_file *file)
+{
+    return openat(file->folder_fd, name_of(file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
 int page_file_adopt(struct page_file *file, struct timebase_page *page, struct problem *problem)
 {
-    file->fd = openat(file->folder_fd, name_of(file), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    file->fd = open_page(file);
     if (file->fd < 0 && errno == ENOENT)
         return problem_set(problem, "%s: there is none", file->path);
     if (file->fd < 0)
         return problem_of_file(problem, "cannot open", file->path, errno);
-    if (examine_file(file->fd, file->path, problem) == 0) {
+    if (examine_file(file, problem) == 0) {
         if (!read_page(file->fd, page))
             problem_set(problem, "%s: could not be read", file->path);
         else if (examine_page(file, page, problem) == 0 && fchmod(file->fd, PAGE_MODE) == 0) {
@@ -181,6 +207,46 @@ void page_file_disown(struct page_file *file)
     close_fd(&file->fd);
 }
 
+/* ---- what lies behind it ------------------------------------------------------------------- */
+
+void page_file_lay_behind(struct page_file *file, const void *bytes, size_t size)
+{
+    file->behind = bytes;
+    file->behind_size = size;
+}
+
+bool page_file_read_behind(const struct page_file *file, void *bytes, size_t size)
+{
+    struct problem problem;
+    int fd = file->lock.is_same_boot ? open_page(file) : -1;
+    bool is_read = fd >= 0 && examine_owner(fd, file->path, &problem) == 0 &&
+        read_bytes(fd, bytes, size, TIMEBASE_PAGE_SIZE);
+    close_fd(&fd);
+    return is_read;
+}
+
+int page_file_store_behind(struct page_file *file, size_t at, size_t size, struct problem *problem)
+{
+    if (file->fd < 0 || store_behind(file->fd, file->behind, at, size) == 0)
+        return 0;
+    problem_of_file(problem, "cannot write to", file->path, errno);
+    page_file_disown(file);
+    return -1;
+}
+
+/* Some kilobytes, with hundreds of CPUs. */
+static bool is_behind_as_it_shall_be(const struct page_file *file)
+{
+    char bytes[4096];
+    for (size_t at = 0, size; at < file->behind_size; at += size) {
+        size = file->behind_size - at < sizeof(bytes) ? file->behind_size - at : sizeof(bytes);
+        if (!read_bytes(file->fd, bytes, size, TIMEBASE_PAGE_SIZE + at) ||
+            memcmp(bytes, (const char *)file->behind + at, size) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* ---- making it ------------------------------------------------------------------------------ */
 
 /* Completes the file aside, then gives it the name; readers of the old file keep it whole. */
@@ -192,6 +258,7 @@ static int make(struct page_file *file, const struct timebase_page *page, struct
     if (fd < 0)
         return problem_of_file(problem, "cannot make", file->path, errno);
     if (fchmod(fd, PAGE_MODE) != 0 || store_whole(fd, page) != 0 ||
+        store_behind(fd, file->behind, 0, file->behind_size) != 0 ||
         renameat(file->folder_fd, file->aside_name, file->folder_fd, name_of(file)) != 0) {
         problem_of_file(problem, "cannot make", file->path, errno);
         unlinkat(file->folder_fd, file->aside_name, 0);
@@ -211,6 +278,7 @@ static int reopen_folder(struct page_file *file, struct problem *problem)
     struct page_file again;
     if (page_file_open(&again, file->path, "", problem) != 0)
         return -1;
+    page_file_lay_behind(&again, file->behind, file->behind_size);
     page_file_close(file);
     *file = again;
     return 0;
@@ -224,12 +292,13 @@ static enum page_file_event look(const struct page_file *file)
     struct timebase_page now;
     if (file->fd < 0)
         return PAGE_FILE_MADE;
-    if (fstat(file->fd, &ours) != 0 || ours.st_size != TIMEBASE_PAGE_SIZE)
+    if (fstat(file->fd, &ours) != 0 || ours.st_size != size_of(file))
         return PAGE_FILE_SHRUNK;
     if (fstatat(file->folder_fd, name_of(file), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
         ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
         return PAGE_FILE_REPLACED;
-    if (!read_page(file->fd, &now) || memcmp(&now, &file->image, sizeof(now)) != 0)
+    if (!read_page(file->fd, &now) || memcmp(&now, &file->image, sizeof(now)) != 0 ||
+        !is_behind_as_it_shall_be(file))
         return PAGE_FILE_CHANGED;
     return PAGE_FILE_AS_EXPECTED;
 }

@@ -31,6 +31,8 @@ struct page_file {
     bool is_folder_made;            /* by us */
     struct lock lock;
     struct timebase_page image; /* what the file holds, unless somebody else wrote to it */
+    const void *behind;         /* and behind the page this */
+    size_t behind_size;         /* 0: nothing */
 };
 
 /* What page_file_store() found and did. */
@@ -57,6 +59,19 @@ int page_file_adopt(struct page_file *file, struct timebase_page *page, struct p
 
 /* Drop the page that is there: the next one is made aside. Readers keep what it shows. */
 void page_file_disown(struct page_file *file);
+
+/*
+ * A file of this page has these bytes behind it: the corrections by CPU (cpus_table.h). The caller
+ * keeps them, and what is in the file is what they are.
+ */
+void page_file_lay_behind(struct page_file *file, const void *bytes, size_t size);
+
+/* So many bytes behind the page that is there, if it is ours and of this boot. */
+bool page_file_read_behind(const struct page_file *file, void *bytes, size_t size);
+
+/* These of them are others now. Returns 0, also if the file is still to be made; or -1 and *problem,
+ * and the next publication makes it anew. */
+int page_file_store_behind(struct page_file *file, size_t at, size_t size, struct problem *problem);
 
 /*
  * Bring a publication to the file. Returns 0 and what had happened to the file (it is then

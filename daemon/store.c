@@ -20,22 +20,28 @@
 #define COUNTS_OFFSET offsetof(struct timebase_page, refresh_ticks)
 #define COUNTS_SIZE (offsetof(struct timebase_page, copy) - COUNTS_OFFSET)
 
-/* Writes these bytes of the page to the same place of the file, all of them. */
-static int store(int fd, const struct timebase_page *page, size_t offset, size_t size)
+/* All of these bytes to this place of the file. */
+static int store_bytes(int fd, const char *bytes, size_t size, size_t offset)
 {
-    const char *bytes = (const char *)page;
     while (size > 0) {
-        ssize_t written = pwrite(fd, bytes + offset, size, (off_t)offset);
+        ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
         if (written < 0 && errno == EINTR)
             continue;
         if (written == 0)
             errno = ENOSPC;
         if (written <= 0)
             return -1;
+        bytes += written;
         offset += (size_t)written;
         size -= (size_t)written;
     }
     return 0;
+}
+
+/* These bytes of the page to the same place of the file. */
+static int store(int fd, const struct timebase_page *page, size_t offset, size_t size)
+{
+    return store_bytes(fd, (const char *)page + offset, size, offset);
 }
 
 int store_counts(int fd, const struct timebase_page *page)
@@ -68,4 +74,9 @@ int store_publication(int fd, const struct timebase_page *present,
 int store_whole(int fd, const struct timebase_page *page)
 {
     return store(fd, page, 0, sizeof(*page));
+}
+
+int store_behind(int fd, const void *bytes, size_t at, size_t size)
+{
+    return store_bytes(fd, (const char *)bytes + at, size, TIMEBASE_PAGE_SIZE + at);
 }

@@ -21,6 +21,10 @@ int store_publication(int fd, const struct timebase_page *present,
 /* All of the page, into a file that nobody reads yet. Returns 0, or -1 and errno. */
 int store_whole(int fd, const struct timebase_page *page);
 
+/* These bytes of what lies behind the page. One write, which ends before the next begins. Returns 0,
+ * or -1 and errno. */
+int store_behind(int fd, const void *bytes, size_t at, size_t size);
+
 /* The counts alone: they take no part in the protocol. Returns 0, or -1 and errno. */
 int store_counts(int fd, const struct timebase_page *page);
 

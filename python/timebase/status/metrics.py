@@ -31,6 +31,7 @@ METRICS = {
     "timebase_utc_estimate": (),
     "timebase_never_moved": (),
     "timebase_counter_distrusted": (),
+    "timebase_corrected_cpus": (),
     "timebase_publications_total": (),
     "timebase_late_publications_total": (),
     "timebase_utc_steps_total": (),
