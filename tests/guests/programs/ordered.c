@@ -4,7 +4,7 @@
  * stay on two CPUs, a third goes from one to the other. Where one thread of an emulator runs all CPUs, it
  * goes on to the next one after each.
  *
- *     ordered counter|kernel|mono READINGS [corrected]
+ *     ordered counter|kernel|mono|attached|bounded READINGS [corrected]
  *
  * prints "counter: 0 of 10000000 went back, by 0 at most", and before it the same of the raw counter,
  * which each thread reads along with it. Exits with 0 either way; `corrected` as in warps.c.

@@ -3,7 +3,7 @@
  * Does a clock go back from one CPU to another? Two threads on two CPUs take turns, handing the
  * last reading over under a lock; and one thread is moved from CPU to CPU.
  *
- *     warps counter|kernel|mono [READINGS [corrected]]
+ *     warps counter|kernel|mono|attached|bounded [READINGS [corrected]]
  *
  * prints "counter: 123 of 400000 went back, by 5000000000 at most", and exits with 0 either way.
  * `corrected`: the counters are corrected by CPU (timebase_cpus_correct()), all along, by a third
