@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared_pages import COUNTER_ID_OFFSET, page_bytes, write_page
 
+from timebase.api.library import lib
 from timebase.status import file
 from timebase.status.file import Refused
 from timebase.status.page import read_page
@@ -145,7 +146,17 @@ def test_a_feature_that_is_not_known_is_named(tmp_path):
     data = bytearray(page_bytes())
     struct.pack_into("=I", data, 56, 1 | 1 << 5)
     path.write_bytes(data)
-    assert "ticks corrected by CPU, 0x20" in str(refused(path))
+    assert "does not know: 0x20." in str(refused(path))
+
+
+def test_corrected_ticks_without_their_corrections_are_refused(tmp_path):
+    path = tmp_path / "page"
+    data = bytearray(page_bytes(counter_id=lib.TIMEBASE_COUNTER_BY_CPU))
+    struct.pack_into("=I", data, 56, lib.TIMEBASE_PAGE_CORRECTED_BY_CPU)
+    path.write_bytes(data)
+    assert "corrected by CPU" in str(refused(path))
+    own = lib.timebase_counter_id()
+    assert own != lib.TIMEBASE_COUNTER_BY_CPU
 
 
 def test_a_page_of_another_counter_is_not_read_by_this_one(tmp_path):

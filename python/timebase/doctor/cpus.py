@@ -6,7 +6,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
+from timebase.api.clock import DEFAULT_PAGE
 from timebase.api.counter import Counter, probe
 from timebase.api.cpus import Cpu, open_cpus
 from timebase.api.errors import TimebaseError
@@ -14,6 +16,8 @@ from timebase.api.machine import describe
 from timebase.doctor.finding import SEVERITIES, Finding, Findings
 from timebase.doctor.kernel import clock_messages, clock_parameters
 from timebase.doctor.realtime import cpulist
+from timebase.status.file import Refused
+from timebase.status.page import copy_page, is_corrected
 
 AROUND_IT = (
     "programs that order events by it go wrong; TIMEBASE_COUNTER=os reads the kernel's clock"
@@ -29,7 +33,7 @@ def examine(times: int, interval_s: float) -> dict:
         )
     cpus = _measure(times, interval_s)
     now_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    findings = judge(cpus, counter, clock_messages())
+    findings = [*judge(cpus, counter, clock_messages()), *_does_the_daemon_correct()]
     return {
         "machine": describe(counter),
         "reference_cpu": next((one.cpu for one in cpus if one.against == one.cpu), None),
@@ -146,6 +150,20 @@ def _are_all_known(cpus: Sequence[Cpu], _: Counter) -> Findings:
             f"{_names(unknown)}: always busy, not measured",
             "give it more time: --times",
         )
+
+
+def _does_the_daemon_correct(path: Path = Path(DEFAULT_PAGE)) -> Findings:
+    try:
+        if not is_corrected(copy_page(path).page):
+            return
+    except Refused:
+        return
+    yield Finding(
+        "cpus-corrected",
+        "info",
+        f"timebased corrects the counters by CPU, for all who read {path}",
+        "programs that attach to it read each CPU by its own line; others read the counters as they are",
+    )
 
 
 def _what_does_the_kernel_say(counter: Counter, messages: list | None) -> Findings:

@@ -8,10 +8,11 @@ The file is read and never mapped, so that a process which truncates it harms no
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from timebase.api.clock import Instant
+from timebase.api.clock import Clock, Instant
 from timebase.api.counter import ticks_ordered
 from timebase.api.errors import TimebaseError
 from timebase.api.library import ffi, lib
@@ -50,8 +51,34 @@ class SharedPage:
 def read_page(path: Path) -> SharedPage:
     """A page by which this process can tell the time. Refused says why not, and what to do."""
     shared = copy_page(path)
+    if is_corrected(shared.page):
+        _correct_own_counter(path)
     _require_own_counter(path, shared.page)
     return shared
+
+
+def is_corrected(page: Page) -> bool:
+    """Whether its ticks are corrected by CPU: the corrections lie behind it in the file."""
+    return bool(page.header()["incompatible"] & lib.TIMEBASE_PAGE_CORRECTED_BY_CPU)
+
+
+# What is corrected is the counter of this process, for as long as one of these is attached.
+_ATTACHED: dict[Path, Clock] = {}
+
+
+def _correct_own_counter(path: Path) -> None:
+    """By what lies behind the page, and each time by the newest of it."""
+    try:
+        if path in _ATTACHED:
+            _ATTACHED[path].maintain()
+        else:
+            _ATTACHED[path] = Clock.attach(path)
+    except TimebaseError as problem:
+        raise Refused(
+            "format" if problem.code == lib.TIMEBASE_E_FORMAT else "counter",
+            f"{path} is of ticks that are corrected by CPU, and they cannot be read: {problem}.",
+            "Restart timebased, which makes page and corrections anew.",
+        ) from None
 
 
 def copy_page(path: Path) -> SharedPage:
@@ -105,7 +132,7 @@ def _refuse_other_version(path: Path, version: int | None) -> None:
 
 def _validate(path: Path, page: Page) -> None:
     try:
-        page.validate()
+        _without_corrections(page).validate()
     except TimebaseError as problem:
         if problem.code == lib.TIMEBASE_E_STALE:
             raise Refused(
@@ -126,6 +153,15 @@ def _validate(path: Path, page: Page) -> None:
         ) from None
 
 
+def _without_corrections(page: Page) -> Page:
+    """The same of raw ticks: all that the library judges of a page by itself."""
+    data = bytearray(page.to_bytes())
+    start = ffi.offsetof("struct timebase_page", "incompatible")
+    features = page.header()["incompatible"] & ~lib.TIMEBASE_PAGE_CORRECTED_BY_CPU
+    data[start : start + 4] = features.to_bytes(4, sys.byteorder)
+    return Page.from_bytes(bytes(data))
+
+
 def _require_own_counter(path: Path, page: Page) -> None:
     own = lib.timebase_counter_id()
     theirs = page.header()["counter_id"]
@@ -138,9 +174,8 @@ def _require_own_counter(path: Path, page: Page) -> None:
 
 
 def _features(page: Page) -> str:
-    names = {lib.TIMEBASE_PAGE_CORRECTED_BY_CPU: "ticks corrected by CPU"}
-    bits = (1 << bit for bit in range(32) if page.header()["incompatible"] >> bit & 1)
-    return ", ".join(names.get(bit, f"{bit:#x}") for bit in bits)
+    features = page.header()["incompatible"] & ~lib.TIMEBASE_PAGE_CORRECTED_BY_CPU
+    return ", ".join(f"{1 << bit:#x}" for bit in range(32) if features >> bit & 1)
 
 
 def counter_name(counter_id: int) -> str:
