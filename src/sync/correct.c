@@ -23,6 +23,10 @@
 enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
 /* The quickest ways there and back, between any two CPUs of one machine, take no longer. */
 #define WIDTH_NS 4000
+/* So far off the reference may any lines be: half of a range half as wide again as the narrowest, and
+ * a drift of half of that. Whoever reads the kernel's clock by this table may be followed by one who
+ * reads by lines that begin in a later one. */
+#define LINES_NS (WIDTH_NS / 4 * 5)
 /* A drift goes on as it was for so long without a measurement; then nothing is known. */
 #define STALE_NS 30e9
 #define AGAIN_MIN_NS 100000000
@@ -230,7 +234,8 @@ static void set_errors(struct by_cpu_table *table, struct by_cpu_copy *next,
 {
     uint64_t most = turn->worst_ticks > turn->told_ticks ? turn->worst_ticks : turn->told_ticks;
     struct by_cpu_anchor wider = *anchor;
-    wider.error_ns += (uint64_t)((double)(2 * most) / turn->ticks_per_ns) + 1;
+    uint64_t told_ns = (uint64_t)((double)(2 * most) / turn->ticks_per_ns);
+    wider.error_ns += (told_ns > LINES_NS ? told_ns : LINES_NS) + 1;
     by_cpu_set_anchor(next, &wider);
     by_cpu_set_spread(table, 2 * turn->worst_ticks);
 }

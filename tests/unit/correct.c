@@ -209,15 +209,31 @@ static void no_lines_begin_before_two_narrowest_ranges_agree(void **state)
 static void what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error(void **state)
 {
     (void)state;
+    machine.width = 3900;
     correct(0);
     uint64_t told_ns = machine.error_ns;
-    assert_true(told_ns > WIDTH);
+    assert_true(told_ns > 3900);
     two_cpus[1].jumps = 1;
     correct(0);
     assert_false(machine.is_known);
     assert_true(machine.error_ns >= told_ns);
     correct(0);
     assert_true(machine.error_ns < told_ns);
+}
+
+/* Who has read the kernel's clock by this table may be followed by one who reads by those lines. */
+static void what_lines_that_begin_later_may_be_off_is_in_the_anchor_s_error(void **state)
+{
+    (void)state;
+    machine.width = 3900;
+    machine.widens = 1300;
+    correct(0);
+    assert_false(machine.is_known);
+    uint64_t error_ns = machine.error_ns;
+    machine.width = 4000;
+    correct(0);
+    assert_true(machine.is_known);
+    assert_true(error_ns >= cpus.table->spread_ticks / 2);
 }
 
 int main(void)
@@ -229,6 +245,8 @@ int main(void)
         cmocka_unit_test_setup(no_lines_begin_before_two_narrowest_ranges_agree, begin),
         cmocka_unit_test_setup(
             what_a_cpu_told_before_it_lost_its_lines_is_in_the_anchor_s_error, begin),
+        cmocka_unit_test_setup(
+            what_lines_that_begin_later_may_be_off_is_in_the_anchor_s_error, begin),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
         printf("no instruction of this processor reads the counter and names the CPU\n");
