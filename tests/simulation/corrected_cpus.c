@@ -3,8 +3,9 @@
  * Counters corrected by CPU on a host that holds everybody up: who has seen a reading, on whichever
  * CPU, reads no less. Three CPUs: the reference, one with an offset and a drift, and one of which
  * nothing is ever known. The thread that renews the table can be stopped at each of its steps, for
- * longer than any lead, while others read. TIMEBASE_TEST_WORLDS for more of them: 1,200 make ten million
- * readings and more in each test.
+ * longer than any lead, while others read: its own process, and another one by copies of the table, of
+ * whatever age. Another daemon goes on from the table that one has left. TIMEBASE_TEST_WORLDS for more
+ * of them: 1,200 make ten million readings and more in each test.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,7 @@
 #include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "../unit/dice.h"
+#include "sync/correct.h"
 #include "sync/drift.h"
 #include "sync/handle.h"
 
@@ -48,9 +50,14 @@ static struct {
     uint64_t held_up_most; /* in one step of a renewal */
     uint64_t late_most;    /* from one renewal to the next, beyond what was asked for */
     bool is_handed_on;     /* readings of the kernel's clock */
+    bool is_shared;      /* half of the readings are another process' */
     bool is_reading;
-    uint64_t back, most, readings, by_lines;
+    uint64_t back, most, readings, by_lines, by_copy;
 } world;
+
+/* The other process' copy. */
+static struct by_cpu_entry copied_entries[2][CPUS];
+static struct by_cpu_table copied;
 
 static struct skew_cpu skews[MEASURED];
 static struct timebase_cpus cpus;
@@ -94,12 +101,37 @@ static uint64_t os_clock_ns(void)
     return is_handed_on ? handed_on : asked + OS_READ / 2;
 }
 
+void __real_by_cpu_publish(struct by_cpu_table *table);
+
+/* As by_cpu_shared.c takes it from the file. */
+static void copy_table(void)
+{
+    const struct by_cpu_copy *from = &cpus.table->copy[cpus.table->seq & 1];
+    struct by_cpu_copy *next = by_cpu_next(&copied);
+    for (unsigned cpu = 0; cpu < cpus.table->cpus && cpu < CPUS; cpu++)
+        by_cpu_set_entry(next, cpu, &from->entries[cpu]);
+    by_cpu_set_anchor(next, &from->anchor);
+    __real_by_cpu_publish(&copied);
+}
+
+/* One look in four finds time to copy; the other process may also sleep for long. */
+static const struct by_cpu_table *table_of_reader(void)
+{
+    if (!world.is_shared || below(2) == 0)
+        return cpus.table;
+    if (copied.seq == 0 || below(4) == 0)
+        copy_table();
+    world.by_copy++;
+    return &copied;
+}
+
 static void read_once(unsigned cpu)
 {
+    const struct by_cpu_table *table = table_of_reader();
     world.reader = cpu;
     uint64_t before = world.now;
     uint64_t seen = world.highest;
-    uint64_t ticks = by_cpu_ticks(cpus.table, os_clock_ns);
+    uint64_t ticks = by_cpu_ticks(table, os_clock_ns);
     world.reader = 0;
     world.readings++;
     world.by_lines += cpu == 1 && world.now == before;
@@ -214,7 +246,6 @@ void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
         hold_up();
 }
 
-void __real_by_cpu_publish(struct by_cpu_table *table);
 /* A step where one table follows another is the size of an error: read right before and after. */
 void __wrap_by_cpu_publish(struct by_cpu_table *table);
 void __wrap_by_cpu_publish(struct by_cpu_table *table)
@@ -232,11 +263,19 @@ void __wrap_by_cpu_publish(struct by_cpu_table *table)
 
 /* ---- worlds -------------------------------------------------------------------------------- */
 
-static void begin_world(void)
+static void measure_anew(void)
 {
     skews[0] = (struct skew_cpu){.is_measured = true};
     skews[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
     cpus = (struct timebase_cpus){.map = {.cpus = skews, .count = MEASURED}};
+}
+
+static void begin_world(void)
+{
+    measure_anew();
+    copied = (struct by_cpu_table){.cpus = CPUS};
+    copied.copy[0].entries = copied_entries[0];
+    copied.copy[1].entries = copied_entries[1];
     world.now += 100 * SECOND;
     for (unsigned cpu = 1; cpu < CPUS; cpu++) {
         world.offset[cpu] = dice_roll(&world.dice) >> 20;
@@ -263,11 +302,32 @@ static void keep(struct by_cpu_table *table)
     all = one;
 }
 
+/* It knows nothing but what lies in the file. Until it has begun, readers have the old one's table. */
+static void restart_daemon(void)
+{
+    static struct {
+        struct by_cpu_file_copy copy;
+        struct by_cpu_entry entries[CPUS];
+    } file;
+    struct by_cpu_table *old = cpus.table;
+    const struct by_cpu_file_head head = {.cpus = old->cpus < CPUS ? old->cpus : CPUS};
+    const struct by_cpu_copy *present = &old->copy[old->seq & 1];
+    file.copy.anchor = present->anchor;
+    file.copy.spread_ticks = old->spread_ticks;
+    for (unsigned cpu = 0; cpu < head.cpus; cpu++)
+        file.entries[cpu] = present->entries[cpu];
+    measure_anew();
+    assert_true(correct_adopt(&cpus, &head, &file.copy));
+    keep(old);
+}
+
 static void run_world(void)
 {
     int64_t again_ns;
     begin_world();
     for (int i = 0; i < RENEWALS; i++) {
+        if (world.is_shared && i % 20 == 19)
+            restart_daemon();
         assert_int_equal(timebase_cpus_correct(&cpus, &again_ns), 0);
         uint64_t late = below(4) == 0 ? below(world.late_most + 1) : 0;
         pass(below((uint64_t)again_ns + 1) + late);
@@ -275,10 +335,11 @@ static void run_world(void)
     keep(cpus.table);
 }
 
-static void run(uint64_t held_up_most, uint64_t late_most, bool is_handed_on)
+static void run_worlds(uint64_t held_up_most, uint64_t late_most, bool is_handed_on, bool is_shared)
 {
     memset(&world, 0, sizeof(world));
     world.dice = dice_new();
+    world.is_shared = is_shared;
     world.held_up_most = held_up_most;
     world.late_most = late_most;
     world.is_handed_on = is_handed_on;
@@ -289,6 +350,12 @@ static void run(uint64_t held_up_most, uint64_t late_most, bool is_handed_on)
                   (unsigned long long)world.most, (unsigned long long)world.by_lines);
     assert_int_equal(world.back, 0);
     assert_true(world.by_lines > world.readings / 20);
+    assert_true(!is_shared || world.by_copy > world.readings / 4);
+}
+
+static void run(uint64_t held_up_most, uint64_t late_most, bool is_handed_on)
+{
+    run_worlds(held_up_most, late_most, is_handed_on, false);
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
@@ -323,6 +390,13 @@ static void nor_where_all_of_this_happens(void **state)
     run(2 * SECOND, 20 * SECOND, true);
 }
 
+static void nor_in_a_process_that_has_old_copies_nor_when_another_daemon_goes_on(void **state)
+{
+    (void)state;
+    run_worlds(0, 0, false, true);
+    run_worlds(2 * SECOND, 20 * SECOND, true, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +405,7 @@ int main(void)
         cmocka_unit_test(nor_where_renewals_come_late),
         cmocka_unit_test(nor_where_the_kernel_hands_on_what_another_cpu_has_read),
         cmocka_unit_test(nor_where_all_of_this_happens),
+        cmocka_unit_test(nor_in_a_process_that_has_old_copies_nor_when_another_daemon_goes_on),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
         printf("no instruction of this processor reads the counter and names the CPU\n");
