@@ -31,6 +31,7 @@ enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
 #define STALE_NS 30e9
 #define AGAIN_MIN_NS 100000000
 #define AGAIN_MAX_NS 10000000000
+#define AGAIN_FAILED_NS 1000000000 /* of a renewal: the lines in force end */
 /* Lines hold for so many times as long as they are meant to last: the next ones may be late. Below
  * 2, or those would end before the last of them has begun. */
 #define HELD 1.5
@@ -137,11 +138,12 @@ static double doubt_of(const struct skew_cpu *cpu)
     return (slopes.high - slopes.low) / 2;
 }
 
-/* Until its drift may have come to half of the narrowest range. */
+/* Until its drift may have come to a quarter of the narrowest range. With a half some readings go
+ * back, where the quickest throws were slower than the way between the CPUs (decision 17). */
 static uint64_t end_of(const struct skew_cpu *cpu, const struct turn *turn)
 {
     double most = STALE_NS * turn->ticks_per_ns;
-    double ticks = (double)cpu->narrowest.first_ticks / 2 / (doubt_of(cpu) + 1e-12);
+    double ticks = (double)cpu->narrowest.first_ticks / 4 / (doubt_of(cpu) + 1e-12);
     uint64_t end = last_of(&cpu->drift)->ticks + (uint64_t)(ticks < most ? ticks : most);
     return (int64_t)(end - turn->until) < 0 ? end : turn->until;
 }
@@ -298,7 +300,7 @@ TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
         return TIMEBASE_E_INVALID;
     if (!by_cpu_is_possible())
         return TIMEBASE_E_UNSUPPORTED;
-    *again_ns = AGAIN_MAX_NS;
+    *again_ns = is_in_force(cpus) ? AGAIN_FAILED_NS : AGAIN_MAX_NS;
     bool is_own = is_kernels_own();
     int error = measure(cpus, is_own ? NULL : &anchor);
     if (error != TIMEBASE_OK)
