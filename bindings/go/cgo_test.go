@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,6 +56,14 @@ func TestThePrivateClockIsReadInGo(t *testing.T) {
 	}
 	if !isSame {
 		t.Error("new lines between any two looks")
+	}
+}
+
+// In a process of its own: the choice is for good.
+func TestWhatCChoosesForItsCounterIsReadInGo(t *testing.T) {
+	command := exec.Command("go", "run", "-tags", "timebase_cgo", "./internal/selected", writer.Path)
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
 	}
 }
 

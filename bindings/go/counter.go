@@ -15,7 +15,7 @@ const (
 	CounterRISCVTime = CounterID(counter.RISCVTime)
 	CounterS390TOD   = CounterID(counter.S390TOD)
 	CounterOS        = CounterID(counter.OS)    // CLOCK_MONOTONIC_RAW, where no other may be read
-	CounterByCPU     = CounterID(counter.ByCPU) // of C programs that correct it by CPU; Go never reads it
+	CounterByCPU     = CounterID(counter.ByCPU) // where C code of this process corrects it by CPU; with -tags timebase_cgo
 )
 
 func (id CounterID) String() string { return counter.ID(id).String() }

@@ -17,15 +17,20 @@ import (
 	"timebase.example/timebase/internal/page"
 )
 
+// C code of this process may choose another counter, or correct it by CPU: Go reads the same then, by a
+// call of C.
+func init() {
+	counter.Follow((*int32)(unsafe.Pointer(&C.timebase_counter_readable)),
+		func() uint64 { return uint64(C.timebase_ticks_ordered_probe()) },
+		func() counter.ID { return counter.ID(C.timebase_counter_id()) })
+}
+
 // private is the C library's clock of this process. Its handle is the address of its page, so Go reads
-// it by itself, and calls C where C's inline code would: when the lines want renewal, every 100 ms.
+// it by itself, and calls C where C's inline code would: when the lines want renewal, every 100 ms, and
+// at each reading over another counter than the processor's, where the page is without lines.
 func private() *Clock {
 	handle := C.timebase_clock_default()
-	p := (*page.Page)(unsafe.Pointer(handle))
-	if counter.ID(C.timebase_counter_id()) != counter.Here() {
-		p = new(page.Page) // without lines: all readings are C's
-	}
-	return &Clock{page: p, kind: own{handle}}
+	return &Clock{page: (*page.Page)(unsafe.Pointer(handle)), kind: own{handle}}
 }
 
 type own struct{ handle *C.timebase_clock }

@@ -8,6 +8,7 @@ package counter
 
 import (
 	"sort"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,7 +23,7 @@ const (
 	RISCVTime ID = 17
 	S390TOD   ID = 18
 	OS        ID = 32 // CLOCK_MONOTONIC_RAW, one tick a nanosecond
-	ByCPU     ID = 33 // the processor's, corrected by a table of CPUs: no page is over it, and Go never reads it
+	ByCPU     ID = 33 // the processor's, corrected by a table of CPUs: no page is over it, and only C reads it
 )
 
 var names = map[ID]string{
@@ -42,48 +43,74 @@ func (id ID) String() string {
 	return "unknown counter"
 }
 
-// Readable: this process may read the processor's counter. Else the kernel's clock takes its place.
-// It is found out once, without touching the counter.
-var Readable = hasCounter && isReadable()
+// A word on which counter this process reads, and how where that is not the processor's as it is.
+type word struct {
+	readable *int32 // not 0: the processor's counter may be read, as it is
+	read     func() uint64
+	id       func() ID
+}
+
+// It is found out once, without touching the counter; then the kernel's clock takes its place.
+var here = word{readable: found(), read: OSTicks, id: func() ID { return OS }}
+
+func found() *int32 {
+	readable := new(int32)
+	if hasCounter && isReadable() {
+		*readable = 1
+	}
+	return readable
+}
+
+// Follow takes another's word from now on, the C library's: it may choose another counter, or correct this
+// one by CPU, so that readable is 0. It is for the start of a program, before anybody reads.
+func Follow(readable *int32, read func() uint64, id func() ID) {
+	if !hasCounter {
+		readable = here.readable
+	}
+	here = word{readable, read, id}
+}
+
+// IsReadable: this process may read the processor's counter, and does.
+func IsReadable() bool { return atomic.LoadInt32(here.readable) != 0 }
 
 // Here is the counter that Ticks reads.
 func Here() ID {
-	if Readable {
+	if IsReadable() {
 		return processor
 	}
-	return OS
+	return here.id()
 }
 
 // Ticks is the cheapest reading: it may move before earlier and after later instructions.
 func Ticks() uint64 {
-	if Readable {
+	if IsReadable() {
 		return ticks()
 	}
-	return OSTicks()
+	return here.read()
 }
 
 // Ordered is read after all earlier loads have got their values.
 func Ordered() uint64 {
-	if Readable {
+	if IsReadable() {
 		return ordered()
 	}
-	return OSTicks()
+	return here.read()
 }
 
 // Begin is read after all that comes before it has completed, and before anything after it begins.
 func Begin() uint64 {
-	if Readable {
+	if IsReadable() {
 		return begin()
 	}
-	return OSTicks()
+	return here.read()
 }
 
 // End is read after all that comes before it has completed, and before anything after it begins.
 func End() uint64 {
-	if Readable {
+	if IsReadable() {
 		return end()
 	}
-	return OSTicks()
+	return here.read()
 }
 
 // Step is the smallest difference that the counter shows, in ticks: a median of 9, so that no interruption

@@ -52,7 +52,7 @@ func Attach(path, service string) (*Mirror, error) {
 	m := &Mirror{path: absolute, service: service, file: sharedFile{fd: -1}}
 	m.shown, m.whole = page.Begin(counter.Here()), page.Begin(counter.Here())
 	m.hot = m.shown
-	if !counter.Readable {
+	if !counter.IsReadable() {
 		m.hot = new(page.Page)
 	}
 	m.moved.open(witnessDevice)

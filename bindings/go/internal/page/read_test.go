@@ -122,7 +122,7 @@ func isOf(p *Page, mono, utc int64, first, last uint64) bool {
 }
 
 func TestReadIsWhatTheLineSays(t *testing.T) {
-	if HasAssembler && !counter.Readable {
+	if HasAssembler && !counter.IsReadable() {
 		t.Fatal("this process may not read its counter")
 	}
 	dice := rand.New(rand.NewSource(1))

@@ -227,9 +227,14 @@ func look() (narrowest moment) {
 	return narrowest
 }
 
-// pace is the length of a tick by the kernel's clock, measured once, to 500 ppm or better.
-var pace = measure()
+// pace is of the counter that is read when the first page is made: C's word on it comes after this
+// package's variables.
+var (
+	pace     line.Line
+	measured sync.Once
+)
 
+// measure tells the length of a tick by the kernel's clock, to 500 ppm or better.
 func measure() line.Line {
 	const looks, ppm = 100, 500
 	first, last := look(), moment{}
@@ -246,6 +251,7 @@ func measure() line.Line {
 }
 
 func firstLine() line.Line {
+	measured.Do(func() { pace = measure() })
 	l := pace
 	now := look()
 	l.Start, l.Mono, l.UTC = now.ticks, uint64(now.mono), uint64(now.utc)
