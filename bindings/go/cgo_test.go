@@ -109,6 +109,17 @@ func TestWaiter(t *testing.T) {
 	if err := w.Calibrate(); err != nil {
 		t.Error(err)
 	}
+	w.Close()
+	w.Close()
+	if _, err := w.Delay(time.Microsecond, 0); !errors.Is(err, ErrInvalid) {
+		t.Errorf("closed, a delay gives %v", err)
+	}
+	if _, err := w.UntilTicks(Ticks(), 0); !errors.Is(err, ErrInvalid) {
+		t.Errorf("closed, a wait gives %v", err)
+	}
+	if err := w.Calibrate(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("closed, it is calibrated: %v", err)
+	}
 }
 
 func TestTimelineVectors(t *testing.T) {
@@ -171,7 +182,11 @@ func TestTimelineVectors(t *testing.T) {
 		if of != nil || err != nil {
 			t.Errorf("%s: gaps: %v, damages: %v", v.Name, of, err)
 		}
+		if _, err := OpenTimeline(folder + "\x00/more"); !errors.Is(err, ErrInvalid) {
+			t.Errorf("a null byte in the name: %v", err)
+		}
 		timeline.Close()
+		timeline.SetDrawingOn(true) // closed: it has no effect
 		if boots, err := timeline.Boots(); len(boots) != 0 || !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: closed: %v", v.Name, err)
 		}

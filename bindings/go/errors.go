@@ -4,7 +4,13 @@ package timebase
 
 import "timebase.example/timebase/internal/fault"
 
-// Error is what functions of this package return: of what kind (for [errors.Is]), where, and why.
+// Error is what functions of this package return, as a pointer (for [errors.As]):
+//
+//	Kind  error   which of the errors below it is, for [errors.Is]
+//	Path  string  the file or folder that it is about; may be empty
+//	Why   string  in words, with what to do; may be empty
+//	Cause error   of the kernel, or of a context; may be nil
+//
 // ErrNotFound is also fs.ErrNotExist, and ErrPermission fs.ErrPermission.
 type Error = fault.Error
 

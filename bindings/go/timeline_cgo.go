@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"timebase.example/timebase/internal/fault"
@@ -48,6 +49,9 @@ type TimelineDamage struct {
 
 // OpenTimeline opens the timeline in a folder, /var/lib/timebase/timeline as a rule.
 func OpenTimeline(folder string) (*Timeline, error) {
+	if strings.IndexByte(folder, 0) >= 0 {
+		return nil, fault.Invalid.Because("there is a null byte in the folder's name: C would take the part before it")
+	}
 	name := C.CString(folder)
 	defer C.free(unsafe.Pointer(name))
 	t := new(Timeline)
