@@ -11,7 +11,7 @@ WORKERS = --numprocesses $$(($$(nproc) * 2)) --maxprocesses 8 --dist loadfile
 
 .PHONY: help report test test-quick test-all peers bench chrony goals trust-goals accuracy cross \
 	cross-quick sanitize sanitize-quick guests guests-quick fuzz model mutants mutants-fixed \
-	languages languages-check languages-quick clean setup setup-quick native \
+	languages languages-check languages-quick languages-torture clean setup setup-quick native \
 	native-quick portable clang python python-quick worlds fuzz-quick base venv deb packages \
 	image baremetal baremetal-quick module site wheels newcomer power-be
 
@@ -125,6 +125,10 @@ fuzz-quick: base
 
 languages-check: base ## the conformance of C++, Rust, Go and Common Lisp
 	@TIMEBASE_TEST_READS=$${TIMEBASE_TEST_READS:-200000000} scripts/languages check
+
+languages-torture: base venv ## 200,000,000 readings under a live writer in each language: bench/results/torture.md
+	@TIMEBASE_TEST_READS=$${TIMEBASE_TEST_READS:-200000000} scripts/languages torture
+	$(BIN)/python bench/torture.py $(ARGS)
 
 languages-quick: base
 	@scripts/setup cpp rust go lisp

@@ -43,12 +43,22 @@ ROWS = [
 
 
 @pytest.fixture
-def table():
-    sys.path.insert(0, str(ROOT / "bench"))
+def bench(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+
+
+@pytest.fixture
+def table(bench):
     import languages as module
 
-    yield module
-    sys.path.remove(str(ROOT / "bench"))
+    return module
+
+
+@pytest.fixture
+def torture(bench):
+    import torture as module
+
+    return module
 
 
 def test_goals_are_met_missed_or_not_measured(table):
@@ -138,6 +148,39 @@ def text(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
+# ---- readings under a live writer
+
+
+def logs_of_torture(folder, **lines):
+    for language in ("cpp", "rust", "go", "lisp"):
+        line = lines.get(language, "torture: Common Lisp, ECL: 1 readings, 0 without a line, {}")
+        wrong = "0 torn, 0 backwards"
+        (folder / f"torture-{language}.log").write_text(f"before\n{line.format(wrong)}\nafter\n")
+
+
+def test_readings_under_a_writer_are_those_of_the_logs(torture, tmp_path):
+    logs_of_torture(
+        tmp_path,
+        cpp="torture: C++, native: 200000000 readings, 17 without a line, {}",
+        rust="torture: Rust, native: 200000001 readings, 2 without a line, 1 torn, 0 backwards",
+        go="torture: Go, ppc64 emulated: 500000 readings, 0 without a line, {}",
+    )
+    lines = "\n".join(torture.table(torture.read(tmp_path)))
+    assert "| C++, native | 200,000,000 | 17 | 0 | 0 | met |" in lines
+    assert "| Rust, native | 200,000,001 | 2 | 1 | 0 | missed |" in lines
+    assert "| Go, ppc64 emulated | 500,000 | 0 | 0 | 0 |  |" in lines
+    assert "| Go, native | not tried | | | | missed |" in lines
+    assert "| Common Lisp, ECL | 1 | 0 | 0 | 0 | missed |" in lines
+
+
+def test_a_language_whose_log_tells_of_no_readings_is_named(torture, tmp_path):
+    with pytest.raises(SystemExit, match="scripts/languages torture cpp"):
+        torture.read(tmp_path)
+    logs_of_torture(tmp_path, go="FAIL")
+    with pytest.raises(SystemExit, match="torture-go.log: no readings"):
+        torture.read(tmp_path)
+
+
 # ---- scripts/languages, with languages of one line
 
 
@@ -176,6 +219,17 @@ def test_two_languages_are_tried_at_the_same_time(languages_of, tmp_path):
     expected = {"latin": "3 passed, 0 failed", "greek": "4 passed, 0 failed"}
     assert counts(tmp_path) == {f"languages-quick-{k}": v for k, v in expected.items()}
     assert (tmp_path / "build/languages/greek.log").read_text().startswith("word\n")
+
+
+def test_languages_are_tortured_one_after_the_other(languages_of, tmp_path):
+    """A folder can be made once at a time."""
+    alone = f"mkdir {tmp_path}/at-work && sleep 0.1 && rmdir {tmp_path}/at-work && echo $1"
+    lines = alone + " && echo '2 passed, 0 failed'"
+    done = languages_of("torture", "latin", "greek", latin=lines, greek=lines)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert counts(tmp_path)["languages-torture-greek"] == "2 passed, 0 failed"
+    log = tmp_path / "build/languages/torture-latin.log"
+    assert log.read_text() == "--torture\n2 passed, 0 failed\n"
 
 
 @pytest.mark.parametrize(

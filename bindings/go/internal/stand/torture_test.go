@@ -199,14 +199,24 @@ func run(t *testing.T, l *live, wanted int) *reader {
 	for i := uint64(0); !r.isEnough(wanted) && (i%1024 != 0 || !l.hasEnded()); i++ {
 		r.look(i)
 	}
-	t.Logf("%d readings of now, %d instants, %d of other ticks, %d without a line; %d torn, %d backwards; newest %d",
-		r.now, r.instant, r.at, r.none, r.torn, r.back, r.newest)
+	t.Logf("%d of now, %d instants, %d of other ticks; newest %d", r.now, r.instant, r.at, r.newest)
 	return r
+}
+
+// sum of what several readers found.
+type sum struct{ read, none, torn, back int }
+
+func (s *sum) add(r *reader) {
+	s.read += r.accepted()
+	s.none += r.none
+	s.torn += r.torn
+	s.back += r.back
 }
 
 // A writer lives for 300 s at the most, so a long torture has one after the other; a slow one, too.
 func TestNothingIsTornUnderALiveWriter(t *testing.T) {
 	const round = 20_000_000
+	var all sum
 	for left := reads(t, 5_000_000); left > 0; {
 		wanted := left
 		if wanted > round {
@@ -222,7 +232,9 @@ func TestNothingIsTornUnderALiveWriter(t *testing.T) {
 		}
 		l.stop()
 		left -= r.accepted()
+		all.add(r)
 	}
+	t.Logf("%d readings, %d without a line, %d torn, %d backwards", all.read, all.none, all.torn, all.back)
 }
 
 // The same finds what is wrong with a writer that does not keep the protocol.
