@@ -333,7 +333,7 @@ class attached_clock : public clock
 };
 
 /* The page at path; null: the daemon's. If that fails, ec says why, and the result is false. */
-inline attached_clock attach(const char *path, std::error_code &ec) noexcept
+[[nodiscard]] inline attached_clock attach(const char *path, std::error_code &ec) noexcept
 {
     ::timebase_clock *out = nullptr;
     ec = error_code_of(::timebase_clock_attach(&out, path));
@@ -341,7 +341,7 @@ inline attached_clock attach(const char *path, std::error_code &ec) noexcept
 }
 
 /* A string with a null byte is no path: C would take the part before it. */
-inline attached_clock attach(const std::string &path, std::error_code &ec) noexcept
+[[nodiscard]] inline attached_clock attach(const std::string &path, std::error_code &ec) noexcept
 {
     if (path.find('\0') == std::string::npos)
         return attach(path.c_str(), ec);
@@ -350,13 +350,14 @@ inline attached_clock attach(const std::string &path, std::error_code &ec) noexc
 }
 
 /* The same in words: for who goes on with the process' own clock. why_not is false if attached. */
-inline attached_clock attach_or_default(const char *path, std::error_code &why_not) noexcept
+[[nodiscard]] inline attached_clock attach_or_default(const char *path,
+                                                      std::error_code &why_not) noexcept
 {
     return attach(path, why_not);
 }
 
 #if TIMEBASE_EXCEPTIONS
-inline attached_clock attach(const std::string &path)
+[[nodiscard]] inline attached_clock attach(const std::string &path)
 {
     std::error_code ec;
     attached_clock clock = attach(path, ec);
@@ -368,7 +369,7 @@ inline attached_clock attach(const std::string &path)
 }
 
 /* Null: the daemon's. */
-inline attached_clock attach(const char *path = nullptr)
+[[nodiscard]] inline attached_clock attach(const char *path = nullptr)
 {
     return attach(std::string(path != nullptr ? path : TIMEBASE_PAGE_PATH));
 }
