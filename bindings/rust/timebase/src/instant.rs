@@ -34,13 +34,19 @@ impl Instant {
     /// From an earlier moment to this one; zero if that is later.
     #[inline]
     pub const fn duration_since(self, earlier: Self) -> Duration {
+        self.saturating_duration_since(earlier)
+    }
+
+    /// The same, by the name that says so.
+    #[inline]
+    pub const fn saturating_duration_since(self, earlier: Self) -> Duration {
         match self.checked_duration_since(earlier) {
             Some(duration) => duration,
             None => Duration::ZERO,
         }
     }
 
-    /// The same; `None` if that is later.
+    /// The same; `None` if the other moment is later.
     #[inline]
     pub const fn checked_duration_since(self, earlier: Self) -> Option<Duration> {
         if earlier.mono_ns > self.mono_ns {
@@ -95,5 +101,22 @@ impl AddAssign<Duration> for Instant {
 impl SubAssign<Duration> for Instant {
     fn sub_assign(&mut self, duration: Duration) {
         *self = *self - duration;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_between_moments_do_not_wrap() {
+        let (first, last) = (Instant::from_mono_ns(i64::MIN), Instant::from_mono_ns(i64::MAX));
+        assert_eq!(last.duration_since(first).as_nanos(), u128::from(u64::MAX));
+        assert_eq!(first.saturating_duration_since(last), Duration::ZERO);
+        assert_eq!(first - last, Duration::ZERO);
+        assert_eq!(first.checked_duration_since(last), None);
+        assert_eq!(first + Duration::from_nanos(u64::MAX), last);
+        assert_eq!(last.checked_add(Duration::from_nanos(1)), None);
+        assert_eq!(first.checked_sub(Duration::MAX), None);
     }
 }
