@@ -166,7 +166,7 @@ packages: deb venv ## the packages in a fresh system: installed, run, upgraded, 
 	@mkdir -p $(RESULTS)
 	@scripts/setup rpm
 	$(BIN)/pytest $(addprefix tests/packages/test_,packages.py dkms.py service.py rpm.py \
-		formula.py) \
+		formula.py cpp.py) \
 		-o faulthandler_timeout=2000 --junitxml=$(RESULTS)/packages.xml
 
 newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone

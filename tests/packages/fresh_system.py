@@ -23,13 +23,13 @@ pytestmark = [
 ]
 
 
-def unpack(name, packages, folder, variant="apt"):
-    """A system with these packages in `folder`, from build/NAME-base.tar; remove that to have it made
-    anew."""
+def unpack(name, packages, folder, variant="apt", release=None):
+    """A system with these packages in `folder`, of this machine's release or another one, from
+    build/NAME-base.tar; remove that to have it made anew."""
     base = ROOT / f"build/{name}-base.tar"
     if not base.exists():
         part = base.with_suffix(".part.tar")
-        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        release = release or platform.freedesktop_os_release()["VERSION_CODENAME"]
         include = f"--include={','.join(packages)}"
         subprocess.run(["mmdebstrap", f"--variant={variant}", include, release, part], check=True)
         part.rename(base)
