@@ -3,9 +3,11 @@
 
 (defsystem "timebase"
   :description "The time from the processor's own counter, and how wrong it can be."
+  :author "The timebase authors"
   :license "MIT"
   :version "0.1.0"
   :depends-on ((:feature (:or :timebase-cffi (:not (:or :sbcl :ecl))) "cffi") "uiop")
+  :in-order-to ((test-op (test-op "timebase/test")))
   :serial t
   :components
   ((:file "package")
@@ -55,6 +57,10 @@
 (defsystem "timebase/test"
   :description "The conformance of the binding; bindings/lisp/check runs it."
   :depends-on ("timebase" (:feature :sbcl "sb-bsd-sockets"))
+  ;; In processes of their own, in each Lisp there is, with a live writer and pages to attach to.
+  :perform (test-op (operation system)
+             (uiop:run-program (list (namestring (system-relative-pathname system "check")) "--quick")
+                               :output :interactive :error-output :interactive))
   :serial t
   :pathname "tests/"
   :components
