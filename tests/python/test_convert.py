@@ -261,18 +261,30 @@ def test_a_page_that_others_may_write_is_refused(timebase_command, tmp_path):
         (("5", "--file", "x"), "not both"),
         (("5", "--format", "xml"), "must be one of"),
         (("5", "--page", "x", "--draw-on"), "--page goes without"),
-        (("5", "--separator", "ab"), "one character"),
+        (("--file", "x", "--separator", "ab"), "one character"),
         (("5", "--json", "--csv"), "not both"),
         (("--file", "x", "--column", "0"), "from 1"),
+        (("5", "--column", "2"), "are of --file"),
+        (("5", "--format", "perf"), "are of --file"),
+        (("5", "abc"), "'abc' is no tick"),
+        (("",), "'' is no tick"),
+        (("0xg",), "'0xg' is no tick"),
     ],
 )
-def test_wrong_options(timebase_command, run, arguments, words):
-    outcome = timebase_command("convert", *arguments)
-    if "--column" in arguments:
-        outcome = convert(timebase_command, *arguments)
+@pytest.mark.parametrize("history", ["timeline", "none-such"])
+def test_wrong_options(timebase_command, run, arguments, words, history):
+    """They are told first, whether there is a history or not."""
+    given = () if "--page" in arguments else ("--timeline", history)
+    outcome = timebase_command("convert", *given, *arguments)
     assert outcome.code == 2
-    assert words in outcome.err
+    assert words in outcome.err and "no timeline" not in outcome.err
     assert outcome.out == ""
+
+
+def test_a_file_that_is_not_there_is_told_before_a_history_that_is_not(timebase_command):
+    outcome = timebase_command("convert", "--timeline", "none-such", "--file", "missing")
+    assert outcome.code == 1
+    assert "missing: No such file" in outcome.err and "no timeline" not in outcome.err
 
 
 def test_what_is_missing_is_named(timebase_command, run):

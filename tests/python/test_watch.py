@@ -78,7 +78,7 @@ def test_changes_are_comments_between_the_columns(tmp_path, capsys):
         "# late publications: +2",
         "# FREERUNNING -> NO PAGE",
     ]
-    assert lines[-2].startswith("NO PAGE: ")
+    assert lines[-3].startswith("NO PAGE: ") and lines[-2].startswith("→ ")
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
@@ -96,9 +96,30 @@ def test_the_screen_is_as_wide_as_the_terminal(tmp_path, width):
 
 
 def test_a_page_that_never_comes_is_a_failure(timebase_command):
-    outcome = timebase_command("watch", "--page", "page", "--count", "2", "--interval", "1ms")
+    """Told once however long it lasts, with what to do."""
+    arguments = ("watch", "--page", "page", "--count", "3", "--interval", "1ms")
+    outcome = timebase_command(*arguments)
     assert outcome.code == 1
-    assert outcome.out.count("page is not there.") == outcome.out.count("NO PAGE: ") == 2
+    problem, advice = outcome.out.splitlines()
+    assert problem.startswith("NO PAGE: ") and problem.endswith("page is not there.")
+    assert advice.startswith("→ Start one") and "--private" in advice
+    for look in looks(timebase_command(*arguments, "--json")):
+        assert f"NO PAGE: {look['problem']}" == problem and f"→ {look['advice']}" == advice
+
+
+def test_a_page_that_is_refused_for_another_reason_is_told_again(tmp_path, capsys):
+    watching = Watch(page_sampler(tmp_path / "page"))
+    with _Columns() as show:
+        show(watching.look())
+        (tmp_path / "page").write_bytes(b"no page")
+        for _ in range(2):
+            show(watching.look())
+        (tmp_path / "page").unlink()
+        show(watching.look())
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines[::2]] == ["NO PAGE"] * 3
+    assert all(line.startswith("→ ") for line in lines[1::2])
+    assert "a page has 640" in lines[2]
 
 
 def test_a_page_that_comes_goes_and_comes_back_is_logged(tmp_path):
@@ -142,7 +163,8 @@ def test_sparkline(values, line):
 def test_the_screen_has_all_that_matters_with_and_without_a_page(tmp_path):
     watching = Watch(page_sampler(tmp_path / "page"))
     watching.look()
-    assert "is not there" in " ".join(shown(watching).split())  # wherever a long path wraps it
+    said = " ".join(shown(watching).split())  # wherever a long path wraps it
+    assert "is not there" in said and "→ Start one" in said
     write_page(tmp_path)
     watching.look()
     text = shown(watching)

@@ -58,13 +58,16 @@ def convert(
 
     What cannot be converted is named with its reason, and never guessed."""
     require_modules("convert", "numpy")
-    _require_sense(ticks, file, form, separator, timeline, page, boot, boots, draw_on, json, as_csv)
-    meaning = _meaning(timeline, page, boot, draw_on)
+    _require_sense(
+        ticks, file, form, column, separator, timeline, page, boot, boots, draw_on, json, as_csv
+    )
+    _require_ticks(ticks or ())
     if boots:
-        raise typer.Exit(_show_contents(meaning, json))
-    output = _Output(meaning.name, "json" if json else "csv" if as_csv else "table")
+        raise typer.Exit(_show_contents(_meaning(timeline, page, boot, draw_on), json))
     finder = _finder(form, column, separator)
     with _lines(ticks, file) as (name, lines):
+        meaning = _meaning(timeline, page, boot, draw_on)
+        output = _Output(meaning.name, "json" if json else "csv" if as_csv else "table")
         for batch in _batches(lines):
             rows = list(_rows(batch, name, finder, ticks is not None and file is None))
             if not _convert(rows, meaning, output, strict):
@@ -74,7 +77,7 @@ def convert(
 
 
 def _require_sense(
-    ticks, file, form, separator, timeline, page, boot, boots, draw_on, json, as_csv
+    ticks, file, form, column, separator, timeline, page, boot, boots, draw_on, json, as_csv
 ):
     from timebase.api.errors import InputError
     from timebase.convert.formats import FORMATS
@@ -85,12 +88,26 @@ def _require_sense(
         raise InputError("give ticks or --file, not both")
     if not ticks and file is None and not boots:
         raise InputError("give ticks, or --file FILE (- is standard input), or --boots")
+    if ticks and (form != "plain" or column is not None or separator is not None):
+        raise InputError("--format, --column and --separator are of --file")
     if page is not None and (timeline is not None or boot is not None or draw_on or boots):
         raise InputError("--page goes without --timeline, --boot, --boots and --draw-on")
     if separator is not None and len(separator) != 1:
         raise InputError(f"--separator {separator!r}: must be one character")
     if json and as_csv:
         raise InputError("--json or --csv, not both")
+
+
+def _require_ticks(texts: Iterable[str]) -> None:
+    """Before any history is looked at: what was typed wrong is the first thing to know."""
+    from timebase.api.errors import InputError
+    from timebase.convert.formats import NoTickError, tick_of
+
+    for text in texts:
+        try:
+            tick_of(text)
+        except NoTickError as problem:
+            raise InputError(problem) from None
 
 
 def _meaning(timeline, page, boot, draw_on):

@@ -124,10 +124,12 @@ def _cells(texts) -> str:
 
 
 class _Columns:
-    """A line for each look, below a header; what changed in lines that begin with #."""
+    """A line for each look, below a header; what changed in lines that begin with #. While there is no
+    page that is said once, and again when the reason is another one."""
 
     def __init__(self):
         self._lines = 0
+        self._problem = None
 
     def __enter__(self):
         return self._show
@@ -136,15 +138,19 @@ class _Columns:
         pass
 
     def _show(self, look: dict) -> None:
-        if look["problem"]:
-            print(f"{look['state']}: {look['problem']}", flush=True)
-        else:
-            if self._lines % HEADER_EVERY == 0:
-                print(_cells(name for name, _, _ in COLUMNS))
-            self._lines += 1
-            print(_cells(value(look) for _, _, value in COLUMNS), flush=True)
+        if look["problem"] is None:
+            self._show_values(look)
+        elif look["problem"] != self._problem:
+            print(f"{look['state']}: {look['problem']}\n→ {look['advice']}", flush=True)
+        self._problem = look["problem"]
         for change in look["changes"]:
             print(f"# {change}", flush=True)
+
+    def _show_values(self, look: dict) -> None:
+        if self._lines % HEADER_EVERY == 0:
+            print(_cells(name for name, _, _ in COLUMNS))
+        self._lines += 1
+        print(_cells(value(look) for _, _, value in COLUMNS), flush=True)
 
 
 def _values(look: dict):
@@ -176,6 +182,8 @@ def screen(watching, name: str, width: int = 100):
     table.add_row(
         "status", latest.state + (f": {escape(latest.problem)}" if latest.problem else "")
     )
+    if latest.advice:
+        table.add_row("", f"[dim]→ {escape(latest.advice)}[/]")
     pictures = {
         "off CLOCK_REALTIME": "offset_ns",
         "by its own word": "maxerror_ns",

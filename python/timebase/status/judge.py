@@ -83,15 +83,17 @@ REFUSALS = {
 }
 
 
-def is_there_a_page(seen: Seen, _limits: Limits) -> Reasons:
-    refused = seen.page_refused
-    if refused is None:
-        return
+def refusal(refused: Refused) -> Reason:
+    """Why there is no page, and what to do."""
     level, id = REFUSALS[refused.id]
     if id == "no-page":
-        yield Reason(level, id, f"No daemon publishes here: {refused}", NO_DAEMON)
-    else:
-        yield Reason(level, id, str(refused), refused.advice)
+        return Reason(level, id, f"No daemon publishes here: {refused}", NO_DAEMON)
+    return Reason(level, id, str(refused), refused.advice)
+
+
+def is_there_a_page(seen: Seen, _limits: Limits) -> Reasons:
+    if seen.page_refused is not None:
+        yield refusal(seen.page_refused)
 
 
 def is_it_of_this_boot(seen: Seen, _limits: Limits) -> Reasons:

@@ -12,6 +12,7 @@ from timebase.api.clock import default_clock
 from timebase.api.library import check, ffi, lib
 from timebase.status.compare import compare
 from timebase.status.file import Refused
+from timebase.status.judge import refusal
 from timebase.status.page import read_page
 from timebase.text.utc import iso_utc
 
@@ -23,10 +24,11 @@ NO_PAGE = "NO PAGE"
 
 @dataclass(frozen=True)
 class Sample:
-    """What one look gave; with a `problem`, all but the state is None."""
+    """What one look gave; with a `problem`, all but the state and the advice is None."""
 
     state: str  # a status, or NO PAGE
     problem: str | None = None
+    advice: str | None = None  # against the problem
     utc: str | None = None
     utc_ns: int | None = None
     mono_ns: int | None = None
@@ -50,7 +52,8 @@ def page_sampler(path: Path) -> Callable[[], Sample]:
         try:
             shared = read_page(path)
         except Refused as refused:
-            return Sample(NO_PAGE, problem=str(refused))
+            reason = refusal(refused)
+            return Sample(NO_PAGE, problem=reason.text, advice=reason.advice)
         found, header = compare(shared.page.convert), shared.page.header()
         return Sample(
             **_of_instant(found.instant),
