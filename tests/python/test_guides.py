@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the guides name is there: files of this tree, make targets, functions, options."""
+"""What the guides name is there: files of this tree, make targets, functions, options. What they say that
+one types is run."""
 
 import os
 import re
@@ -8,13 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from daemons import PROGRAM, ROOT, needs_program, run
+from daemons import PROGRAM, needs_program, run
+from followed import (
+    BY_A_TEST,
+    BY_NONE,
+    BY_THEIR_LANGUAGE,
+    FOLLOWED,
+    ROOT,
+    blocks,
+    typed,
+)
+from followed import TEXTS as MANUALS
 
-TEXTS = [
-    *(ROOT / name for name in ("README.md", "SECURITY.md", "docs/threat-model.md")),
-    ROOT / "docs/tutorial.md",
-    *sorted((ROOT / "docs/guide").glob("*.md")),
-]
+TEXTS = [*MANUALS, ROOT / "SECURITY.md", ROOT / "docs/threat-model.md"]
 PATH = re.compile(
     r"(?<![\w/.-])(?:tests|src|docs|bench|examples|include|python|scripts|spec)/[\w./*-]*\w/?"
 )
@@ -63,20 +70,13 @@ def test_options_of_the_daemon_are_in_its_help():
     assert named and {option for option in named if option not in done.stdout} == set()
 
 
-# Whose shell commands are run as they stand, one after the other, in an empty folder.
-FOLLOWED = {
-    "docs/tutorial.md": ["off CLOCK_REALTIME", "off kernel", "±"],
-    "docs/guide/simulate.md": ["OK: SYNCHRONIZED", "CRITICAL: True UTC", "WARNING: FREERUNNING"],
-}
-
-
 @needs_program
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_its_commands_do_what_they_are_said_to_do(name, tmp_path):
     """By this tree's daemon and command."""
     tmp_path.chmod(0o755)
-    text = (ROOT / name).read_text(encoding="utf-8")
-    commands = "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    commands = "".join(blocks((ROOT / name).read_text(encoding="utf-8"), "sh"))
     programs = f"{Path(sys.executable).parent}:{PROGRAM.parent}"
     done = subprocess.run(
         ["sh", "-eu", "-c", f"trap 'kill ${{daemon-}} 2>/dev/null || :' EXIT; {commands}"],
@@ -89,3 +89,32 @@ def test_its_commands_do_what_they_are_said_to_do(name, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     for words in FOLLOWED[name]:
         assert words in done.stdout, done.stdout + done.stderr
+
+
+# ---- none is left out
+
+
+def named(path):
+    return str(path.relative_to(ROOT))
+
+
+def test_blocks_of_the_shell_are_run():
+    with_blocks = {
+        named(path) for path in MANUALS if blocks(path.read_text(encoding="utf-8"), "sh")
+    }
+    assert with_blocks == {*FOLLOWED, *BY_THEIR_LANGUAGE}
+
+
+@pytest.mark.parametrize("text", MANUALS, ids=lambda path: path.name)
+def test_a_command_without_a_block_is_known_to_a_test_or_why_to_none(text):
+    known = tuple({**BY_A_TEST, **BY_NONE})
+    found = typed(text.read_text(encoding="utf-8"))
+    assert [command for command in found if not command.startswith(known)] == []
+
+
+def test_no_command_is_known_that_nobody_prints():
+    printed = [one for path in MANUALS for one in typed(path.read_text(encoding="utf-8"))]
+    known = {**BY_A_TEST, **BY_NONE}
+    assert [one for one in known if not any(line.startswith(one) for line in printed)] == []
+    tests = {*BY_A_TEST.values(), *BY_THEIR_LANGUAGE.values()}
+    assert [path for path in tests if not (ROOT / path).exists()] == []

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""The programs that README and the guide to waits print: they compile and run as printed, and the one
-that waits is the example of its name."""
+"""The programs that README, tutorial and guides print: they compile and run as printed, and the one that
+waits is the example of its name. What is only a part of a program is checked against the headers."""
 
+import ast
+import operator
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import followed
 import pytest
-from daemons import ROOT
+from followed import ROOT
 
 import timebase
 
-TEXTS = [
+# Those that print whole programs.
+WHOLE = [
     ROOT / name
     for name in (
         "README.md",
@@ -23,7 +27,7 @@ TEXTS = [
         "docs/guide/simulate.md",
     )
 ]
-PRINTED = "".join(text.read_text(encoding="utf-8") for text in TEXTS)
+PRINTED = "".join(text.read_text(encoding="utf-8") for text in WHOLE)
 LINES_MAX = 120
 LIBRARY = next(Path(timebase.__file__).parent.parent.glob(".timebase.mesonpy.libs/*timebase*.so*"))
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
@@ -32,9 +36,8 @@ COMPILER = shutil.which("cc") or shutil.which("gcc")
 AROUND = "#include <stdio.h>\n#include <timebase.h>\nint main(void)\n{{\n{}\nreturn 0;\n}}\n"
 
 
-def blocks(language, text=PRINTED):
-    """What is printed between the fences of that language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def blocks(language):
+    return followed.blocks(PRINTED, language)
 
 
 def compiled(block, folder):
@@ -76,8 +79,69 @@ def test_there_are_blocks_to_try():
     assert len(blocks("c")) >= 2 and len(blocks("python")) >= 1
 
 
+# ---- parts of programs
+
+
+def parts(language):
+    """(text and number, block) of those that print no whole programs."""
+    for text in followed.TEXTS:
+        if text not in WHOLE:
+            found = followed.blocks(text.read_text(encoding="utf-8"), language)
+            for number, block in enumerate(found):
+                yield pytest.param(block, id=f"{text.name}-{number}")
+
+
+# What a part takes for granted.
+GRANTED = """
+const timebase_clock *clock = timebase_clock_default();
+struct timebase_calendar calendar = {0};
+struct timebase_instant event;
+struct timebase_interval now;
+int64_t deadline_ns = TIMEBASE_NO_DEADLINE;
+uint64_t ticks = timebase_ticks();
+void work(void);
+"""
+
+
+def arrangements(part):
+    """Where its lines may stand: all in a function, all in a file, or the first in the file."""
+    first, _, rest = part.partition("\n...\n")
+    yield "", part
+    yield part, ""
+    yield first, rest
+
+
+def is_c(outside, inside, folder):
+    include = "".join(re.findall(r"^#include .*\n", inside, re.MULTILINE))
+    inside = re.sub(r"^#include .*\n", "", inside, flags=re.MULTILINE)
+    inside = re.sub(r"^(\s*)\.\.\.", r"\1;", inside, flags=re.MULTILINE)
+    source = folder / "part.c"
+    source.write_text(
+        f"#include <stdio.h>\n#include <timebase.h>\n{include}{outside}\n"
+        f"int main(void)\n{{\n{GRANTED}{{{inside}}}\nreturn 0;\n}}\n"
+    )
+    command = [COMPILER, *WARNINGS, "-Wno-unused", "-Wno-empty-body", "-Wno-shadow"]
+    command += ["-fsyntax-only", f"-I{ROOT / 'include'}", f"-I{ROOT / 'examples/power'}", source]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stderr
+
+
+@needs_compiler
+@pytest.mark.parametrize("part", list(parts("c")))
+def test_parts_in_c_are_what_the_headers_have(part, tmp_path):
+    tried = [is_c(*where, tmp_path) for where in arrangements(part)]
+    assert any(is_good for is_good, _ in tried), tried[0][1]
+
+
+@pytest.mark.parametrize("part", list(parts("python")))
+def test_parts_in_python_are_what_the_package_has(part):
+    ast.parse(part)
+    for name in re.findall(r"\btimebase\.([\w.]*\w)", part):
+        operator.attrgetter(name)(timebase)
+
+
 def test_the_readme_is_short():
-    assert len(TEXTS[0].read_text(encoding="utf-8").splitlines()) <= LINES_MAX
+    assert len(WHOLE[0].read_text(encoding="utf-8").splitlines()) <= LINES_MAX
 
 
 def waiting():
