@@ -321,6 +321,24 @@ def test_an_output_that_nobody_reads_any_more_is_no_words(tmp_path):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("now", "--page=none"),
+        ("watch", "--page=none", "--count=1"),
+        ("watch", "--private", "--count=1"),
+    ],
+)
+def test_a_terminal_that_lacks_a_character_is_told_its_number(
+    timebase_command, encoding, arguments
+):
+    outcome = timebase_command(*arguments, environment={"PYTHONIOENCODING": encoding})
+    assert "Traceback" not in outcome.err and outcome.code in (0, 1)
+    if "--private" not in arguments:
+        assert "\\u2192 Start" in outcome.out + outcome.err
+
+
 def test_what_is_not_installed_is_named_with_what_installs_it():
     """And no package by the name of this project, which the package index has not given us."""
     problem = MissingModulesError("timebase run", ["numpy", "prometheus_client"])

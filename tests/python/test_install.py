@@ -316,6 +316,31 @@ def test_nothing_is_told_of_a_package_or_another_prefix_or_by_another_user(tmp_p
     assert called_after(tmp_path, "/usr", PRESENT, user=1000) == []
 
 
+# ---- what scripts/setup fetches
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="it asks Debian's dpkg")
+def test_who_has_no_network_is_told_that_it_is_that(tmp_path):
+    """A port that nobody listens at stands for it."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/setup", tmp_path / "scripts")
+    (tmp_path / "scripts/packages").write_text("python dpkg # there already\n")
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    plain = {name: value for name, value in PLAIN.items() if not name.startswith("PIP_")}
+    index = {"PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_RETRIES": "0"}
+    done = subprocess.run(
+        [tmp_path / "scripts/setup", "python"],
+        env=plain | index,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "is there a network" in done.stdout.splitlines()[-2], done.stdout + done.stderr
+    assert not (tmp_path / ".venv/requirements.stamp").exists()
+
+
 # ---- the wheel
 
 

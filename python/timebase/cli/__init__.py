@@ -39,6 +39,12 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
+def _escape_what_cannot_be_encoded() -> None:
+    """Where ± and µ are no characters they are told as \\xb1 and \\xb5, and not as any other's sign."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
+
+
 def _finish_output() -> None:
     """Here, not when the interpreter ends: what cannot be written is a failure like any other."""
     try:
@@ -61,6 +67,7 @@ def _run() -> None:
 
 def main() -> None:
     _open_what_is_closed()
+    _escape_what_cannot_be_encoded()
     try:
         import timebase.cli.verbs  # noqa: F401
     except ModuleNotFoundError as missing:
