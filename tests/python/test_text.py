@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What people read: no more digits than are known, names instead of signatures."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from timebase.doctor.conclusions import conclude
@@ -8,6 +11,8 @@ from timebase.text.duration import show_duration, show_error
 from timebase.text.frequency import show_frequency
 from timebase.text.hypervisor import show_hypervisor
 from timebase.text.size import show_size
+
+DECISION = Path(__file__).resolve().parents[2] / "docs/decisions/0022-messages.md"
 
 
 @pytest.mark.parametrize(
@@ -70,3 +75,10 @@ def test_the_worst_finding_is_the_answer():
         ("yes", 0, None),
         ("yes", 0, None),
     ]
+
+
+def test_each_message_of_the_decision_has_its_test():
+    rows = re.findall(r"\| `(test_\w+\.py)`: `(test_\w+)` \|$", DECISION.read_text(), re.MULTILINE)
+    assert len(rows) > 15
+    for file, name in rows:
+        assert f"\ndef {name}(" in (DECISION.parents[2] / "tests/python" / file).read_text(), name
