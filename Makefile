@@ -170,7 +170,7 @@ packages: deb venv ## the packages in a fresh system: installed, run, upgraded, 
 		-o faulthandler_timeout=2000 --junitxml=$(RESULTS)/packages.xml
 
 newcomer: venv ## README, tutorial and guides followed in a fresh system that has git and make alone
-	@scripts/setup deb
+	@scripts/setup fresh
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest tests/packages/test_newcomer.py -o faulthandler_timeout=2000 \
 		--junitxml=$(RESULTS)/newcomer.xml

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The Debian packages of build/deb in a fresh minimal system: installed, run, upgraded, purged.
 
-`make packages` builds them first. What they depend on is in the system before. The tests of this file
-are one story, told in order.
+`make packages` builds them first. What they depend on is in the system before, but for the first test.
+The others are one story, told in order.
 """
 
 import json
@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,24 @@ def files_of(system):
 
 def users_of(system):
     return (system.folder / "etc/passwd").read_text(), (system.folder / "etc/group").read_text()
+
+
+def test_as_the_tutorial_says(tmp_path, capsys):
+    """By its line; what the packages depend on comes through the network."""
+    system = unpack("first-reading", ("ca-certificates",), tmp_path, variant="minbase")
+    system.reach_the_network()
+    system.must("apt-get", "update", "-q")
+    packages = tmp_path / "root/build/deb"
+    packages.mkdir(parents=True)
+    for path in BUILT.glob("*.deb"):
+        shutil.copy(path, packages)
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    (install,) = re.findall(r"^    apt-get install (.*)$", text, re.MULTILINE)
+    begun_s = time.monotonic()
+    system.must("bash", "-c", f"cd /root; apt-get install -q -y {install}")
+    assert system.must("timebase", "now").startswith("UTC ")
+    with capsys.disabled():
+        print(f"\nfrom apt-get install to the first reading: {time.monotonic() - begun_s:.0f} s")
 
 
 @pytest.fixture(scope="module")

@@ -237,6 +237,19 @@ def test_below_usr_all_is_where_systems_have_it(build, prefix, others, tmp_path)
         assert done.stdout.startswith("timebase 0."), done.stderr
 
 
+@pytest.mark.slow
+def test_the_configuration_is_below_any_sysconfdir(build, prefix, tmp_path):
+    must("meson", "configure", build, "-Dsysconfdir=/srv/etc")
+    try:
+        must("meson", "install", "-C", build, DESTDIR=tmp_path)
+    finally:
+        must("meson", "configure", build, "-Dsysconfdir=etc")
+        must("ninja", "-C", build, "build.ninja")
+    assert (tmp_path / "srv/etc/timebase/timebased.conf").is_file()
+    daemon = f"{tmp_path}{prefix}/sbin/timebased"
+    assert "configuration; /srv/etc/timebase/timebased.conf, if" in must(daemon, "--help")
+
+
 # ---- who uses the library
 
 
