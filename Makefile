@@ -37,7 +37,7 @@ test-quick: ## what to run before each commit, within three minutes once set up
 test-all: ## test, and what takes hours: all mutants, more worlds, other compilers, long fuzzing
 	@TIMEBASE_STAGE_LIMIT=$${TIMEBASE_STAGE_LIMIT:-28800} scripts/test setup native portable clang \
 		python languages-check sanitize cross guests baremetal model fuzz mutants worlds packages \
-		newcomer
+		newcomer wheels site
 
 setup: venv
 	@scripts/setup chrony cross model fuzz guests image cpp rust go lisp
@@ -181,9 +181,10 @@ wheels: base venv ## the sdist, and wheels for x86-64 and aarch64: build/wheels/
 	@mkdir -p $(RESULTS)
 	$(BIN)/pytest tests/packages/test_wheels.py --junitxml=$(RESULTS)/wheels.xml
 
-site: base ## the documentation as a site to be read offline, with search: build/site/html
-	@scripts/setup python
+site: venv ## the documentation as a site to be read offline, with search: build/site/html
 	scripts/site
+	@mkdir -p $(RESULTS)
+	$(BIN)/pytest tests/packages/test_site_search.py --junitxml=$(RESULTS)/site.xml
 
 peers: base ## other people's clocks and waits beside ours
 	@scripts/setup peers
