@@ -16,8 +16,9 @@ from shared_pages import write_page
 from timelines import cases, write_case, write_series
 
 from timebase import Page, Status, default_clock, schemas
-from timebase.api.errors import InputError
+from timebase.api.errors import InputError, TimebaseError
 from timebase.api.library import lib
+from timebase.convert import meaning
 from timebase.convert.formats import FORMATS, NoTickError
 
 
@@ -67,6 +68,18 @@ def test_without_a_history_it_says_how_to_have_one(timebase_command):
     assert "there is no timeline: none-such" in outcome.err
     for words in ("timebased.conf", "`timeline = /var/lib/timebase/timeline`", "reload", "--page"):
         assert words in outcome.err
+
+
+def test_a_history_that_this_user_may_not_read_is_told_with_where_to_look(monkeypatch):
+    def refuse(*_, **__):
+        raise TimebaseError(
+            "timeline h: the kernel or a sandbox refuses it", lib.TIMEBASE_E_PERMISSION
+        )
+
+    monkeypatch.setattr(meaning, "Timeline", refuse)
+    with pytest.raises(TimebaseError) as refused:
+        meaning.ByTimeline("h", None, False)
+    assert refused.value.advice == "May this user read it? ls -la h"
 
 
 def test_a_bound_of_seconds_is_not_shown_in_nanoseconds(timebase_command, tmp_path):

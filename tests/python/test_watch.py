@@ -164,7 +164,7 @@ def test_the_screen_has_all_that_matters_with_and_without_a_page(tmp_path):
     watching = Watch(page_sampler(tmp_path / "page"))
     watching.look()
     said = " ".join(shown(watching).split())  # wherever a long path wraps it
-    assert "is not there" in said and "→ Start one" in said
+    assert "is not there" in said and "→ Start one" in said and "UTC" not in said
     write_page(tmp_path)
     watching.look()
     text = shown(watching)

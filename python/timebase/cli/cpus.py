@@ -54,7 +54,7 @@ def _table(document: dict):
     table = Table(
         box=SIMPLE,
         title=f"Counters against that of CPU {document['reference_cpu']}",
-        caption=f"{document['measurements']} measurements; offset in ticks, growing by so many ppm; each "
+        caption=f"Measured {document['measurements']} times; offset in ticks, growing by so many ppm; each "
         f"± is certain. The picture: {_scale(document):,} ticks to either side.",
     )
     for title in ("CPU", "against", "offset", "±", "ppm", "±"):

@@ -178,7 +178,8 @@ def screen(watching, name: str, width: int = 100):
     latest = watching.samples[-1]
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0), title=escape(name))
     table.title_justify = "left"
-    table.add_row("UTC", latest.utc or "")
+    if latest.utc:
+        table.add_row("UTC", latest.utc)
     table.add_row(
         "status", latest.state + (f": {escape(latest.problem)}" if latest.problem else "")
     )

@@ -71,6 +71,8 @@ def _open(folder: str | None, draw_on: bool) -> Timeline:
     except TimebaseError as problem:
         if problem.code == lib.TIMEBASE_E_NOT_FOUND:
             raise NoTimelineError(folder) from None
+        if problem.code == lib.TIMEBASE_E_PERMISSION:
+            problem.advice = f"May this user read it? ls -la {folder or DEFAULT_FOLDER}"
         raise
 
 
