@@ -22,6 +22,13 @@ static int told; /* the error that was logged last; 0 */
 static uint64_t failures;
 static unsigned retry; /* publications to go */
 
+/* The library's words ask who reads a timeline for its writer, which we are. */
+static const char *reason(int error)
+{
+    return error == TIMEBASE_E_NOT_FOUND ? "the folder, or the one above it, is not there"
+                                         : timebase_strerror(error);
+}
+
 static void tell(int error)
 {
     failures += error != TIMEBASE_OK;
@@ -29,7 +36,7 @@ static void tell(int error)
         return;
     if (error != TIMEBASE_OK)
         log_line(LOG_WARNING, "timeline %s: %s: publications go on without it; see to the folder",
-                 folder, timebase_strerror(error));
+                 folder, reason(error));
     else
         log_line(LOG_INFO, "timeline %s: written again", folder);
     told = error;

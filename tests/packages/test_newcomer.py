@@ -110,6 +110,7 @@ def test_a_daemon_that_is_not_installed(newcomer):
 @pytest.fixture(scope="module")
 def administrator(newcomer):
     """With files of stamps that the daemon's history knows."""
+    newcomer.must("mkdir", "-p", "/var/lib/timebase")  # systemd's part
     start = newcomer.command("timebased", "--timeline=/var/lib/timebase/timeline")
     daemon = subprocess.Popen(start, stderr=subprocess.PIPE, text=True)
     while " made" not in daemon.stderr.readline():

@@ -89,6 +89,12 @@ def test_a_daemon_that_was_killed_is_a_gap_and_the_next_goes_on(start, tmp_path)
 # ---- what fails
 
 
+def test_a_folder_that_cannot_be_made_is_told_as_that(start, tmp_path):
+    daemon = start(f"--timeline={tmp_path / 'missing/timeline'}")
+    daemon.wait_for_log("missing/timeline: the folder, or the one above it, is not there: ")
+    assert daemon.end() == 0
+
+
 def failures(daemon):
     text = daemon.page.with_name("metrics.prom").read_text()
     families = {family.name: family for family in text_string_to_metric_families(text)}
