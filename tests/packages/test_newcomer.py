@@ -112,8 +112,8 @@ def administrator(newcomer):
     """With files of stamps that the daemon's history knows."""
     newcomer.must("mkdir", "-p", "/var/lib/timebase")  # systemd's part
     start = newcomer.command("timebased", "--timeline=/var/lib/timebase/timeline")
-    daemon = subprocess.Popen(start, stderr=subprocess.PIPE, text=True)
-    while " made" not in daemon.stderr.readline():
+    daemon = subprocess.Popen(start, stderr=subprocess.DEVNULL)
+    while newcomer.run("timebase", "now", "--page=/run/timebase/page").returncode != 0:
         assert daemon.poll() is None
     tick = json.loads(newcomer.must("timebase", "now", "--json"))["ticks"]
     while newcomer.run("timebase", "convert", tick).returncode != 0:
@@ -122,7 +122,7 @@ def administrator(newcomer):
     (newcomer.folder / "root/stamps.csv").write_text(f"what,ticks\naccepted,{tick}\n")
     yield newcomer
     daemon.terminate()
-    daemon.communicate()
+    daemon.wait()
 
 
 def administered():
