@@ -138,20 +138,24 @@ static inline void writer_add(struct page_writer *writer, uint64_t now)
     writer->line[2] = next;
 }
 
+/* After a long hold-up there are two new lines. The lease is to end before the first of them begins. */
 static inline void writer_publish(struct page_writer *writer)
 {
-    uint64_t kept = fixed_ticks(writer->period, WRITER_KEPT_NS);
+    uint64_t kept = fixed_ticks(writer->period, WRITER_KEPT_NS), first_start = 0;
+    uint64_t lease = fixed_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS);
     uint64_t now = timebase_ticks_ordered();
     bool is_new = false;
     while ((int64_t)(now - kept - writer->line[1].start_ticks) >= 0) {
         writer_add(writer, now);
+        if (!is_new)
+            first_start = writer->line[2].start_ticks;
         is_new = true;
         now = timebase_ticks_ordered();
     }
     struct timebase_lines lines = writer_lines(writer, writer->line);
     publish_lines(writer->page, &lines, writer->refresh_lines * writer_ticks(writer));
-    uint64_t left = writer->line[2].start_ticks - timebase_ticks_ordered();
-    if (is_new && (int64_t)(left - fixed_ticks(writer->period, TIMEBASE_PAGE_LEASE_NS)) < 0)
+    uint64_t left = first_start - timebase_ticks_ordered();
+    if (is_new && (int64_t)(left - lease) < 0)
         writer->late++;
 }
 
