@@ -145,12 +145,12 @@ image: base ## for a machine without an operating system: build/image/timebase.i
 
 baremetal: base ## that image in QEMU and Bochs: experiments, logs, and what a machine lacks
 	@scripts/setup image
-	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
+	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all iso
 	tests/baremetal/run
 
 baremetal-quick: base
 	@scripts/setup image
-	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all
+	$(MAKE) --no-print-directory -C platform/baremetal OUT=$(CURDIR)/build/image all iso
 	tests/baremetal/run --quick
 
 module: base ## the kernel module for Debian's kernel: build/linux-module (KERNEL= for another's headers)

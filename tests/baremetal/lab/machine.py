@@ -9,6 +9,7 @@ what hangs.
 
 import contextlib
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -20,6 +21,10 @@ from lab import IMAGES, WORK
 EXACTLY = ("-icount", "shift=0,sleep=off")
 LOOK_SEC = 0.05
 SCREEN, COLUMNS, ROWS = 0xB8000, 80, 25
+INTERRUPTS_ON = 0x200  # of the flags' register
+ISO = IMAGES / "timebase.iso"
+CDROM = ("-cdrom", str(ISO))
+MENU_TITLE = "GNU GRUB"
 
 
 def folder(name):
@@ -29,57 +34,58 @@ def folder(name):
     return made
 
 
-def qemu_command(processor, append, serial, more):
+def kernel(processor, append):
+    return ("-kernel", str(IMAGES / f"timebase-{processor}.elf"), "-append", append)
+
+
+def qemu_command(serial, more):
     return [
         "qemu-system-x86_64",
         *("-accel", "tcg", "-m", "64", "-cpu", "max", "-display", "none", "-monitor", "none"),
-        *("-nic", "none", "-no-reboot", "-serial", serial),
-        *("-kernel", str(IMAGES / f"timebase-{processor}.elf"), "-append", append),
-        *more,
+        *("-nic", "none", "-no-reboot", "-serial", serial, *more),
     ]
 
 
 def qemu(name, processor, append, more=()):
     """A boot to its end: (exit status, log)."""
     serial = folder(name) / "serial"
+    image = kernel(processor, f"{append} exit=qemu")
     command = qemu_command(
-        processor,
-        f"{append} exit=qemu",
-        f"file:{serial}",
-        ("-device", "isa-debug-exit,iobase=0xf4,iosize=4", *more),
+        f"file:{serial}", (*image, "-device", "isa-debug-exit,iobase=0xf4,iosize=4", *more)
     )
     ended = subprocess.run(command, check=False, stdin=subprocess.DEVNULL)
     return ended.returncode, serial.read_bytes()
 
 
-def qemu_until(name, processor, append, text, more=(), has_serial=True):
-    """A boot that stays on: its screen and its log once one of them has the text in it."""
+def qemu_halted(name, what, keys=(), has_serial=True):
+    """A boot that stays on: its screen and its log once the processor waits for nothing any more.
+    `keys` are pressed when GRUB's menu is on the screen."""
     place = folder(name)
     serial, control = place / "serial", place / "control"
     serial.touch()
     command = qemu_command(
-        processor,
-        append,
         f"file:{serial}" if has_serial else "none",
-        (*more, "-qmp", f"unix:{control},server=on,wait=off"),
+        (*what, "-qmp", f"unix:{control},server=on,wait=off"),
     )
     with subprocess.Popen(command, stdin=subprocess.DEVNULL) as process:
         try:
-            return _await_text(process, control, serial, text)
+            while not control.exists() and process.poll() is None:
+                time.sleep(LOOK_SEC)
+            with contextlib.closing(_Monitor(control)) as monitor:
+                if keys:
+                    _await(process, lambda: MENU_TITLE in monitor.screen(place / "screen"))
+                    monitor.press(keys)
+                _await(process, monitor.is_halted)
+                return monitor.screen(place / "screen"), serial.read_bytes()
         finally:
             process.kill()
 
 
-def _await_text(process, control, serial, text):
-    while not control.exists() and process.poll() is None:
+def _await(process, is_so):
+    while not is_so():
+        if process.poll() is not None:
+            raise RuntimeError(f"QEMU ended with {process.returncode}")
         time.sleep(LOOK_SEC)
-    with contextlib.closing(_Monitor(control)) as monitor:
-        while process.poll() is None:
-            screen, log = monitor.screen(serial.parent / "screen"), serial.read_bytes()
-            if text in screen or text in log.decode(errors="replace"):
-                return screen, log
-            time.sleep(LOOK_SEC)
-    raise RuntimeError(f"QEMU ended with {process.returncode} before it showed {text!r}")
 
 
 class _Monitor:
@@ -102,12 +108,23 @@ class _Monitor:
         while "return" not in (answer := json.loads(self.stream.readline())):
             if "error" in answer:
                 raise RuntimeError(answer["error"]["desc"])
+        return answer["return"]
 
     def screen(self, path):
         """Its lines, joined: a character and its colours take two bytes."""
         self.ask("pmemsave", val=SCREEN, size=2 * COLUMNS * ROWS, filename=str(path))
         characters = path.read_bytes()[::2].decode("ascii", errors="replace")
         return "".join(characters[row * COLUMNS : (row + 1) * COLUMNS] for row in range(ROWS))
+
+    def press(self, keys):
+        for key in keys:
+            self.ask("send-key", keys=[{"type": "qcode", "data": key}])
+
+    def is_halted(self):
+        """Stopped until an interrupt, and takes none."""
+        registers = self.ask("human-monitor-command", **{"command-line": "info registers"})
+        flags = int(re.search(r"FL=([0-9a-f]+)", registers).group(1), 16)
+        return "HLT=1" in registers and not flags & INTERRUPTS_ON
 
 
 BOCHS = """\
@@ -132,9 +149,8 @@ def has_bochs():
     return shutil.which("bochs") and shutil.which("grub-mkrescue")
 
 
-def bochs(name, processor, append):
-    """A boot by GRUB from an ISO, until the log's last line: Bochs does not end by itself."""
-    place = folder(name)
+def menu_iso(place, processor, append):
+    """As the stick's, with one line that is chosen at once."""
     files = place / "iso" / "boot"
     (files / "grub").mkdir(parents=True)
     shutil.copy(IMAGES / f"timebase-{processor}.elf", files)
@@ -142,6 +158,10 @@ def bochs(name, processor, append):
     subprocess.run(
         ["grub-mkrescue", "-o", place / "boot.iso", place / "iso"], check=True, capture_output=True
     )
+
+
+def bochs(place):
+    """A boot by GRUB from boot.iso there, until the log's last line: Bochs does not end by itself."""
     (place / "bochsrc").write_text(BOCHS)
     (place / "commands").write_text("c\n")  # its debugger waits for this
     with (
