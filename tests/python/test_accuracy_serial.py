@@ -146,6 +146,18 @@ def test_what_an_emulator_cannot_show_is_not_invented(read):
     assert hidden and all(row["p50_ns"] is None for row in hidden)
 
 
+def test_an_interruption_presses_no_other_place_onto_a_line(read):
+    lines = list(experiments(emulated=False))
+    for line in lines:
+        if line["kind"] in ("alignments", "table_places"):
+            line["highs_ticks"] = [10_000_000] * 3 + [9] * 61
+    figures = figures_of(read(log_of([machine(False), *lines])))
+    by_place = figures["bare_figure6"]["panels"][2:3] + figures["bare_figure7_8"]["panels"][2:]
+    assert len(by_place) == 3
+    for low, high in (panel["y"]["limits"] for panel in by_place):
+        assert low < 5 and 9 < high < 20
+
+
 def test_what_firmware_and_terminal_add_is_left_out(read):
     plain = whole()
     noisy = b"SeaBIOS (1.16)\r\nBooting...\r\n" + plain.replace(b"\n", b"\r\n")
