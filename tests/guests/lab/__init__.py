@@ -7,6 +7,7 @@ kernel.py     Debian's kernel and its headers; modules built against them
 foreign.py    kernels of other processors: Debian's, or built by built.py
 apt.py        packages and sources of Debian's, for another processor
 programs.py   what is built to run in a guest, and the libraries it opens
+command.py    the command `timebase` for another processor, and a Python that runs it
 image.py      the initramfs: tests, programs, modules, and the script that is process 1
 boot.py       QEMU, and its serial log
 judge.py      what the log says of tests and steps

@@ -42,6 +42,12 @@ class Apt:
         (found,) = self.top.glob(f"{package}_*.deb")
         return found
 
+    def fetch_with_needs(self, *packages):
+        """They and what they depend on, as for a machine where nothing is installed."""
+        fetch = ("install", "--download-only", "--yes", "--no-install-recommends", *packages)
+        _output("apt-get", *self.options, *fetch)
+        return sorted((self.top / "cache/archives").glob("*.deb"))
+
     def fetch_source(self, package):
         """The archive as its authors made it: Debian's patches are left out."""
         fetch = ("source", "--download-only", "--only-source", package)

@@ -5,7 +5,7 @@ import gzip
 import shutil
 import subprocess
 
-from lab import WORK, foreign, kernel, programs
+from lab import WORK, command, foreign, kernel, programs
 
 # With 2 virtual CPUs two tests at a time; those that want the machine to themselves come last.
 INIT = """#!/bin/busybox sh
@@ -19,7 +19,7 @@ INIT = """#!/bin/busybox sh
 /bin/busybox mount -t tmpfs shm /dev/shm
 /bin/busybox --install -s /bin
 /bin/ifconfig lo 127.0.0.1
-export PATH=/bin:/tests TIMEBASED=/tests/timebased LD_LIBRARY_PATH=/tests
+export PATH=/bin:/tests:/usr/bin TIMEBASED=/tests/timebased LD_LIBRARY_PATH=/tests
 echo "guest: up $(cat /proc/uptime)"
 xargs -r -P $(nproc) -n 1 /one < /parallel
 xargs -r -P 1 -n 1 /one < /alone
@@ -54,6 +54,8 @@ def make(scenario, tests):
     for library in programs.opened_by_path(machine):
         _copy(library, top / library.relative_to("/"))
     _add_tests(top, tests)
+    if scenario.command:
+        command.add(top, machine)
     for name in (*scenario.modules, *scenario.for_steps):
         _copy(kernel.module(name), top / "modules" / f"{name}.ko")
     _write(top / "modules.txt", "".join(f"{name}.ko\n" for name in scenario.modules))

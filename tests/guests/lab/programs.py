@@ -59,19 +59,19 @@ def _path_in_build(name):
 
 def set_up(machine):
     """So that Meson knows its tests."""
-    _build(machine, ["libtimebase.a"])
+    build(machine.config, ["libtimebase.a"])
 
 
-def build(scenario, tests):
+def build_for(scenario, tests):
     """What goes into the guest of a cross build, and no more of it: `make cross` builds the rest."""
     machine = scenario.machine
     wanted = [*in_guest(scenario, tests), preload(machine)]
-    _build(machine, sorted({str(path.relative_to(machine.build)) for path in wanted}))
+    build(machine.config, sorted({str(path.relative_to(machine.build)) for path in wanted}))
 
 
-def _build(machine, targets):
+def build(config, targets):
     done = subprocess.run(
-        ["scripts/build", machine.config, *targets],
+        ["scripts/build", config, *targets],
         cwd=ROOT,
         check=False,
         text=True,
@@ -79,7 +79,7 @@ def _build(machine, targets):
         stderr=subprocess.STDOUT,
     )
     if done.returncode != 0:
-        raise SystemExit(f"{done.stdout}guests: {machine.config} does not build")
+        raise SystemExit(f"{done.stdout}guests: {config} does not build")
 
 
 def libraries(program, machine):

@@ -20,6 +20,7 @@ not = ["realtime_*"]              # and none of those
 modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
 for_steps = ["timebase"]          # those that the steps load: /modules/NAME.ko
 programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests; others by their path
+command = true                    # the command `timebase`, and Debian's Python for another processor
 
 [[step]]                          # in the order of the file, after the tests
 run = "cpu_offsets 1 contains 0"  # by the shell; must exit with 0
@@ -67,6 +68,7 @@ class Scenario:
     modules: tuple = ()
     for_steps: tuple = ()
     programs: tuple = ()
+    command: bool = False
     steps: tuple = ()
 
     @property
