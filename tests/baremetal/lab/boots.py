@@ -188,9 +188,9 @@ def boots(is_quick):
     yield "firmware", firmware, ()
     yield "no-long-mode", no_long_mode, ()
     yield "stick-stopped", stick_stopped, ()
-    for line in STICK_LINES:
-        yield f"stick-{line}", stick, (line,)
     if not is_quick:
         for processor in ("x86_64", "i686"):
             yield f"bochs-{processor}", bochs, (processor,)
         yield "bochs-stick", bochs_stick, ()
+        for line in STICK_LINES:
+            yield f"stick-{line}", stick, (line,)
