@@ -191,7 +191,10 @@ def tables_agree_up_to_the_old_one_s_end(lines, plan, last):
     facts = [*in_order(old[last]["start_ticks"], raw, end, after_start), raw.term < end.term]
     facts += in_order(*(old[name]["start_ticks"] for name in ("before", "slew", "after")))
     if last == "slew":
-        facts += [*in_order(end, old["after"]["start_ticks"]), end.term < old["after"]["start_ticks"].term]
+        facts += [
+            *in_order(end, old["after"]["start_ticks"]),
+            end.term < old["after"]["start_ticks"].term,
+        ]
     return c.proves(facts, c.shown(old, raw) == c.shown(new, raw))
 
 
@@ -332,7 +335,9 @@ def test_a_spoilt_line_has_no_proof(name):
 
 
 def test_a_spoilt_end_has_no_proof():
-    assert not nobody_reads_past_the_end(spoilt(LINES, "entry->end_ticks)) >= 0", "entry->end_ticks)) >= 7"))
+    assert not nobody_reads_past_the_end(
+        spoilt(LINES, "entry->end_ticks)) >= 0", "entry->end_ticks)) >= 7")
+    )
 
 
 @pytest.mark.slow
