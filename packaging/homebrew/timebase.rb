@@ -22,6 +22,11 @@ class Timebase < Formula
     system "meson", "install", "-C", "build"
   end
 
+  # The daemon makes the folder of its page, and not the one above.
+  def post_install
+    (var/"run").mkpath
+  end
+
   def caveats
     "The command timebase is a Python program: python3 -m pip install '.[report]' in the clone."
   end
