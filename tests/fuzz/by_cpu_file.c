@@ -23,9 +23,9 @@ enum { CPUS = 4, MEND_HEAD = 1, MEND_LINES = 2 };
 static struct input {
     uint64_t how, far;
     struct by_cpu_file_head head;
-    struct {
+    union {
         struct by_cpu_file_copy copy;
-        struct by_cpu_entry entries[CPUS];
+        unsigned char bytes[sizeof(struct by_cpu_file_copy) + CPUS * sizeof(struct by_cpu_entry)];
     } file;
 } input;
 
@@ -48,12 +48,12 @@ static void mend_lines(void)
 {
     struct by_cpu_anchor *anchor = &input.file.copy.anchor;
     for (unsigned cpu = 0; cpu < CPUS; cpu++) {
-        struct by_cpu_entry *entry = &input.file.entries[cpu];
+        struct by_cpu_entry *entry = &input.file.copy.entries[cpu];
         mend_rate(&entry->before);
         mend_next(&entry->before, &entry->slew);
         mend_next(&entry->slew, &entry->after);
     }
-    input.file.entries[input.head.reference_cpu % CPUS] =
+    input.file.copy.entries[input.head.reference_cpu % CPUS] =
         (struct by_cpu_entry){.end_ticks = input.far, .is_known = 1};
     anchor->ticks_per_ns = anchor->ticks_per_ns % 1000 + 1;
     anchor->error_ns %= 10000000;
@@ -94,12 +94,12 @@ static void check_entry(const struct by_cpu_entry *entry)
 
 static void check_table(void)
 {
-    const struct by_cpu_entry *reference = &input.file.entries[input.head.reference_cpu];
+    const struct by_cpu_entry *reference = &input.file.copy.entries[input.head.reference_cpu];
     EXPECT(by_cpu_entry_ticks(reference, input.far) == input.far);
     EXPECT(by_cpu_anchor_error_ns(&input.file.copy.anchor, input.file.copy.anchor.os_ns) <=
            10000001);
     for (unsigned cpu = 0; cpu < input.head.cpus; cpu++)
-        check_entry(&input.file.entries[cpu]);
+        check_entry(&input.file.copy.entries[cpu]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -305,9 +305,9 @@ static void keep(struct by_cpu_table *table)
 /* It knows nothing but what lies in the file. Until it has begun, readers have the old one's table. */
 static void restart_daemon(void)
 {
-    static struct {
+    static union {
         struct by_cpu_file_copy copy;
-        struct by_cpu_entry entries[CPUS];
+        unsigned char bytes[sizeof(struct by_cpu_file_copy) + CPUS * sizeof(struct by_cpu_entry)];
     } file;
     struct by_cpu_table *old = cpus.table;
     const struct by_cpu_file_head head = {.cpus = old->cpus < CPUS ? old->cpus : CPUS};
@@ -315,7 +315,7 @@ static void restart_daemon(void)
     file.copy.anchor = present->anchor;
     file.copy.spread_ticks = old->spread_ticks;
     for (unsigned cpu = 0; cpu < head.cpus; cpu++)
-        file.entries[cpu] = present->entries[cpu];
+        file.copy.entries[cpu] = present->entries[cpu];
     measure_anew();
     assert_true(correct_adopt(&cpus, &head, &file.copy));
     keep(old);
