@@ -15,9 +15,14 @@ static void set_offset(void *ticks)
 	mover_ask(MOVER_SET_OFFSET, *(s64 *)ticks);
 }
 
+static void add_offset(void *ticks)
+{
+	mover_ask(MOVER_ADD_OFFSET, *(s64 *)ticks);
+}
+
 static void get_offset(void *ticks)
 {
-	*(s64 *)ticks = mover_ask(MOVER_GET_OFFSET, 0);
+	*(s64 *)ticks = mover_ask(MOVER_GET_OFFSET, 0) + mover_drifted();
 }
 
 static int obey(const char *verb, unsigned int cpu, s64 value)
@@ -28,6 +33,8 @@ static int obey(const char *verb, unsigned int cpu, s64 value)
 		return -ENODEV;
 	if (!strcmp(verb, "offset"))
 		return smp_call_function_single(cpu, set_offset, &value, 1);
+	if (!strcmp(verb, "add"))
+		return smp_call_function_single(cpu, add_offset, &value, 1);
 	if (!strcmp(verb, "drift")) {
 		mover_set_drift(cpu, value * 1000);
 		return 0;
@@ -68,8 +75,8 @@ static int show(struct seq_file *out, void *unused)
 		if (!mover || !mover->is_guest)
 			continue;
 		smp_call_function_single(cpu, get_offset, &offset, 1);
-		seq_printf(out, "cpu %u offset %lld drift_ppb %lld drift_most %lld idle_ticks %llu idle_count %llu\n",
-			   cpu, offset, mover->drift_ppb, mover->drift_most, mover->idle_ticks,
+		seq_printf(out, "cpu %u offset %lld drift_ppb %lld idle_ticks %llu idle_count %llu\n",
+			   cpu, offset, mover->drift_ppb, mover->idle_ticks,
 			   mover->idle_count);
 	}
 	return 0;

@@ -76,6 +76,8 @@ static int __init mover_init(void)
 	cpus_read_unlock();
 	__module_get(THIS_MODULE);
 	error = mover_watch_idle();
+	if (!error)
+		error = mover_watch_refusals();
 	return error ? error : mover_open_control();
 }
 module_init(mover_init);

@@ -12,9 +12,10 @@
  *     machine_state.c  the control block: the state in which the CPU just is
  *     enter.S          becomes a guest, and the loop around it
  *     exits.c          what the guest cannot do by itself: requests, writes of the counter's MSRs
- *     control.c        /proc/counter_mover: "offset CPU TICKS", "stop CPU 0|1", "drift CPU PPM"
+ *     control.c        /proc/counter_mover: "offset CPU TICKS", "stop CPU 0|1", "drift CPU PPM",
+ *                      "add CPU TICKS"
  *     idle.c           a counter that stands still while its CPU is idle
- *     drift.c          a counter that runs faster or slower
+ *     drift.c          a counter that runs faster or slower, for programs
  *
  * It cannot be unloaded: nobody could leave the guest. A CPU that is taken offline and back begins
  * anew, outside of it.
@@ -40,9 +41,8 @@ struct mover {
 	bool stops_when_idle;
 	u64 idle_since, idle_ticks, idle_count;
 	/* drift.c */
-	s64 drift_ppb, drift_left;
-	u64 drift_last;
-	s64 drift_most; /* ticks at once: more than PERIOD_NS makes if the timer was late */
+	s64 drift_ppb;
+	u64 drift_since; /* by the kernel's readings, which do not drift */
 };
 
 /* What the guest asks the loop for, in RAX; the argument is in RBX. */
@@ -77,6 +77,8 @@ void mover_exit(struct mover *mover, struct mover_registers *registers);
 
 int mover_open_control(void);
 int mover_watch_idle(void);
+int mover_watch_refusals(void);
+s64 mover_drifted(void);
 void mover_set_drift(unsigned int cpu, s64 ppb);
 
 #endif
