@@ -7,7 +7,8 @@
  *     ordered counter|kernel|mono|attached|bounded READINGS [corrected]
  *
  * prints "counter: 0 of 10000000 went back, by 0 at most", and before it the same of the raw counter,
- * which each thread reads along with it. Exits with 0 either way; `corrected` as in warps.c.
+ * which each thread reads along with it. Exits with 0 either way; `corrected` as in warps.c, and it
+ * prints how many readings of the second CPU were by its lines, not by the kernel's clock.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -18,11 +19,13 @@
 
 #include <timebase.h>
 
+#include "clock/counter/by_cpu.h"
+
 #include "affinity.h"
 #include "keeper.h"
 #include "readers.h"
 
-enum { CPUS = 2, MOVER = CPUS, THREADS = CPUS + 1, STAY = 256 };
+enum { CPUS = 2, SECOND = CPUS - 1, MOVER = CPUS, THREADS = CPUS + 1, STAY = 256 };
 
 /* The highest that any thread has seen, in a cache line of its own. */
 struct highest {
@@ -36,15 +39,28 @@ struct found {
 static struct highest raw_highest, clock_highest;
 static struct found of_raw[THREADS], of_clock[THREADS];
 static reader *read_clock;
-static uint64_t readings_each;
+static uint64_t readings_each, by_lines;
 
 static uint64_t read_raw(void)
 {
     return timebase_arch_ticks_ordered();
 }
 
+/* For this raw reading of the CPU. The table may be renewed meanwhile: it counts, and decides
+ * nothing. */
+static bool has_lines(uint64_t raw, unsigned cpu)
+{
+    const struct by_cpu_table *table = counter_correction();
+    if (table == NULL)
+        return false;
+    uint32_t seq = __atomic_load_n(&table->seq, __ATOMIC_ACQUIRE);
+    const struct by_cpu_entry *entry = &table->copy[seq & 1].entries[cpu];
+    return __atomic_load_n(&entry->is_known, __ATOMIC_RELAXED) != 0 &&
+        (int64_t)(raw - __atomic_load_n(&entry->end_ticks, __ATOMIC_RELAXED)) < 0;
+}
+
 /* A thread that sees a reading here reads later than that was read. */
-static void take(struct highest *highest, reader *read, struct found *found)
+static uint64_t take(struct highest *highest, reader *read, struct found *found)
 {
     uint64_t seen = __atomic_load_n(&highest->value, __ATOMIC_ACQUIRE);
     uint64_t now = read();
@@ -57,6 +73,7 @@ static void take(struct highest *highest, reader *read, struct found *found)
            !__atomic_compare_exchange_n(&highest->value, &seen, now, false, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
+    return now;
 }
 
 static void *read_on(void *argument)
@@ -66,7 +83,9 @@ static void *read_on(void *argument)
     for (uint64_t i = 0; i < readings_each; i++) {
         if (thread == MOVER && i % STAY == 0)
             go_to((int)(i / STAY % CPUS));
-        take(&raw_highest, read_raw, &of_raw[thread]);
+        uint64_t raw = take(&raw_highest, read_raw, &of_raw[thread]);
+        if (thread == SECOND)
+            by_lines += has_lines(raw, SECOND);
         take(&clock_highest, read_clock, &of_clock[thread]);
         timebase_arch_relax();
     }
@@ -103,8 +122,10 @@ int main(int count, char **arguments)
             return 2;
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    if (is_corrected)
+    if (is_corrected) {
         keeper_end();
+        printf("cpu 1: %" PRIu64 " of %" PRIu64 " by its lines\n", by_lines, readings_each);
+    }
     show("raw", of_raw);
     show(name, of_clock);
     return 0;
