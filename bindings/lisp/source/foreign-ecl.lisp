@@ -66,11 +66,15 @@
 (defmacro with-memory ((address size) &body body)
   "BODY with ADDRESS of SIZE bytes of C memory, 8-byte aligned, until BODY ends. SIZE is a constant."
   (let ((block (gensym "BLOCK")))
-    ;; Of the collector, which does not move it: BLOCK keeps it while BODY runs.
-    `(let* ((,block (si:allocate-foreign-data :void (+ 8 ,size)))
-            (,address (logandc2 (+ 7 (si:foreign-data-address ,block)) 7)))
+    ;; Of the collector, which does not move it, and frees it: what SI:ALLOCATE-FOREIGN-DATA gives it
+    ;; does not.
+    `(let* ((,block (make-array ,(ceiling (eval size) 8) :element-type '(unsigned-byte 64)))
+            (,address (ffi:c-inline (,block) (:object) :uint64-t
+                                    "(uint64_t)(uintptr_t)(#0)->vector.self.b64" :one-liner t)))
+       (declare (type (unsigned-byte 64) ,address))
        (multiple-value-prog1 (progn ,@body)
-         (si:foreign-data-address ,block)))))
+         ;; Referred to until here.
+         (ffi:c-inline (,block) (:object) :void "(void)(#0)" :one-liner t)))))
 
 (defmacro define-called (name (argument) &body body)
   "NAME is a C function with an ARGUMENT, a number in place of a pointer, that evaluates BODY."

@@ -248,3 +248,17 @@ ones, and a clock that has no lines yet gives the kernel's time."
     (dolist (name '("utc-ns" "foreign call of timebase_utc_ns" "get-internal-real-time" "t3-t2"
                     #+(and sbcl x86-64) "read-cycle-counter"))
       (check (search name text) "~a" name))))
+
+#+(and ecl linux (not timebase-cffi))
+(deftest memory-that-c-writes-to-is-collected ()
+  (flet ((resident ()
+           (with-open-file (in "/proc/self/statm")
+             (read in)
+             (* 4096 (read in))))
+         (read-often ()
+           (let ((into (timebase:make-instant)))
+             (dotimes (i 400000) (timebase:now timebase:*clock* into)))))
+    (read-often)
+    (let ((before (resident)))
+      (read-often)
+      (check (< (- (resident) before) 16000000) "80 bytes a reading would be 32 MB"))))
