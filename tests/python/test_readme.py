@@ -140,6 +140,11 @@ def test_parts_in_python_are_what_the_package_has(part):
         operator.attrgetter(name)(timebase)
 
 
+def test_the_readme_names_both_commands():
+    text = WHOLE[0].read_text(encoding="utf-8")
+    assert [name for name in ("make report", "make test") if name not in text] == []
+
+
 def test_the_readme_is_short():
     assert len(WHOLE[0].read_text(encoding="utf-8").splitlines()) <= LINES_MAX
 
