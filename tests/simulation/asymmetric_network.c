@@ -18,18 +18,9 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 static void learn_from(double bias_share)
 {
-    struct world world = begin(34);
+    struct world world = watch_begin(&watch, 34);
     world.claim_error_ns = 10500000; /* half of 21 ms */
     world.claim_bias_ns = bias_share * world.claim_error_ns;
     /* The clock has followed what it was told: it is off by the mistake. */

@@ -15,18 +15,9 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 static void reset_to(uint64_t origin, double asleep_ns)
 {
-    struct world world = begin(39);
+    struct world world = watch_begin(&watch, 39);
     watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
     if (asleep_ns > 0)
         world_suspend(&world, asleep_ns);

@@ -15,19 +15,10 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Off by so much from true UTC, which the claim knows; then put right in one step. */
 static void step(double off_ns)
 {
-    struct world world = begin(31);
+    struct world world = watch_begin(&watch, 31);
     world.utc_offset_ns += (int64_t)off_ns;
     world.claim_error_ns = 100000;
     watch_run(&watch, &world, 3 * SECOND, MILLISECOND);

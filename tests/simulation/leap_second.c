@@ -24,20 +24,11 @@ static struct kind delete = {TIMEBASE_LINE_LEAP_DELETE, 1000000000, 1000000000};
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Three seconds before the end of a day, true and by CLOCK_REALTIME alike. */
 static struct world before_midnight(const struct kind *kind, uint64_t seed)
 {
     const int64_t day_ns = 86400000000000;
-    struct world world = begin(seed);
+    struct world world = watch_begin(&watch, seed);
     int64_t now_ns = world.utc_offset_ns + (int64_t)world.reference_ns;
     int64_t late_ns = day_ns - now_ns % day_ns - 3000000000;
     world.utc_offset_ns += late_ns;

@@ -15,15 +15,6 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Reads until the status is no longer `from`; how long that took. */
 static double status_lasts(struct world *world, int from, double step_ns)
 {
@@ -36,7 +27,7 @@ static double status_lasts(struct world *world, int from, double step_ns)
 /* The oscillator then strays as far as it may, and nobody is there to tell. */
 static void lose(double stray_ppm)
 {
-    struct world world = begin(35);
+    struct world world = watch_begin(&watch, 35);
     world.claim_error_ns = 1000;
     watch_run(&watch, &world, 10 * SECOND, MILLISECOND);
     world.lost_share = 1;
@@ -71,7 +62,7 @@ static void the_bound_holds_until_it_is_useless(void **state)
 
 static void a_reference_that_comes_back_at_once_was_never_lost(void **state)
 {
-    struct world world = begin(36);
+    struct world world = watch_begin(&watch, 36);
     (void)state;
     watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
     for (int i = 0; i < 200; i++) {

@@ -15,21 +15,12 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Every look is from any CPU, and so is every sample. */
 static void cpus_that_differ_are_within_the_bound(void **state)
 {
     (void)state;
     for (uint64_t spread = 10; spread <= 100000; spread *= 10) {
-        struct world world = begin(37);
+        struct world world = watch_begin(&watch, 37);
         world.spread_ticks = spread;
         watch_run(&watch, &world, 5 * SECOND, 0.7 * MILLISECOND);
         watch_expect_sound(&watch, 37);
@@ -41,7 +32,7 @@ static void cpus_that_differ_are_within_the_bound(void **state)
 /* A guest comes to another host: another count, another frequency. Seen with the next sample. */
 static void migrate_to(double factor, uint64_t ahead_ticks)
 {
-    struct world world = begin(38);
+    struct world world = watch_begin(&watch, 38);
     watch_run(&watch, &world, 3 * SECOND, MILLISECOND);
     world.counter_hz *= factor;
     world.counter_origin += ahead_ticks;
@@ -71,7 +62,7 @@ static void another_counter_is_learnt_and_the_bound_says_how_well(void **state)
  */
 static void a_stop_that_stops_the_kernel_too_leaves_an_estimate(void **state)
 {
-    struct world world = begin(39);
+    struct world world = watch_begin(&watch, 39);
     (void)state;
     world.claim_flags = TIMEBASE_LINE_ESTIMATE;
     watch_run(&watch, &world, 3 * SECOND, MILLISECOND);

@@ -18,19 +18,10 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Between two samples, on one line. */
 static void stray(double allowed_ppm, double ppm, bool holds)
 {
-    struct world world = begin(44);
+    struct world world = watch_begin(&watch, 44);
     world.claim_error_ns = 0;
     if (allowed_ppm != 50)
         discipline_allow_drift(&world.servo.discipline, (uint32_t)allowed_ppm);
@@ -65,7 +56,7 @@ static void a_random_walk_with_samples_is_within_the_bound(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct world world = begin(seed);
+        struct world world = watch_begin(&watch, seed);
         world.claim_error_ns = 100;
         world.wander_ppm = 10;
         watch_run(&watch, &world, 5 * SECOND, 3 * MILLISECOND);

@@ -15,19 +15,10 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /* Brackets shorter than a step: the counter often shows the same twice. */
 static void step_by(double hz, uint64_t step_ticks, uint64_t reference_step_ns)
 {
-    struct world world = begin(43);
+    struct world world = watch_begin(&watch, 43);
     world.counter_hz = hz;
     world.step_ticks = step_ticks;
     world.reference_step_ns = reference_step_ns;

@@ -19,15 +19,6 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 /*
  * The source of the claim tells how far the reference's pace is from UTC's. Whoever compares with
  * the reference is excused until a change of more than 500 ppm has been sampled (A4); whoever
@@ -35,7 +26,7 @@ static struct world begin(uint64_t seed)
  */
 static void slew(double ppm, bool is_excused)
 {
-    struct world world = begin(40);
+    struct world world = watch_begin(&watch, 40);
     world.claim_error_ns = 1000;
     watch_run(&watch, &world, 3 * SECOND + 33 * MILLISECOND, MILLISECOND);
     for (int change = 0; change < 6; change++) {
@@ -75,7 +66,7 @@ static void a_slew_of_adj_tick_is_within_both_bounds_once_it_is_seen(void **stat
  */
 static void the_end_of_a_slew_that_the_kernel_tells_is_within_both_bounds(void **state)
 {
-    struct world world = begin(42);
+    struct world world = watch_begin(&watch, 42);
     (void)state;
     world.claim_error_ns = 1000;
     for (int change = 0; change < 20; change++) {
@@ -100,7 +91,7 @@ static void the_end_of_a_slew_that_the_kernel_tells_is_within_both_bounds(void *
 /* And from the beginning on it is nothing at all: a pace is a pace. */
 static void a_clock_that_is_10_percent_fast_is_known_as_well_as_any(void **state)
 {
-    struct world world = begin(41);
+    struct world world = watch_begin(&watch, 41);
     (void)state;
     world.reference_rate = 1.1;
     world.claim_ppb = 100000001;

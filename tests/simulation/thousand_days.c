@@ -15,15 +15,6 @@
 
 static struct watch watch;
 
-static struct world begin(uint64_t seed)
-{
-    struct world world = world_make(seed);
-    struct watch fresh = {0};
-    watch = fresh;
-    print_message("seed %llu\n", (unsigned long long)seed);
-    return world;
-}
-
 #include <float.h>
 
 /* 64 bits hold 1,000 days to a hundredth of a nanosecond. */
@@ -34,7 +25,7 @@ static bool can_count(void)
 
 static void nothing_wears_out_in_a_thousand_days(void **state)
 {
-    struct world world = begin(42);
+    struct world world = watch_begin(&watch, 42);
     (void)state;
     if (!can_count())
         skip();

@@ -11,6 +11,14 @@
 
 #include "watch.h"
 
+struct world watch_begin(struct watch *watch, uint64_t seed)
+{
+    static const struct watch nothing;
+    *watch = nothing;
+    print_message("seed %" PRIu64 "\n", seed);
+    return world_make(seed);
+}
+
 bool watch_is_promised(const struct reading *reading)
 {
     uint32_t status = reading->instant.flags & TIMEBASE_LINE_STATUS_MASK;

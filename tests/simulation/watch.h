@@ -27,6 +27,9 @@ struct watch {
     struct coverage coverage; /* of |clock - reference| by esterror, where a bound is promised */
 };
 
+/* A world of this seed, which is printed, and nothing seen of it yet. */
+struct world watch_begin(struct watch *watch, uint64_t seed);
+
 /* Read every step_ns for duration_ns. */
 void watch_run(struct watch *watch, struct world *world, double duration_ns, double step_ns);
 
