@@ -31,7 +31,7 @@
 static void tell(const struct skew *skew)
 {
     unsigned unknown = skew->cpus - skew->measured_cpus;
-    if (skew->excludes_zero || skew->is_inconsistent)
+    if (skew_is_certain(skew))
         log_line(LOG_WARNING,
                  "the counters of CPUs differ%s: the bound is %" PRIu64 " ticks wider; see dmesg",
                  skew->is_inconsistent ? ", and not always by the same" : "", skew->ticks);

@@ -20,21 +20,16 @@
 
 /* ---- is it needed? ------------------------------------------------------------------------- */
 
-static bool is_certain(const struct skew *skew)
-{
-    return skew->excludes_zero || skew->is_inconsistent;
-}
-
 /* Beside load a CPU may be out of reach for a while. */
 static bool do_differ(timebase_cpus *cpus, const struct skew *known)
 {
     struct skew skew = *known;
-    for (int i = 0; i < MEASUREMENTS && !is_certain(&skew) && skew.measured_cpus < skew.cpus; i++) {
+    for (int i = 0; i < MEASUREMENTS && !skew_is_certain(&skew) && skew.measured_cpus < skew.cpus; i++) {
         if (timebase_cpus_measure(cpus) != TIMEBASE_OK)
             return false;
         skew_of_map(&cpus->map, &skew);
     }
-    return is_certain(&skew);
+    return skew_is_certain(&skew);
 }
 
 /* ---- the image ----------------------------------------------------------------------------- */
@@ -140,13 +135,12 @@ static bool give_up(struct cpus_table *table)
 static bool fit_image(struct cpus_table *table)
 {
     unsigned cpus = counter_correction()->cpus;
-    struct timebase_cpu first;
     if (table->image != NULL && table->image->cpus != cpus)
         free_image(table);
     if (table->image == NULL && !make_image(table, cpus))
         return false;
-    if (table->image->seq == 0 && timebase_cpus_list(table->cpus, &first, 1) > 0)
-        table->image->reference_cpu = (uint32_t)first.cpu;
+    if (table->image->seq == 0)
+        table->image->reference_cpu = (uint32_t)table->cpus->reference_cpu;
     return true;
 }
 

@@ -137,29 +137,27 @@ static int examine_size(const struct page_file *file, off_t size, struct problem
 }
 
 /* Refuses a file that somebody else may have written. */
-static int examine_owner(int fd, const char *path, struct problem *problem)
+static int examine_owner(int fd, const char *path, struct stat *status, struct problem *problem)
 {
-    struct stat status;
-    if (fstat(fd, &status) != 0)
+    if (fstat(fd, status) != 0)
         return problem_of_file(problem, "cannot look at", path, errno);
-    if (!S_ISREG(status.st_mode))
+    if (!S_ISREG(status->st_mode))
         return problem_set(problem, "%s: no regular file", path);
-    if (status.st_uid != geteuid())
-        return problem_set(problem, "%s: belongs to user %lu", path, (unsigned long)status.st_uid);
-    if ((status.st_mode & 0022) != 0)
+    if (status->st_uid != geteuid())
+        return problem_set(problem, "%s: belongs to user %lu", path,
+                           (unsigned long)status->st_uid);
+    if ((status->st_mode & 0022) != 0)
         return problem_set(problem, "%s: others can write to it (mode %04o)", path,
-                           (unsigned)status.st_mode & 07777);
+                           (unsigned)status->st_mode & 07777);
     return 0;
 }
 
 static int examine_file(const struct page_file *file, struct problem *problem)
 {
     struct stat status;
-    if (examine_owner(file->fd, file->path, problem) != 0 ||
+    if (examine_owner(file->fd, file->path, &status, problem) != 0 ||
         examine_version(file->fd, file->path, problem) != 0)
         return -1;
-    if (fstat(file->fd, &status) != 0)
-        return problem_of_file(problem, "cannot look at", file->path, errno);
     return examine_size(file, status.st_size, problem);
 }
 
@@ -218,8 +216,9 @@ void page_file_lay_behind(struct page_file *file, const void *bytes, size_t size
 bool page_file_read_behind(const struct page_file *file, void *bytes, size_t size)
 {
     struct problem problem;
+    struct stat status;
     int fd = file->lock.is_same_boot ? open_page(file) : -1;
-    bool is_read = fd >= 0 && examine_owner(fd, file->path, &problem) == 0 &&
+    bool is_read = fd >= 0 && examine_owner(fd, file->path, &status, &problem) == 0 &&
         read_bytes(fd, bytes, size, TIMEBASE_PAGE_SIZE);
     close_fd(&fd);
     return is_read;

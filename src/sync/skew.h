@@ -176,6 +176,12 @@ struct skew {
     bool is_inconsistent;  /* of some pair the inequalities contradict: no constant offset */
 };
 
+/* Whatever else is not known yet. Pure. */
+static inline bool skew_is_certain(const struct skew *skew)
+{
+    return skew->excludes_zero || skew->is_inconsistent;
+}
+
 /* What is known so far. Pure. */
 void skew_of_map(const struct skew_map *map, struct skew *skew);
 
