@@ -21,13 +21,12 @@
  *
  *   1. from 8 us before the target the wait rehearses the steps below, again and again, to learn
  *      how long a cycle of the core is just now;
- *   2. the plain loop ends early, 0.1 to 0.4 us before the target;
- *   3. one clean sample of the counter says how much time is left. If the counter moves in steps
- *      (10 ns on AMD's Zen), several readings at a known spacing are intersected, as with a
- *      vernier;
- *   4. a run of dependent instructions that takes as many cycles fills this time. A chain of other
- *      instructions before it takes longer than the branch that enters the run, so the event comes
- *      at the same time whether the processor predicts this branch rightly or wrongly.
+ *   2. then it polls, 40 ns from one poll to the next. If the counter moves in steps (10 ns on AMD's
+ *      Zen), what the polls say is intersected, as with a vernier;
+ *   3. after the last poll for which there is time, a run of dependent instructions fills the rest,
+ *      as so many cycles. A chain of other instructions before it takes longer than the branch
+ *      that enters the run, so the event comes at the same time whether the processor predicts this
+ *      branch rightly or wrongly.
  *
  * If the rehearsals show that the loop does better, for example beside another busy thread on the
  * core, the loop does the wait; mechanism and disturbance of the result say so. With
@@ -35,8 +34,8 @@
  * timebase_waiter_describe() names the mechanism, since not every processor and process allows the
  * best one.
  *
- * On processors other than x86-64 the clean sample is a single reading, so the counter's tick is
- * the limit: half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz or
+ * On processors other than x86-64 the last poll alone counts, so the counter's tick is the limit:
+ * half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz or
  * RISC-V at 10 MHz, the instructions cannot fill it: all waits are plain there, good to a tick.
  *
  * The event is the return of timebase_wait_until_*(), or the first instruction of the function
@@ -89,7 +88,7 @@ enum timebase_wait_flag {
 enum timebase_wait_mechanism {
     TIMEBASE_MECHANISM_NONE = 0, /* the target had passed */
     TIMEBASE_MECHANISM_LOOP = 1, /* the polling loop, bias compensated */
-    TIMEBASE_MECHANISM_JUMP = 2,   /* sample, indirect jump into a run of instructions */
+    TIMEBASE_MECHANISM_JUMP = 2,   /* polls, indirect jump into a run of instructions */
     TIMEBASE_MECHANISM_RETURN = 3, /* the same by an overwritten return address: never predicted */
     TIMEBASE_MECHANISM_RUN = 4,    /* short delays: the run alone, no counter */
 };
@@ -102,7 +101,7 @@ enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_GAP = 8, /* polling stood still without any of these: hypervisor, SMI */
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
-    TIMEBASE_DISTURBED_UNEVEN = 32,    /* the final readings were not evenly spaced */
+    TIMEBASE_DISTURBED_UNEVEN = 32,    /* the last poll contradicts those before it */
     TIMEBASE_DISTURBED_SHARED = 64,    /* the loop waited, because it did better in rehearsals:
                                         * another thread, perhaps of another virtual machine,
                                         * shares the core */
@@ -127,7 +126,7 @@ struct timebase_wait_result {
 /* What the waiter has learnt of its machine. Times in ns; "spread" is 95th - 5th percentile. */
 struct timebase_waiter_description {
     int32_t mechanism;      /* enum timebase_wait_mechanism of exact waits */
-    int32_t readings;       /* counter readings in the clean sample */
+    int32_t readings;       /* the last polls that count together; 1: the last one alone */
     int32_t power_hint;     /* 1: TIMEBASE_WAIT_SAVE_POWER has an effect here */
     int32_t cpu;            /* calibrated on this CPU, -1 unknown */
     uint32_t evidence;      /* enum timebase_wait_disturbance: what could be noticed here */
@@ -135,12 +134,11 @@ struct timebase_waiter_description {
     double calibration_ns;  /* how long the last one took */
     double instruction_ns;  /* one cycle of the core: the finest step of a wait */
     double quantum_ns;      /* step of the counter */
-    double sample_ns;       /* what the clean sample leaves unknown, mean width */
+    double sample_ns;       /* what readings leave unknown of their instant, at most */
     double exact_spread_ns; /* of the exact waits of the calibration */
     double plain_spread_ns; /* of the plain ones */
     double plain_bias_ns;   /* how late plain waits are, mean; they are started so much earlier */
-    double least_ns;        /* the shortest wait with all readings; shorter ones have fewer, or are
-                             * plain. 0 where no wait is exact */
+    double least_ns;        /* the shortest exact wait; shorter ones are plain. 0 where none is exact */
     double margin_ns;       /* what sleeping waits now allow for waking up */
     uint64_t waits, late, disturbed; /* since init */
 };

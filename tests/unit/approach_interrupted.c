@@ -39,7 +39,7 @@ static void leave_event(void *argument)
 
 static __attribute__((noinline)) void call_and_be_left(const struct named_approach *named)
 {
-    prepare_approach(&a, named, 400, leave_event, NULL);
+    prepare_approach(&a, 400, leave_event, NULL);
     if (sigsetjmp(leave, 1) == 0)
         named->approach(&a);
 }
@@ -54,7 +54,7 @@ static void an_event_may_leave_by_siglongjmp(void **state)
         for (int i = 0; i < 1000; i++)
             call_and_be_left(named);
         assert_int_equal(events, 1000);
-        prepare_approach(&a, named, 400, note, NULL);
+        prepare_approach(&a, 400, note, NULL);
         named->approach(&a);
         assert_int_equal(events, 1001);
     }
@@ -95,7 +95,7 @@ static void signals_lose_no_event_and_add_none(void **state)
         events = signals = 0;
         set_timer(1000);
         while (done < APPROACHES || (signals < SIGNALS && done < MOST)) {
-            prepare_approach(&a, named, 3000, note, NULL);
+            prepare_approach(&a, 3000, note, NULL);
             named->approach(&a);
             done++;
             if (events != done || (int64_t)(a.event_ticks - a.leave_ticks) < 0)
@@ -187,7 +187,7 @@ static void just_call(struct approach *approach)
 static int cannot_unwind(void)
 {
     unwound = lost = 0;
-    prepare_approach(&a, &all_approaches[ALL_APPROACHES - 1], 400, unwind_event, NULL);
+    prepare_approach(&a, 400, unwind_event, NULL);
     call_noting_the_frame(just_call);
     if (lost)
         print_message("skipped: built without tables for unwinding\n");
@@ -202,7 +202,7 @@ static void the_event_can_be_unwound_to_the_caller(void **state)
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         unwound = lost = 0;
-        prepare_approach(&a, named, 400, unwind_event, NULL);
+        prepare_approach(&a, 400, unwind_event, NULL);
         call_noting_the_frame(named->approach);
         assert_int_equal(unwound, 1);
         assert_int_equal(lost, 0);
@@ -249,7 +249,7 @@ static void each_instruction_can_be_unwound_to_the_caller(void **state)
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         unwound = lost = 0;
-        prepare_approach(&a, named, 400, note, NULL);
+        prepare_approach(&a, 400, note, NULL);
         a.leave_ticks = a.target_ticks - 10000; /* the polls are over */
         stepped = (uintptr_t)named->approach;
         step_through(named->approach);

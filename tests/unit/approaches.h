@@ -10,8 +10,7 @@
 
 #include "timing/wait/approach.h"
 
-approach_function approach_return_single, approach_return_vernier, approach_return_brief;
-approach_function approach_jump_single, approach_jump_vernier, approach_jump_brief;
+approach_function approach_return, approach_jump;
 
 struct named_approach {
     const char *name;
@@ -21,16 +20,10 @@ struct named_approach {
 
 static const struct named_approach all_approaches[] = {
 #if defined(__x86_64__) || defined(__aarch64__) || defined(__powerpc__) || defined(__riscv)
-    {"return, one reading", approach_return_single, TIMEBASE_MECHANISM_RETURN},
+    {"return", approach_return, TIMEBASE_MECHANISM_RETURN},
 #endif
 #if defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__)
-    {"jump, one reading", approach_jump_single, TIMEBASE_MECHANISM_JUMP},
-#endif
-#if defined(__x86_64__)
-    {"return, vernier", approach_return_vernier, TIMEBASE_MECHANISM_RETURN},
-    {"return, brief", approach_return_brief, TIMEBASE_MECHANISM_RETURN},
-    {"jump, vernier", approach_jump_vernier, TIMEBASE_MECHANISM_JUMP},
-    {"jump, brief", approach_jump_brief, TIMEBASE_MECHANISM_JUMP},
+    {"jump", approach_jump, TIMEBASE_MECHANISM_JUMP},
 #endif
     {"poll", approach_poll, TIMEBASE_MECHANISM_LOOP},
 };
@@ -57,37 +50,28 @@ static inline const struct named_approach *next_approach(const struct named_appr
 enum { CPU = 77, MARK_LOW = 0x1111, MARK_HIGH = 0x2222 };
 #define MARK (evidence_rseq_marker((const uint32_t[]){0, CPU, MARK_LOW, MARK_HIGH}))
 
-static inline int is_brief(const struct named_approach *named)
-{
-    return strstr(named->name, "brief") != NULL;
-}
+/* Cycles of half a tick, 200 of which are fixed; if 150 more are left there is another poll. */
+enum { CYCLES_PER_TICK = 2, FIXED_CYCLES = 200, ANOTHER_CYCLES = 150, SPAN_TICKS = 25 };
 
-/*
- * The polls end 300 ticks before the target, a run is of half-tick cycles, and takes 200 of them
- * less. The readings are those of the approach; the clock is read last.
- */
-static inline void prepare_approach(struct approach *a, const struct named_approach *named,
-                                    int64_t ahead_ticks, void (*event)(void *), void *argument)
+/* Each reading stands for itself. The clock is read last. */
+static inline void prepare_approach(struct approach *a, int64_t ahead_ticks, void (*event)(void *),
+                                    void *argument)
 {
     static uint32_t rseq[8];
-    struct approach_ways ways = approach_ways();
     rseq[1] = CPU;
     rseq[2] = MARK_LOW;
     rseq[3] = MARK_HIGH;
     memset(a, 0, sizeof(*a));
-    a->step_ticks = 26;
-    a->slack_ticks = 2;
-    a->cycles_per_tick = 2;
-    a->fixed_cycles = 200;
+    a->cycles_per_tick = CYCLES_PER_TICK << (APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
+    a->fixed_cycles = (int64_t)FIXED_CYCLES << APPROACH_CYCLE_BITS;
+    a->earliest_ticks = -((int64_t)APPROACH_FARTHEST << APPROACH_TICK_BITS);
+    a->latest_ticks = (int64_t)APPROACH_FARTHEST << APPROACH_TICK_BITS;
+    a->span_ticks = SPAN_TICKS << APPROACH_TICK_BITS;
+    a->another_cycles = ANOTHER_CYCLES;
     a->late_cycles = 60;
-    a->sample = is_brief(named) ? ways.few[0] : ways.sample[0];
     a->event = event;
     a->argument = argument;
     a->rseq = rseq;
-    for (int k = 0; k < APPROACH_VERNIER; k++)
-        a->offsets[k] = (float)(k * 40);
-    for (int k = 0; k < APPROACH_BRIEF; k++)
-        a->brief_offsets[k] = (float)(k * 40);
     a->target_ticks = timebase_ticks() + (uint64_t)ahead_ticks;
     a->leave_ticks = a->target_ticks - 300;
     a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);

@@ -17,6 +17,7 @@
 #include "timing/wait/vernier.h"
 
 #define CYCLE 0.7 /* ticks */
+#define MEAN 256
 #define QUIET 66.6 /* cycles, on Zen 4 */
 #define BUSY 77.5
 #define FAR 1.3 /* ticks */
@@ -63,7 +64,7 @@ static void a_quiet_core_leaves_it_as_it_is(void **state)
 {
     struct estimate spacing;
     (void)state;
-    estimate_init(&spacing, QUIET);
+    estimate_init(&spacing, QUIET, MEAN);
     for (int i = 0; i < repeats(20000); i++) {
         learn(&spacing, QUIET, 1);
         assert_true(fabs(spacing.value - QUIET) < 0.25);
@@ -76,7 +77,7 @@ static void a_neighbour_that_comes_or_goes_is_believed_after_four(void **state)
     (void)state;
     for (int i = 0; i < repeats(500); i++) {
         struct estimate spacing;
-        estimate_init(&spacing, QUIET);
+        estimate_init(&spacing, QUIET, MEAN);
         learn(&spacing, BUSY, 4);
         assert_true(fabs(spacing.value - BUSY) < 2);
         learn(&spacing, BUSY, 40);
@@ -91,7 +92,7 @@ static void three_that_were_held_up_change_nothing(void **state)
     (void)state;
     for (int i = 0; i < repeats(2000); i++) {
         struct estimate spacing;
-        estimate_init(&spacing, QUIET);
+        estimate_init(&spacing, QUIET, MEAN);
         for (int k = 0; k < 3; k++)
             estimate_learn(&spacing, dice_between(&dice, 60, 1e6), CYCLE, FAR);
         assert_true(spacing.value == QUIET);
@@ -105,7 +106,7 @@ static void of_four_the_nearest_is_believed(void **state)
 {
     struct estimate spacing;
     (void)state;
-    estimate_init(&spacing, QUIET);
+    estimate_init(&spacing, QUIET, MEAN);
     estimate_learn(&spacing, 9000, CYCLE, FAR);
     estimate_learn(&spacing, BUSY * CYCLE, CYCLE, FAR);
     estimate_learn(&spacing, 80000, CYCLE, FAR);
@@ -118,7 +119,7 @@ static void a_clock_step_changes_nothing(void **state)
 {
     struct estimate spacing;
     (void)state;
-    estimate_init(&spacing, QUIET);
+    estimate_init(&spacing, QUIET, MEAN);
     for (int i = 0; i < repeats(4000); i++) {
         double cycle = i / 100 % 2 ? CYCLE * 1.3 : CYCLE;
         estimate_learn(&spacing, show(QUIET * cycle, 26), cycle, FAR);
@@ -139,7 +140,7 @@ static void a_delay_is_as_long_as_it_should_be_though_some_are_held_up(void **st
     for (int wrong = -4; wrong <= 4; wrong += 4) {
         struct estimate run;
         int wrong_ones = 0;
-        estimate_init(&run, instruction * (1 + wrong / 100.0));
+        estimate_init(&run, instruction * (1 + wrong / 100.0), MEAN);
         for (int i = 0; i < 2000; i++) {
             double held_up = dice_below(&dice, 10) == 0 ? dice_between(&dice, 260, 1000) : 0;
             double first = dice_between(&dice, 1e6, 1e3), last = first + count * instruction + held_up;

@@ -22,7 +22,7 @@ struct machine {
     uint64_t step;
 };
 static const struct machine machines[] = {
-    {1300, 0.70, 1}, /* AMD: sixteen readings; the vernier knows them to a tick */
+    {300, 0.70, 1},  /* AMD; the vernier knows when the last poll was to a tick */
     {120, 0.83, 2},  /* Intel: one reading, a counter of 2.5 GHz in steps of 0.8 ns, 3 GHz */
     {120, 0.83, 1},  /* the same in steps of 0.4 ns */
     {120, 0.55, 1},  /* a counter of 2.1 GHz, 3.8 GHz */

@@ -243,11 +243,29 @@ static void the_spacing_is_that_of_the_series_that_nothing_lengthened(void **sta
     }
 }
 
+/* Of Zen 4, with the cycles that polls take there: some fall on one phase of the step. */
+static void the_spacing_that_sees_more_phases_is_chosen(void **state)
+{
+    struct vernier vernier = {.step_ticks = 26};
+    const double cycle = 26 / 37.0;
+    (void)state;
+    vernier_note_gaps(&vernier, APPROACH_VERNIER);
+    for (int base = 100; base < 200; base++) {
+        int pad = vernier_choose(&vernier, base * cycle, cycle, 16, 0);
+        double chosen = vernier_gap(26, (base + pad) * cycle, APPROACH_VERNIER);
+        assert_true(chosen < 26 / 4.0);
+        assert_int_equal(vernier_choose(&vernier, base * cycle, cycle, 16, pad), pad);
+    }
+    assert_int_not_equal(vernier_choose(&vernier, 148 * cycle, cycle, 16, 0), 0);
+    assert_int_equal(vernier_choose(&vernier, 143.6 * cycle, cycle, 16, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_intersection_contains_the_first_instant),
         cmocka_unit_test(the_gap_is_what_the_phases_leave_open),
+        cmocka_unit_test(the_spacing_that_sees_more_phases_is_chosen),
         cmocka_unit_test(the_spacing_is_that_of_the_series_that_nothing_lengthened),
         cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),

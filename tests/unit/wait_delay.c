@@ -207,7 +207,7 @@ static void assert_followed(struct timebase_waiter *ours, int with_result, doubl
 {
     struct waiter *waiter = waiter_within(ours);
     int followed = 0;
-    estimate_init(&waiter->run, waiter->learnt.run_ticks);
+    estimate_init(&waiter->run, waiter->learnt.run_ticks, WAITER_MEAN);
     for (int i = 0; i < (with_result ? 16 : 16 * 16); i++) {
         struct timebase_wait_result result = {0};
         double before = waiter->learnt.run_ticks;

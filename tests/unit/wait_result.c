@@ -185,21 +185,19 @@ static void waits_without_a_result_are_counted_as_well(void **state)
 /* More ticks than a reading's distance from the target can say: the farthest is told instead. */
 #define BEYOND_TICKS ((UINT64_C(1) << 23) + 1000)
 
-static approach_function *undisturbed[WAITER_WAYS];
+static approach_function *undisturbed;
 
 static void approach_after_being_held_up(struct approach *a)
 {
     while ((int64_t)(timebase_ticks() - a->target_ticks) < (int64_t)BEYOND_TICKS)
         continue;
-    undisturbed[waiter_within(the_waiter())->way](a);
+    undisturbed(a);
 }
 
 static void hold_up(struct waiter *waiter)
 {
-    memcpy(undisturbed, waiter->approaches, sizeof(undisturbed));
-    for (int way = WAY_EXACT; way < WAITER_WAYS; way++)
-        if (waiter->approaches[way] != NULL)
-            waiter->approaches[way] = approach_after_being_held_up;
+    undisturbed = waiter->ways.exact;
+    waiter->ways.exact = approach_after_being_held_up;
 }
 
 /* Whatever neighbours there are: any exact way is better. */
@@ -215,7 +213,7 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
     struct waiter *waiter = waiter_within(the_waiter());
     struct timebase_wait_result result;
     (void)state;
-    if (waiter->approaches[WAY_EXACT] == NULL || !waiter->learnt.exact) {
+    if (waiter->ways.exact == NULL || !waiter->learnt.exact) {
         print_message("skipped: this machine has no exact waits\n");
         skip();
     }
@@ -229,11 +227,40 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
             timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, &result);
         mechanism = result.mechanism;
     }
-    memcpy(waiter->approaches, undisturbed, sizeof(undisturbed));
+    waiter->ways.exact = undisturbed;
     if (mechanism <= TIMEBASE_MECHANISM_LOOP)
         skip(); /* held up before each approach: none was exact */
     assert_int_equal(returned, 1);
     assert_int_equal(result.late, 1);
+}
+
+/* Rehearsals say how well exact waits do; but the last exact one was long ago, or it was not. */
+static int exact_waits_after(struct waiter *waiter, uint64_t pause_ticks)
+{
+    int exact = 0;
+    for (int i = 0; i < 200; i++) {
+        struct timebase_wait_result result;
+        uint64_t now = timebase_ticks();
+        make_the_loop_bad(waiter);
+        waiter->rehearsed_ticks = now;
+        waiter->exact_ticks = now - pause_ticks;
+        timebase_wait_until_ticks(the_waiter(), now + (uint64_t)ticks_of(850), 0, &result);
+        exact += result.mechanism > TIMEBASE_MECHANISM_LOOP;
+    }
+    return exact;
+}
+
+static void near_waits_are_by_the_loop_after_exact_code_has_gone_cold(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (waiter->ways.exact == NULL || !waiter->learnt.exact) {
+        print_message("skipped: this machine has no exact waits\n");
+        skip();
+    }
+    assert_int_equal(exact_waits_after(waiter, (uint64_t)ticks_of(100000)), 0);
+    if (exact_waits_after(waiter, 0) == 0)
+        skip(); /* held up before each of them */
 }
 
 int main(void)
@@ -244,6 +271,7 @@ int main(void)
         cmocka_unit_test(the_waiter_counts_what_its_results_told),
         cmocka_unit_test(waits_without_a_result_are_counted_as_well),
         cmocka_unit_test(an_approach_that_began_long_after_its_target_is_late),
+        cmocka_unit_test(near_waits_are_by_the_loop_after_exact_code_has_gone_cold),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);

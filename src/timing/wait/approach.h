@@ -2,10 +2,9 @@
 /*
  * approach: the last microsecond of a wait.
  *
- *     poll the counter until `leave`
- *     take one clean sample: how long is it to the target?
- *     run = time left * cycles_per_tick - fixed_cycles
- *     enter a run of dependent instructions that lasts so many cycles of the core
+ *     poll the counter: by all polls, how long is it to the target? In cycles of the core?
+ *     until no other poll can come before it
+ *     enter a run of dependent instructions that lasts so many cycles
  *     read the counter (the stamp), note the evidence, call event(argument)
  *
  * Each processor has its own, approach_<processor>, as a compiler would change the instructions. A
@@ -19,11 +18,14 @@
 
 enum {
     APPROACH_LONGEST_RUN = 242, /* cycles */
-    APPROACH_VERNIER = 16,      /* readings of a clean sample of a stepped counter */
-    APPROACH_BRIEF = 4,         /* and where the target is near, or the core is shared */
-    APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are the sample's */
+    APPROACH_LONGEST_PAD = 15,  /* cycles that may be added between polls */
+    APPROACH_VERNIER = 16,      /* polls that are kept; readings of an event */
+    APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are a series of those */
     APPROACH_PADS = 3,          /* spacings of the readings to choose from */
     APPROACH_POLLS = 2,         /* what asks approach_from() to poll */
+    APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
+    APPROACH_CYCLE_BITS = 24,   /* of cycles' */
+    APPROACH_FARTHEST = 1 << 27, /* ticks: all that is further from its target is so far away */
 };
 
 /* An approach relies on it to change rax, rdx, rdi and the flags only. */
@@ -37,43 +39,42 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
 
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
-    uint64_t leave_ticks;  /* poll until here */
+    uint64_t leave_ticks;  /* a wait by the loop polls until here */
     uint64_t not_before_ticks; /* the event waits until the counter reads this */
-    float cycles_per_tick;
-    float fixed_cycles; /* first reading of the sample to the event, without the run */
-    float step_ticks;   /* the counter's step: the sample's lower ends are no further apart */
-    float slack_ticks; /* the sample's middle is at most half of this above its highest lower end */
-    approach_readings *sample; /* takes the sample's readings, the last ones of a fine reading */
+    int64_t cycles_per_tick;   /* 2^-(CYCLE_BITS - TICK_BITS) */
+    int64_t fixed_cycles;      /* last poll's reading to event, without the run; 2^-CYCLE_BITS */
+    int64_t earliest_ticks;    /* from one poll to the next at least; 2^-TICK_BITS, as the next two */
+    int64_t latest_ticks;      /* and at most */
+    int64_t span_ticks;        /* a reading of v stands for v to v + this */
     void (*event)(void *);
     void *argument;
-    const uint32_t *rseq;            /* this thread's struct rseq, or one that never changes */
-    void *frame;                     /* for approach_leave() */
-    float offsets[APPROACH_VERNIER]; /* ticks from the sample's first reading to each */
-    float brief_offsets[APPROACH_BRIEF]; /* the same of a brief one */
+    const uint32_t *rseq;      /* this thread's struct rseq, or one that never changes */
+    void *frame;               /* for approach_leave() */
+    int32_t another_cycles;    /* if more are left, there is time for another poll */
+    int32_t pad_cycles;        /* between two polls */
+    int32_t late_cycles;       /* more than this is late */
     /* What happened. */
-    uint64_t event_ticks; /* the stamp */
-    float first_ticks;    /* the sample's first reading, relative to the target */
-    float width_ticks;    /* its lowest upper end - highest lower end; < 0: they do not fit */
-    uint32_t run;         /* cycles; without an own sample: 0 if it was past leave_ticks already */
-    uint32_t gap_ticks;   /* longest time between two polls */
-    uint32_t marker;      /* evidence_begin()'s mark as found at the stamp */
-    uint32_t rseq_cpu;    /* the thread's cpu_id at the stamp */
-    uint64_t rseq_marker; /* its rseq_cs at the stamp */
     int32_t overdue_cycles; /* > 0: the time left was this much too short even for an empty run */
-    int32_t late_cycles;    /* input: more than this is late */
-    uint32_t readings[APPROACH_FINE];
+    uint64_t event_ticks;   /* the stamp */
+    int64_t sample_ticks;   /* when the last poll read the counter, relative to the target; 2^-TICK_BITS */
+    int64_t width_ticks;    /* between the earliest and the latest such instant; < 0: there was none */
+    uint32_t run;           /* cycles; by the loop: 0 if it was past leave_ticks already */
+    uint32_t gap_ticks;     /* longest time between two polls */
+    uint32_t marker;        /* evidence_begin()'s mark as found at the stamp */
+    uint32_t rseq_cpu;      /* the thread's cpu_id at the stamp */
+    uint64_t rseq_marker;   /* its rseq_cs at the stamp */
+    uint32_t polls;         /* of an exact approach */
+    int32_t poll_ticks[APPROACH_VERNIER]; /* the last ones, relative to the target: poll k at k modulo these */
 } __attribute__((aligned(128)));
 
 typedef void approach_function(struct approach *approach);
 
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
-    approach_function *single;                /* for fine counters: one reading */
-    approach_function *vernier;               /* for stepped ones: APPROACH_VERNIER readings */
-    approach_function *brief;                 /* ... APPROACH_BRIEF readings */
+    approach_function *exact;
+    int is_vernier;                           /* its polls are so far apart each time */
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
-    approach_readings *sample[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
-    approach_readings *few[APPROACH_PADS];    /* ... APPROACH_BRIEF of them */
+    approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
     int mechanism;                            /* enum timebase_wait_mechanism */
     int leaves;                               /* approach_leave() works */

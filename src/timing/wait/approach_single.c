@@ -43,7 +43,7 @@
 
 #ifdef APPROACH_LINK
 
-enum { BLOCK = 32, FARTHEST_CYCLES = 1 << 30 };
+enum { BLOCK = 32 };
 
 typedef uintptr_t enter_function(uintptr_t run, uintptr_t chain);
 typedef void call_function(void *argument, void (*event)(void *));
@@ -57,32 +57,44 @@ PART uintptr_t links(uintptr_t chain)
     return chain;
 }
 
-PART void poll(struct approach *approach)
+PART int64_t within(int64_t low, int64_t value, int64_t high)
 {
-    uint64_t now = timebase_arch_ticks(), gap = 0;
-    do {
-        uint64_t before = now;
-        now = timebase_arch_ticks();
-        gap = now - before > gap ? now - before : gap;
-    } while ((int64_t)(now - approach->leave_ticks) < 0);
-    approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+    return value < low ? low : value > high ? high : value;
 }
 
-PART void sample(struct approach *approach)
+/* For those who look back. */
+PART void note_poll(struct approach *approach, int64_t ticks)
 {
-    uint64_t first = timebase_arch_ticks_ordered();
-    approach->first_ticks = (float)(int64_t)(first - approach->target_ticks);
+    uint32_t k = approach->polls++;
+    approach->poll_ticks[k % APPROACH_VERNIER] = (int32_t)ticks;
+    if (k > 0) {
+        int64_t gap = ticks - approach->poll_ticks[(k - 1) % APPROACH_VERNIER];
+        approach->gap_ticks = gap > approach->gap_ticks ? (uint32_t)gap : approach->gap_ticks;
+    }
 }
 
-PART uintptr_t find_run(struct approach *approach)
+/* Returns the cycles left for a run, by the middle of what the reading stands for. */
+PART int32_t poll(struct approach *approach)
 {
-    float overdue = approach->first_ticks * approach->cycles_per_tick + approach->fixed_cycles;
-    overdue = overdue < FARTHEST_CYCLES ? overdue : FARTHEST_CYCLES;
-    overdue = overdue > -FARTHEST_CYCLES ? overdue : -FARTHEST_CYCLES;
+    enum { FARTHEST_CYCLES = 1 << 30 };
+    int64_t ticks = (int64_t)(timebase_arch_ticks_ordered() - approach->target_ticks);
+    ticks = within(-APPROACH_FARTHEST, ticks, APPROACH_FARTHEST);
+    note_poll(approach, ticks);
+    approach->sample_ticks = ticks * (1 << APPROACH_TICK_BITS) + approach->span_ticks / 2;
+    int64_t overdue = approach->sample_ticks * approach->cycles_per_tick + approach->fixed_cycles;
+    overdue = within(-FARTHEST_CYCLES, overdue >> APPROACH_CYCLE_BITS, FARTHEST_CYCLES);
     approach->overdue_cycles = (int32_t)overdue;
-    int32_t left = -approach->overdue_cycles;
-    left = left < APPROACH_LONGEST_RUN ? left : APPROACH_LONGEST_RUN;
-    return approach->run = left > 0 ? (uint32_t)left : 0;
+    return (int32_t)within(0, -overdue, FARTHEST_CYCLES);
+}
+
+PART uint32_t find_run(struct approach *approach)
+{
+    int32_t left;
+    approach->polls = approach->gap_ticks = 0;
+    approach->width_ticks = approach->span_ticks;
+    while ((left = poll(approach)) > approach->another_cycles)
+        ;
+    return approach->run = (uint32_t)within(0, left, APPROACH_LONGEST_RUN);
 }
 
 /* `chain` is 0, and known when the last of the additions has been done. */
@@ -105,8 +117,6 @@ PART void take_evidence(struct approach *approach)
 
 PART void approach_by(enter_function *enter, call_function *call, struct approach *approach)
 {
-    poll(approach);
-    sample(approach);
     stamp(approach, enter(find_run(approach), 0));
     take_evidence(approach);
     call(approach->argument, approach->event);
@@ -123,9 +133,9 @@ PART void run_by(enter_function *enter, uint64_t cycles)
 
 #if APPROACH_HAS_RETURN
 call_function approach_call_return;
-approach_function approach_return_single;
+approach_function approach_return;
 
-void approach_return_single(struct approach *approach)
+void approach_return(struct approach *approach)
 {
     approach_by(approach_enter_return, approach_call_return, approach);
 }
@@ -137,14 +147,14 @@ static void run_by_return(uint64_t cycles)
 #endif
 
 #if APPROACH_HAS_JUMP
-approach_function approach_jump_single;
+approach_function approach_jump;
 
 PART void call(void *argument, void (*event)(void *))
 {
     event(argument);
 }
 
-void approach_jump_single(struct approach *approach)
+void approach_jump(struct approach *approach)
 {
     approach_by(approach_enter_jump, call, approach);
 }
@@ -191,13 +201,13 @@ struct approach_ways approach_ways(void)
 {
 #if defined(APPROACH_LINK) && APPROACH_HAS_RETURN
     if (!approach_stack_is_guarded())
-        return (struct approach_ways){.single = approach_return_single,
+        return (struct approach_ways){.exact = approach_return,
                                       .run = run_by_return,
                                       .mechanism = TIMEBASE_MECHANISM_RETURN};
 #endif
 #if defined(APPROACH_LINK) && APPROACH_HAS_JUMP
     return (struct approach_ways){
-        .single = approach_jump_single, .run = run_by_jump, .mechanism = TIMEBASE_MECHANISM_JUMP};
+        .exact = approach_jump, .run = run_by_jump, .mechanism = TIMEBASE_MECHANISM_JUMP};
 #endif
     return (struct approach_ways){.mechanism = TIMEBASE_MECHANISM_LOOP};
 }

@@ -17,35 +17,38 @@ AT(leave_ticks, LEAVE);
 AT(not_before_ticks, NOT_BEFORE);
 AT(cycles_per_tick, CYCLES_PER_TICK);
 AT(fixed_cycles, FIXED);
-AT(step_ticks, STEP);
-AT(slack_ticks, SLACK);
-AT(sample, SAMPLE);
+AT(earliest_ticks, EARLIEST);
+AT(latest_ticks, LATEST);
+AT(span_ticks, SPAN);
 AT(event, EVENT);
 AT(argument, ARGUMENT);
 AT(rseq, RSEQ);
 AT(frame, FRAME);
-AT(offsets, OFFSETS);
-AT(brief_offsets, BRIEF_OFFSETS);
+AT(another_cycles, ANOTHER);
+AT(pad_cycles, PAD);
+AT(late_cycles, LATE);
+AT(overdue_cycles, OVERDUE);
 AT(event_ticks, EVENT_TICKS);
-AT(first_ticks, FIRST);
+AT(sample_ticks, SAMPLE);
 AT(width_ticks, WIDTH);
 AT(run, RUN);
 AT(gap_ticks, GAP);
 AT(marker, MARKER);
 AT(rseq_cpu, RSEQ_CPU);
 AT(rseq_marker, RSEQ_MARKER);
-AT(overdue_cycles, OVERDUE);
-AT(late_cycles, LATE);
-AT(readings, READINGS);
-_Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_POLLS == POLLS, "in assembly");
-_Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_BRIEF == BRIEF && APPROACH_FINE == FINE,
+AT(polls, COUNT);
+AT(poll_ticks, POLLS);
+_Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
+                   APPROACH_POLLS == ASKS_FOR_POLLS,
+               "in assembly");
+_Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE, "in assembly");
+_Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_BITS &&
+                   APPROACH_FARTHEST == FARTHEST,
                "in assembly");
 
-approach_function approach_return_single, approach_return_vernier, approach_return_brief;
-approach_function approach_jump_single, approach_jump_vernier, approach_jump_brief;
+approach_function approach_return, approach_jump;
 approach_readings approach_fine_0, approach_fine_5, approach_fine_12;
-approach_readings approach_sample_0, approach_sample_5, approach_sample_12;
-approach_readings approach_brief_0, approach_brief_5, approach_brief_12;
+approach_readings approach_series_0, approach_series_5, approach_series_12;
 void approach_run(uint64_t cycles);
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
@@ -77,20 +80,16 @@ enum { MAY_LEAVE = 1 };
 struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
-        .single = approach_return_single,
-        .vernier = approach_return_vernier,
-        .brief = approach_return_brief,
+        .exact = approach_return,
+        .is_vernier = 1,
         .fine = {approach_fine_0, approach_fine_5, approach_fine_12},
-        .sample = {approach_sample_0, approach_sample_5, approach_sample_12},
-        .few = {approach_brief_0, approach_brief_5, approach_brief_12},
+        .series = {approach_series_0, approach_series_5, approach_series_12},
         .run = approach_run,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,
     };
     if (has_shadow_stack()) {
-        ways.single = approach_jump_single;
-        ways.vernier = approach_jump_vernier;
-        ways.brief = approach_jump_brief;
+        ways.exact = approach_jump;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;
         ways.leaves = 0;
     }

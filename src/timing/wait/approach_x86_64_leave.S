@@ -61,7 +61,7 @@ approach_from:
     .irp register, r15, r14, r13, r12, rbp, rbx
     restore \register
     .endr
-    cmpl $POLLS, %eax
+    cmpl $ASKS_FOR_POLLS, %eax
     je 1f
     ret
 1:

@@ -10,32 +10,37 @@
 #define LEAVE 8
 #define NOT_BEFORE 16
 #define CYCLES_PER_TICK 24
-#define FIXED 28
-#define STEP 32
-#define SLACK 36
-#define SAMPLE 40
-#define EVENT 48
-#define ARGUMENT 56
-#define RSEQ 64
-#define FRAME 72
-#define OFFSETS 80
-#define BRIEF_OFFSETS 144
-#define EVENT_TICKS 160
-#define FIRST 168
-#define WIDTH 172
-#define RUN 176
-#define GAP 180
-#define MARKER 184
-#define RSEQ_CPU 188
-#define RSEQ_MARKER 192
-#define OVERDUE 200
-#define LATE 204
-#define READINGS 208
+#define FIXED 32
+#define EARLIEST 40
+#define LATEST 48
+#define SPAN 56
+#define EVENT 64
+#define ARGUMENT 72
+#define RSEQ 80
+#define FRAME 88
+#define ANOTHER 96
+#define PAD 100
+#define LATE 104
+#define OVERDUE 108
+#define EVENT_TICKS 112
+#define SAMPLE 120
+#define WIDTH 128
+#define RUN 136
+#define GAP 140
+#define MARKER 144
+#define RSEQ_CPU 148
+#define RSEQ_MARKER 152
+#define COUNT 160
+#define POLLS 164
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
+#define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
+#define TICK_BITS 8     /* APPROACH_TICK_BITS */
+#define CYCLE_BITS 24   /* APPROACH_CYCLE_BITS */
+#define FARTHEST (1 << 27) /* APPROACH_FARTHEST */
+#define NEVER (1 << 50)
 #define VERNIER 16      /* APPROACH_VERNIER */
-#define BRIEF 4         /* APPROACH_BRIEF */
 #define FINE 32         /* APPROACH_FINE */
-#define POLLS 2         /* APPROACH_POLLS */
+#define ASKS_FOR_POLLS 2 /* APPROACH_POLLS */
 
 #endif

@@ -55,10 +55,9 @@ approach_run:
     .size approach_run, . - approach_run
 
     /*
-     * void approach_fine_PAD(uint32_t readings[APPROACH_FINE]), and approach_sample_PAD and
-     * approach_brief_PAD, which take the last APPROACH_VERNIER and APPROACH_BRIEF of them. All are as
-     * far apart as a reading and PAD additions take: with one of the spacings they fall on many
-     * phases of the counter's step.
+     * void approach_fine_PAD(uint32_t readings[APPROACH_FINE]), and approach_series_PAD, which takes
+     * the last APPROACH_VERNIER of them. All are as far apart as a reading and PAD additions take:
+     * with one of the spacings they fall on many phases of the counter's step.
      */
     .macro readings pad
     .p2align 6
@@ -71,16 +70,10 @@ approach_fine_\pad:
     .set reading, 0
     .rept FINE
     .if reading == FINE - VERNIER
-    .globl approach_sample_\pad
-    .hidden approach_sample_\pad
-    .type approach_sample_\pad, @function
-approach_sample_\pad:
-    .endif
-    .if reading == FINE - BRIEF
-    .globl approach_brief_\pad
-    .hidden approach_brief_\pad
-    .type approach_brief_\pad, @function
-approach_brief_\pad:
+    .globl approach_series_\pad
+    .hidden approach_series_\pad
+    .type approach_series_\pad, @function
+approach_series_\pad:
     .endif
     lfence
     rdtsc
@@ -95,8 +88,7 @@ approach_brief_\pad:
     ret
     .cfi_endproc
     .size approach_fine_\pad, . - approach_fine_\pad
-    .size approach_sample_\pad, . - approach_sample_\pad
-    .size approach_brief_\pad, . - approach_brief_\pad
+    .size approach_series_\pad, . - approach_series_\pad
     .endm
 
     readings 0

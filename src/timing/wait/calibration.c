@@ -14,12 +14,12 @@
 enum {
     SERIES = 256,        /* of readings, for each spacing */
     LENGTH_TRIALS = 512, /* of the shortest and of the longest run */
+    PERIOD_TRIALS = 64,
     TRIALS = 256,        /* exact, and plain */
     FINE_STEP_TICKS =
         5,             /* a vernier is worth it where the step is longer than one reading's error */
     SLOW_TICK_NS = 30, /* a run is some 70 ns: too short to fill such ticks */
     ATTEMPTS = 3,
-    LOOSE_ENTRY_NS = 60, /* before the right one is known */
 };
 
 /* ---- warm up ------------------------------------------------------------------------------ */
@@ -72,61 +72,48 @@ static double spacing_of(approach_readings *read)
     return vernier_spacing(lengths, SERIES, APPROACH_FINE);
 }
 
-/* The spacing that suits so many readings. In ticks: the cycle is not known yet. */
-static double choose_spacing(struct waiter *waiter, enum waiter_way way, const double *spacings)
+/* In ticks: the cycle is not known yet. */
+static void find_spacing(struct waiter *waiter)
 {
     struct vernier *vernier = &waiter->vernier;
-    int readings = waiter_readings(waiter, way), *chosen = &waiter->learnt.pad[way];
-    double *narrowest = &vernier->slack_ticks[way == WAY_BRIEF];
+    double narrowest = 0;
+    vernier->readings = APPROACH_FINE;
     for (int pad = 0; pad < APPROACH_PADS; pad++) {
-        double gap = vernier_gap(vernier->step_ticks, spacings[pad], readings);
-        if (pad > 0 && gap > *narrowest * 0.8) /* fewer instructions unless it pays */
+        double spacing = spacing_of(waiter->ways.fine[pad]);
+        double gap = vernier_gap(vernier->step_ticks, spacing, APPROACH_VERNIER);
+        if (pad > 0 && gap > narrowest * 0.8) /* fewer instructions unless it pays */
             continue;
-        *narrowest = gap;
-        *chosen = pad;
+        narrowest = gap;
+        waiter->learnt.series = pad;
+        vernier->spacing_ticks = spacing;
     }
-    return spacings[*chosen];
-}
-
-static void find_spacings(struct waiter *waiter)
-{
-    double spacings[APPROACH_PADS];
-    for (int pad = 0; pad < APPROACH_PADS; pad++)
-        spacings[pad] = spacing_of(waiter->ways.fine[pad]);
-    waiter->vernier.readings = APPROACH_FINE;
-    waiter->vernier.spacing_ticks = choose_spacing(waiter, WAY_EXACT, spacings);
-    waiter->vernier.brief_spacing_ticks = choose_spacing(waiter, WAY_BRIEF, spacings);
+    vernier->slack_ticks = narrowest;
 }
 
 static void find_readings(struct waiter *waiter)
 {
-    struct approach *a = &waiter->approach;
     find_step(waiter);
-    memset(waiter->approaches, 0, sizeof(waiter->approaches));
-    waiter->approaches[WAY_EXACT] = waiter->ways.single;
-    if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.vernier != NULL) {
-        waiter->approaches[WAY_EXACT] = waiter->ways.vernier;
-        waiter->approaches[WAY_BRIEF] = waiter->ways.brief;
-        waiter->approaches[WAY_SINGLE] = waiter->ways.single;
-        find_spacings(waiter);
-    }
-    a->step_ticks = (float)waiter->vernier.step_ticks;
+    if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.is_vernier)
+        find_spacing(waiter);
+    waiter->approach.span_ticks =
+        (int64_t)(waiter->vernier.step_ticks - 1) * (1 << APPROACH_TICK_BITS);
 }
 
 /* ---- cycles ------------------------------------------------------------------------------- */
 
-/* Ticks from the first reading to the event, with a run of so many cycles. */
+/* Ticks from the last poll to the event, with a run of so many cycles: the first poll is the last. */
 static double one_length(struct waiter *waiter, int cycles, int *is_sound)
 {
     struct approach *a = &waiter->approach;
-    waiter_aim(waiter, 0, 0, WAY_EXACT);
-    a->leave_ticks = timebase_ticks() + 1 + waiter->rehearsals++ * 13 % 64;
-    a->target_ticks = a->leave_ticks;
+    a->target_ticks = timebase_ticks();
     a->cycles_per_tick = 0;
-    a->fixed_cycles = (float)-cycles;
-    struct rehearsal done = rehearsal_run(waiter, WAY_EXACT);
+    a->fixed_cycles = -cycles * (INT64_C(1) << APPROACH_CYCLE_BITS);
+    a->another_cycles = APPROACH_LONGEST_RUN;
+    for (int left = waiter->rehearsals++ * 13 % 64; left > 0; left--)
+        __asm__ __volatile__(""); /* at all phases of a step */
+    struct rehearsal done = rehearsal_run(waiter);
     *is_sound = done.is_sound;
-    return done.error_ticks - a->first_ticks;
+    return done.error_ticks - waiter_sample_ticks(waiter);
 }
 
 /* In turn, so that the clock is the same for both. The means of the better part. */
@@ -150,21 +137,60 @@ static int find_cycles(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     double shortest, longest;
-    waiter_publish_offsets(waiter);
     if (find_lengths(waiter, &shortest, &longest) != 0)
         return 1;
     double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
     tempo_init(&waiter->tempo, cycle);
-    double spacing = waiter->vernier.spacing_ticks / cycle;
-    estimate_init(&waiter->spacing, spacing);
-    learnt->brief_extra_cycles = waiter->vernier.brief_spacing_ticks / cycle - spacing;
-    learnt->tail_cycles[WAY_EXACT] = 0;
-    learnt->tail_cycles[WAY_EXACT] = shortest / cycle - waiter_fixed_cycles(waiter, WAY_EXACT);
-    learnt->tail_cycles[WAY_BRIEF] = learnt->tail_cycles[WAY_EXACT];
-    learnt->tail_cycles[WAY_SINGLE] = learnt->tail_cycles[WAY_EXACT];
-    learnt->entry_ticks = LOOSE_ENTRY_NS / learnt->period_ns;
-    waiter_publish_tempo(waiter);
+    estimate_init(&waiter->spacing, waiter->vernier.spacing_ticks / cycle, WAITER_MEAN);
+    learnt->tail_cycles = shortest / cycle;
     return 0;
+}
+
+/* ---- polls -------------------------------------------------------------------------------- */
+
+/* From one poll to the next, in a wait of so many that the counter's step does not matter. */
+static double one_period(struct waiter *waiter)
+{
+    enum { AHEAD_NS = 2000 };
+    struct approach *a = &waiter->approach;
+    double ahead = AHEAD_NS / waiter->learnt.period_ns;
+    waiter_aim(waiter, timebase_ticks() + (uint64_t)ahead, 0, 1);
+    rehearsal_run(waiter);
+    if (a->polls <= APPROACH_VERNIER)
+        return a->gap_ticks;
+    uint32_t last = a->polls - 1, first = a->polls;
+    return (double)(a->poll_ticks[last % APPROACH_VERNIER] -
+                    a->poll_ticks[first % APPROACH_VERNIER]) /
+        (APPROACH_VERNIER - 1);
+}
+
+static double mean_period(struct waiter *waiter)
+{
+    double periods[PERIOD_TRIALS];
+    for (int i = 0; i < PERIOD_TRIALS; i++)
+        periods[i] = one_period(waiter);
+    return quantile_low_mean(periods, PERIOD_TRIALS);
+}
+
+static void publish_period(struct waiter *waiter, double period_ticks)
+{
+    estimate_init(&waiter->period, period_ticks, WAITER_PERIOD_MEAN);
+    waiter_publish_tempo(waiter);
+}
+
+static void find_period(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    double cycle = waiter->tempo.cycle_ticks;
+    a->pad_cycles = 0;
+    publish_period(waiter, cycle * APPROACH_LONGEST_RUN);
+    publish_period(waiter, mean_period(waiter));
+    if (!waiter_has_vernier(waiter))
+        return;
+    vernier_note_gaps(&waiter->vernier, APPROACH_VERNIER);
+    a->pad_cycles = vernier_choose(&waiter->vernier, waiter->period.value, cycle,
+                                   APPROACH_LONGEST_PAD + 1, 0);
+    publish_period(waiter, mean_period(waiter));
 }
 
 /* ---- exact and plain ---------------------------------------------------------------------- */
@@ -180,15 +206,13 @@ static void size_errors(double *errors, int count, double middle)
     quantile_sort(errors, count);
 }
 
-static struct trials try_way(struct waiter *waiter, enum waiter_way way)
+static struct trials try_way(struct waiter *waiter, int exact)
 {
     double errors[TRIALS], stamps[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
-        struct rehearsal done = rehearsal_near(waiter, (struct rehearsal_plan){way, 0});
+        struct rehearsal done = rehearsal_near(waiter, (struct rehearsal_plan){exact, 0});
         errors[i] = done.error_ticks;
         stamps[i] = done.stamp_ticks;
-        if (way != WAY_PLAIN)
-            waiter_follow_entry(waiter);
     }
     quantile_sort(errors, TRIALS);
     struct trials found = {
@@ -198,51 +222,39 @@ static struct trials try_way(struct waiter *waiter, enum waiter_way way)
         .stamp = quantile_trimmed_mean(stamps, TRIALS),
     };
     size_errors(errors, TRIALS, found.bias);
-    choice_init(&waiter->choice, (enum choice_way)way, errors, TRIALS);
+    choice_init(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, errors, TRIALS);
     return found;
 }
 
-static void find_exact(struct waiter *waiter)
+static void try_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    struct trials found = try_way(waiter, WAY_EXACT);
-    learnt->tail_cycles[WAY_EXACT] += found.bias / waiter->tempo.cycle_ticks;
+    struct trials found = try_way(waiter, 1);
+    learnt->tail_cycles += found.bias / waiter->tempo.cycle_ticks;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks[1] = found.stamp;
-}
-
-/* The ways with shorter samples: beginning with what is known of the longest. */
-static void find_shorter(struct waiter *waiter)
-{
-    for (int way = WAY_BRIEF; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++) {
-        struct trials found = try_way(waiter, (enum waiter_way)way);
-        waiter->learnt.tail_cycles[way] += found.bias / waiter->tempo.cycle_ticks;
-    }
 }
 
 static void find_plain(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     learnt->plain_bias_ticks = 0;
-    struct trials found = try_way(waiter, WAY_PLAIN);
+    struct trials found = try_way(waiter, 0);
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
     learnt->stamp_ticks[0] = found.stamp;
     learnt->early_ticks = found.bias - found.earliest;
 }
 
-/* Returns 0 if what it finds can be true of all ways. */
-static int find_each_way(struct waiter *waiter)
+/* Returns 0 if what it finds can be true. */
+static int find_exact(struct waiter *waiter)
 {
     if (find_cycles(waiter) != 0)
         return 1;
-    find_exact(waiter);
-    find_shorter(waiter);
-    for (int way = WAY_EXACT; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++)
-        if (!waiter_takes_time(waiter, (enum waiter_way)way))
-            return 1;
-    return 0;
+    find_period(waiter);
+    try_exact(waiter);
+    return !waiter_takes_time(waiter);
 }
 
 /*
@@ -252,10 +264,10 @@ static int find_each_way(struct waiter *waiter)
 static void find_ways(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    if (waiter->approaches[WAY_EXACT] == NULL || learnt->period_ns >= SLOW_TICK_NS)
+    if (waiter->ways.exact == NULL || learnt->period_ns >= SLOW_TICK_NS)
         return;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        learnt->exact = find_each_way(waiter) == 0;
+        learnt->exact = find_exact(waiter) == 0;
         if (learnt->exact && learnt->exact_spread_ticks < learnt->plain_spread_ticks)
             return;
     }

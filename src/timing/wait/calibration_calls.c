@@ -22,7 +22,7 @@ static uint64_t ahead_ticks(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     double varied = (80 + waiter->uses * 13 % 200) / learnt->period_ns;
-    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter, WAY_EXACT) +
+    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter) +
                       learnt->plain_bias_ticks + varied);
 }
 
@@ -33,8 +33,7 @@ static double time_of_rehearsals(struct waiter *waiter)
     double times[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
         uint64_t start = timebase_ticks();
-        rehearsal_near(waiter,
-                       (struct rehearsal_plan){waiter->learnt.exact ? WAY_EXACT : WAY_PLAIN, 0});
+        rehearsal_near(waiter, (struct rehearsal_plan){waiter->learnt.exact, 0});
         times[i] = (double)(timebase_ticks() - start);
     }
     quantile_sort(times, TRIALS);
@@ -113,7 +112,7 @@ static double mean_return(struct waiter *waiter, int exact)
  */
 static double mean_leave(struct waiter *waiter, int exact)
 {
-    struct rehearsal_plan plan = {exact ? WAY_EXACT : WAY_PLAIN, 1};
+    struct rehearsal_plan plan = {exact, 1};
     double errors[TRIALS];
     for (int i = 0; i < TRIALS; i++)
         errors[i] = rehearsal_near(waiter, plan).error_ticks;
@@ -268,7 +267,7 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     enum { WAIT_NS = 1700 };
-    double before = waiter_coarse_ticks(waiter, WAY_EXACT) + learnt->plain_bias_ticks;
+    double before = waiter_coarse_ticks(waiter) + learnt->plain_bias_ticks;
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
@@ -311,7 +310,7 @@ static void find_delay(struct waiter *waiter)
         find_fixed(waiter);
     }
     find_bias(waiter);
-    estimate_init(&waiter->run, waiter->learnt.run_ticks);
+    estimate_init(&waiter->run, waiter->learnt.run_ticks, WAITER_MEAN);
 }
 
 void calibrate_calls(struct waiter *waiter)

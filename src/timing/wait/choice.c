@@ -4,7 +4,11 @@
 #include "quantile.h"
 
 #define LEAST_TICKS 0.25
-#define CLEARLY 1.25
+/*
+ * So many times better, by each quantile: they follow few rehearsals and are uncertain accordingly.
+ * The tail may be twice as long, unless a short one is asked for.
+ */
+static const double clearly[2][CHOICE_QUANTILES] = {{1.5, 1.25, 0.5}, {1.5, 1.25, 1.25}};
 #define FADE (1 - 1.0 / 512)
 
 /* e^(G q) and e^(-G (1 - q)) for G = 1/4. */
@@ -39,33 +43,16 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
 
 void choice_fade(struct choice *choice)
 {
-    for (int way = CHOICE_EXACT; way < CHOICE_WAYS; way++)
-        for (int i = 0; i < CHOICE_QUANTILES; i++)
-            choice->error_ticks[way][i] *= FADE;
+    for (int i = 0; i < CHOICE_QUANTILES; i++)
+        choice->error_ticks[CHOICE_EXACT][i] *= FADE;
 }
 
-/*
- * An exact way has to be better by a quarter. The quantiles follow few rehearsals and are uncertain
- * accordingly: by luck alone, the least of several would often be below the loop's.
- */
-int choice_wins(const struct choice *choice, enum choice_way way, int steady)
+int choice_is_exact(const struct choice *choice, int steady)
 {
-    const double *exact = choice->error_ticks[way], *loop = choice->error_ticks[CHOICE_LOOP];
-    for (int i = 0; i < (steady ? CHOICE_QUANTILES : CHOICE_QUANTILES - 1); i++)
-        if (exact[i] * CLEARLY > loop[i])
+    const double *exact = choice->error_ticks[CHOICE_EXACT];
+    const double *loop = choice->error_ticks[CHOICE_LOOP];
+    for (int i = 0; i < CHOICE_QUANTILES; i++)
+        if (exact[i] * clearly[steady != 0][i] > loop[i])
             return 0;
     return 1;
-}
-
-/* Of the ways that win over the loop, the one with the smallest p90, or p99 for a short tail. */
-enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady)
-{
-    int judged = steady ? CHOICE_QUANTILES - 1 : 0;
-    int best = CHOICE_LOOP;
-    for (int way = first; way < CHOICE_WAYS; way++)
-        if (choice_wins(choice, (enum choice_way)way, steady) &&
-            (best == CHOICE_LOOP ||
-             choice->error_ticks[way][judged] < choice->error_ticks[best][judged]))
-            best = way;
-    return (enum choice_way)best;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice: would the next wait be better exact, exact with a brief sample or that of a single
- * reading, or by the polling loop? An exact wait relies on the core for the time between its sample
- * and its event, a brief one for a third of that, a single one for less, a poll for 10 ns only;
- * with another thread on the core, perhaps of another virtual machine, the shorter exposure can
- * have the shorter tail. So all are tried in rehearsals, and the quantiles of their errors are
- * compared. Pure.
+ * choice: would the next wait be better exact, or by the polling loop? An exact wait relies on the
+ * core for the time between its last poll and its event, some 40 ns, a poll for 10 ns only; with another
+ * thread on the core, perhaps of another virtual machine, the shorter exposure can have the shorter
+ * tail. So both are tried in rehearsals, and the quantiles of their errors are compared. Pure.
  *
  * A quantile moves by a step up for an error above it and by a small step down for one below
  * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
@@ -14,16 +12,16 @@
 #ifndef WAIT_CHOICE_H
 #define WAIT_CHOICE_H
 
-enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_BRIEF, CHOICE_SINGLE, CHOICE_WAYS };
+enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_WAYS };
 
-/* What is compared: 90 % and 95 %; where the tail is asked for 99 % too. */
+/* What is compared: 90, 95 and 99 %. */
 enum { CHOICE_QUANTILES = 3 };
 
 struct choice {
     double error_ticks[CHOICE_WAYS][CHOICE_QUANTILES];
 };
 
-/* Leaves only the loop, until a calibration adds other ways. */
+/* Leaves only the loop, until a calibration adds the other way. */
 void choice_forget(struct choice *choice);
 
 /* From the errors of a calibration, sorted by size. */
@@ -38,13 +36,7 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
  */
 void choice_fade(struct choice *choice);
 
-/* Is an exact way clearly better than the loop? */
-int choice_wins(const struct choice *choice, enum choice_way way, int steady);
-
-/*
- * The best of the ways from `first` on: later ones need less time. CHOICE_LOOP: none of them is
- * better than the loop.
- */
-enum choice_way choice_best(const struct choice *choice, enum choice_way first, int steady);
+/* Is the exact way clearly better than the loop? */
+int choice_is_exact(const struct choice *choice, int steady);
 
 #endif

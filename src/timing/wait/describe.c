@@ -28,7 +28,7 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     double period_ns = learnt->period_ns;
     memset(out, 0, sizeof(*out));
     out->mechanism = learnt->exact ? waiter->ways.mechanism : TIMEBASE_MECHANISM_LOOP;
-    out->readings = learnt->exact && waiter->vernier.readings > 1 ? APPROACH_VERNIER : 1;
+    out->readings = learnt->exact && waiter_has_vernier(waiter) ? APPROACH_VERNIER : 1;
     out->power_hint = relax_means() != RELAX_PAUSE;
     out->cpu = waiter->cpu;
     out->evidence = waiter->evidence.noticed;
@@ -37,12 +37,12 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     out->instruction_ns = waiter->tempo.cycle_ticks * period_ns;
     out->quantum_ns = waiter->vernier.step_ticks * period_ns;
     out->sample_ns =
-        (waiter->vernier.readings > 1 ? waiter->approach.slack_ticks : waiter->vernier.step_ticks) *
+        (waiter_has_vernier(waiter) ? waiter->vernier.slack_ticks : waiter->vernier.step_ticks) *
         period_ns;
     out->exact_spread_ns = learnt->exact_spread_ticks * period_ns;
     out->plain_spread_ns = learnt->plain_spread_ticks * period_ns;
     out->plain_bias_ns = learnt->plain_bias_ticks * period_ns;
-    out->least_ns = learnt->exact ? waiter_coarse_ticks(waiter, WAY_EXACT) * period_ns : 0;
+    out->least_ns = learnt->exact ? waiter_coarse_ticks(waiter) * period_ns : 0;
     out->margin_ns = (double)margin_ns(&waiter->sleeper.margin, (int64_t)out->least_ns);
     out->waits = waiter->waits;
     out->late = waiter->late;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimate.h"
 
-enum { IN_A_ROW = 4, MOST = 256 };
+enum { IN_A_ROW = 4 };
 
-void estimate_init(struct estimate *estimate, double value)
+void estimate_init(struct estimate *estimate, double value, int most)
 {
-    *estimate = (struct estimate){.value = value, .count = MOST};
+    *estimate = (struct estimate){.value = value, .count = most, .most = most};
 }
 
 static void learn_near(struct estimate *estimate, double wrong, double units)
 {
     estimate->far = 0;
-    estimate->count += estimate->count < MOST;
+    estimate->count += estimate->count < estimate->most;
     estimate->value += wrong / estimate->count / units;
 }
 

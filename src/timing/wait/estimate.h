@@ -18,13 +18,14 @@
 
 struct estimate {
     double value;
-    int count;    /* of what it is the mean */
+    int count;    /* of what it is the mean: */
+    int most;     /* ... at most */
     int far;      /* how many of the last ones were far off on one side */
     double least; /* by how much the nearest of these was */
 };
 
-/* From a calibration. */
-void estimate_init(struct estimate *estimate, double value);
+/* From a calibration. The mean of so many, later. */
+void estimate_init(struct estimate *estimate, double value, int most);
 
 /* `units` such lengths together were seen as `seen`. The counter's step explains a difference of up
  * to `far`. */

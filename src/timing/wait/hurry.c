@@ -43,7 +43,6 @@ APPROACH_WAY static void set_up(struct wait *wait)
     if (wait->function == NULL)
         before += learnt->exit_ticks[0][wait->result != NULL];
     wait->exact = 0;
-    wait->way = WAY_PLAIN;
     wait_set_event(wait);
     a->target_ticks = wait->ticks;
     a->leave_ticks = wait->ticks - (uint64_t)(never_early ? 0 : (int64_t)before);
@@ -75,7 +74,7 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     }
     if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
         outcome_fetch(waiter, wait->result);
-    if (waiter_approach(waiter, WAY_PLAIN) == APPROACH_POLLS)
+    if (waiter_approach(waiter, 0) == APPROACH_POLLS)
         return APPROACH_POLLS;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;

@@ -31,7 +31,7 @@ APPROACH_WAY static uint32_t judge(struct wait *wait)
     uint32_t found = evidence_judge(&waiter->evidence, a, limit);
     if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
         found |= TIMEBASE_DISTURBED_MIGRATED;
-    if (wait->exact && waiter_has_width(waiter) && a->width_ticks < -TOLERATED_TICKS)
+    if (wait->exact && a->width_ticks < -TOLERATED_TICKS * (1 << APPROACH_TICK_BITS))
         found |= TIMEBASE_DISTURBED_UNEVEN;
     if (wait->is_unsteady)
         found |= TIMEBASE_DISTURBED_SHARED;
@@ -69,14 +69,6 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
-/* Has there been a rehearsal lately? Rehearsals see errors better than waits see their own. */
-static int has_rehearsed(const struct waiter *waiter)
-{
-    enum { LATELY_NS = 1000000 };
-    return (int64_t)(waiter->approach.event_ticks - waiter->rehearsed_ticks) <
-        waiter_ticks_of_ns(waiter, LATELY_NS);
-}
-
 static double size_of(double ticks)
 {
     return ticks < 0 ? -ticks : ticks;
@@ -94,16 +86,16 @@ static void learn_exact(struct waiter *waiter, int late)
     double half = waiter->vernier.half_step_ticks, cycles = waiter_cycles(waiter);
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     event += waiter->learnt.stamp_ticks[1];
-    double wrong = size_of(event - waiter_first_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
-    double misfit = waiter_has_width(waiter) ? -(double)a->width_ticks : 0;
-    if (!has_rehearsed(waiter))
-        choice_learn(&waiter->choice, (enum choice_way)waiter->last.way,
-                     wrong > misfit ? wrong : misfit);
-    if (waiter->last.way == WAY_EXACT && waiter->vernier.readings > 1)
-        waiter_learn_spacing(waiter, waiter_sample(waiter));
+    double wrong =
+        size_of(event - waiter_sample_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
+    double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
+    if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
+        choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
+    if (waiter_has_vernier(waiter))
+        waiter_learn_period(waiter);
     if (late)
         return;
-    tempo_learn(&waiter->tempo, event - waiter_first_ticks(waiter), cycles, half);
+    tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
     waiter_publish_tempo(waiter);
 }
 
@@ -112,7 +104,7 @@ static void learn_plain(struct waiter *waiter)
     const struct approach *a = &waiter->approach;
     double usual = waiter->learnt.plain_bias_ticks - waiter->learnt.stamp_ticks[0];
     double event = waiter_middle(waiter, a->event_ticks, a->leave_ticks);
-    if (!has_rehearsed(waiter))
+    if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_LOOP, size_of(event - usual));
 }
 
@@ -149,9 +141,7 @@ APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_res
         learn_exact(waiter, late);
     else if (wait->is_unsteady && is_sound && !late)
         learn_plain(waiter);
-    if (wait->exact)
-        waiter_follow_entry(waiter);
-    if (wait->is_unsteady && !has_rehearsed(waiter))
+    if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_fade(&waiter->choice);
 }
 

@@ -7,15 +7,12 @@
 /* The first rehearsals wait for their code to be fetched, and tell nothing about later ones. */
 enum { COLD_ONES = 2 };
 
-enum { MOST_REHEARSALS = 200, EIGHT = 8, CODE_LINES = 4, CACHE_LINE = 64 };
+enum { MOST_REHEARSALS = 200, CODE_LINES = 4, CACHE_LINE = 64 };
 
 /* How much longer than usual one may take: the first fetches its code from far away. */
 #define COLD 4.0
 #define WARM 2.0
 #define HOT 1.25
-
-/* This soon after the last event, nothing has gone out of the caches yet. */
-enum { HOT_NS = 20000 };
 
 static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
 
@@ -47,27 +44,20 @@ static void rehearse_function(void (*function)(void *), void *argument)
 }
 
 /*
- * Of eight rehearsals two are by the loop and two with a shorter sample, so that all ways are
- * known. Every other one of each returns as the wait will. But leaving an exact approach skips
- * returns that the core has noted down, so the core then predicts the returns of all functions
- * further out wrongly. A wait by the loop is better if its return is predicted rightly: so no exact
- * rehearsal leaves if the wait will be by the loop.
+ * One rehearsal in four is by the loop, so that both ways are known. Every other one of each returns as
+ * the wait will. But leaving an exact approach skips returns that the core has noted down, so the
+ * core then predicts the returns of all functions further out wrongly. A wait by the loop is better
+ * if its return is predicted rightly: so no exact rehearsal leaves if the wait will be by the loop.
  */
 static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
 {
-    static const enum waiter_way ways[EIGHT] = {WAY_PLAIN, WAY_EXACT, WAY_BRIEF, WAY_EXACT,
-                                                WAY_PLAIN, WAY_EXACT, WAY_SINGLE, WAY_EXACT};
-    unsigned turn = waiter->rehearsals % EIGHT;
-    enum waiter_way way = ways[turn];
-    if (!waiter->learnt.exact || (flags & TIMEBASE_WAIT_PLAIN))
-        way = WAY_PLAIN;
-    else if (way != WAY_PLAIN && waiter->approaches[way] == NULL)
-        way = WAY_EXACT;
+    enum { FOUR = 4 };
+    unsigned turn = waiter->rehearsals % FOUR;
     int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
-    int may_leave =
-        way == WAY_PLAIN || choice_best(&waiter->choice, CHOICE_EXACT, steady) != CHOICE_LOOP;
-    int returns_now = (turn / 4 + waiter->rehearsals / EIGHT) % 2;
-    return (struct rehearsal_plan){way, returns && may_leave && returns_now};
+    int exact = turn != 0 && waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
+    int may_leave = !exact || choice_is_exact(&waiter->choice, steady);
+    int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
+    return (struct rehearsal_plan){exact, returns && may_leave && returns_now};
 }
 
 static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
@@ -75,6 +65,7 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
     struct rehearsal_plan plan = next_plan(waiter, flags, returns);
     uint64_t start = timebase_ticks();
     double *known = &waiter->learnt.rehearsal_ticks;
+    is_warm = is_warm && (!plan.exact || waiter_is_exact_hot(waiter, start));
     if (is_warm)
         rehearsal_learn(waiter, plan);
     else
@@ -87,15 +78,16 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
 static int is_soon_after_another(const struct waiter *waiter)
 {
     return (int64_t)(timebase_ticks() - waiter->approach.event_ticks) <
-        waiter_ticks_of_ns(waiter, HOT_NS);
+        waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
 }
 
 /* The time that must be left after the last rehearsal. The lead has room for code that is in no
  * cache. */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
 {
-    double needed = waiter_coarse_ticks(waiter, WAY_EXACT) + waiter->learnt.plain_bias_ticks;
-    return needed + waiter->learnt.lead_ticks / (is_hot ? 4 : 1);
+    double needed = waiter_coarse_ticks(waiter) + waiter->learnt.plain_bias_ticks;
+    double lead = waiter->learnt.lead_ticks / (is_hot ? 4 : 1), polls = waiter_polls_ticks(waiter);
+    return needed + (lead > polls ? lead : polls);
 }
 
 int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),

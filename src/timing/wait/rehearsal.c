@@ -15,8 +15,8 @@ typedef void event_function(void *argument);
 
 static void read_event(const struct waiter *waiter, struct approach *a)
 {
-    if (waiter->vernier.readings > 1)
-        a->event = (event_function *)(void *)waiter->ways.sample[waiter->learnt.pad[WAY_EXACT]];
+    if (waiter_has_vernier(waiter))
+        a->event = (event_function *)(void *)waiter->ways.series[waiter->learnt.series];
     else
         a->event = read_once;
 }
@@ -26,7 +26,7 @@ static void intersect(const struct waiter *waiter, const uint32_t *readings,
                       struct timebase_fine_reading *event)
 {
     uint32_t base = (uint32_t)waiter->approach.target_ticks;
-    if (waiter->vernier.readings == 1)
+    if (!waiter_has_vernier(waiter))
         vernier_intersect(&waiter->vernier, readings, 1, base, event);
     else
         vernier_intersect(&waiter->vernier, readings + APPROACH_FINE - APPROACH_VERNIER,
@@ -34,7 +34,7 @@ static void intersect(const struct waiter *waiter, const uint32_t *readings,
 }
 
 /* Runs the approach from where it can return as a wait does. */
-static int leave_within(void *context, uint64_t way, uint64_t none, void *null, void *frame)
+static int leave_within(void *context, uint64_t exact, uint64_t none, void *null, void *frame)
 {
     struct waiter *waiter = (struct waiter *)context;
     struct approach *a = &waiter->approach;
@@ -42,7 +42,7 @@ static int leave_within(void *context, uint64_t way, uint64_t none, void *null, 
     a->frame = frame;
     a->event = waiter->ways.leaves ? approach_leave : approach_event_none;
     a->argument = a;
-    return waiter_approach(waiter, (enum waiter_way)way);
+    return waiter_approach(waiter, (int)exact);
 }
 
 static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
@@ -52,10 +52,10 @@ static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint
     event_function *read = a->event;
     a->argument = readings;
     if (!plan.returns) {
-        waiter_approach(waiter, plan.way);
+        waiter_approach(waiter, plan.exact);
         return;
     }
-    approach_from(waiter, plan.way, 0, NULL, leave_within);
+    approach_from(waiter, (uint64_t)plan.exact, 0, NULL, leave_within);
     read(readings);
 }
 
@@ -68,7 +68,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     struct approach *a = &waiter->approach;
     evidence_begin(&waiter->evidence, a);
     if (before_ticks > 0)
-        waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.way);
+        waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);
     run_approach(waiter, plan, done.readings);
     evidence_forget(a); /* a bare loop leaves it */
@@ -81,26 +81,32 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     return done;
 }
 
-struct rehearsal rehearsal_run(struct waiter *waiter, enum waiter_way way)
+struct rehearsal rehearsal_run(struct waiter *waiter)
 {
-    return run_between(waiter, (struct rehearsal_plan){way, 0}, 0);
+    return run_between(waiter, (struct rehearsal_plan){1, 0}, 0);
 }
 
+/* From the approach's beginning to its target at least. An exact one needs polls for its vernier. */
+static double near_ticks(const struct waiter *waiter, int exact)
+{
+    enum { LEAST_NS = 50 };
+    double least = LEAST_NS / waiter->learnt.period_ns;
+    return 1 + least + (exact ? waiter_coarse_ticks(waiter) + waiter_polls_ticks(waiter) : waiter->learnt.plain_bias_ticks);
+}
+
+/*
+ * The targets vary over all phases of a step and all lengths of run; and those of the loop over so
+ * many polls that nothing predicts its exit, as in a wait.
+ */
 struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
 {
-    /*
-     * The targets vary over all phases of a step and all lengths of run, and over so many polls
-     * that nothing predicts the exit of the plain loop, as in a wait.
-     */
-    enum { NEAREST_NS = 50, VARIED_NS = 32, PLAIN_VARIED_NS = 400 };
-    double period_ns = waiter->learnt.period_ns;
-    uint32_t range = plan.way == WAY_PLAIN ? PLAIN_VARIED_NS : VARIED_NS;
+    enum { VARIED_NS = 64, PLAIN_VARIED_NS = 400 };
+    uint32_t range = plan.exact ? VARIED_NS : PLAIN_VARIED_NS;
     waiter->rehearsals++;
     waiter->dice = waiter->dice * 1664525 + 1013904223;
     double varied = (double)((uint64_t)waiter->dice * range >> 32);
-    double before = plan.way == WAY_PLAIN ? waiter->learnt.plain_bias_ticks
-                                          : waiter_coarse_ticks(waiter, plan.way);
-    return run_between(waiter, plan, 1 + before + (NEAREST_NS + varied) / period_ns);
+    return run_between(waiter, plan,
+                       near_ticks(waiter, plan.exact) + varied / waiter->learnt.period_ns);
 }
 
 /*
@@ -112,62 +118,41 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 {
     double most = exact ? MOST_TICKS : waiter->vernier.step_ticks + MOST_TICKS;
     double believed = error_ticks < -most ? -most : error_ticks > most ? most : error_ticks;
-    *known += believed / 32;
+    *known += believed / (exact ? 16 : 32);
 }
 
-/* Learns from both series of readings: the event's, and the sample's if that was long enough. */
-static void learn_spacing(struct waiter *waiter, enum waiter_way way, const uint32_t *event)
+static void learn_spacings(struct waiter *waiter, int exact, const uint32_t *event)
 {
-    if (waiter->vernier.readings == 1)
+    if (!waiter_has_vernier(waiter))
         return;
-    if (way == WAY_EXACT)
-        waiter_learn_spacing(waiter, waiter_sample(waiter));
     waiter_learn_spacing(waiter, event);
-    waiter_publish_tempo(waiter);
+    if (exact)
+        waiter_learn_period(waiter);
 }
 
-static void learn_cycle(struct waiter *waiter, double error_ticks)
+static void learn_exact(struct waiter *waiter, double error_ticks)
 {
-    double ticks = error_ticks - waiter_first_ticks(waiter);
+    double ticks = error_ticks - waiter_sample_ticks(waiter);
     tempo_learn(&waiter->tempo, ticks, waiter_cycles(waiter), 0);
-    waiter_follow_entry(waiter);
-    waiter_publish_tempo(waiter);
-}
-
-/*
- * The cycle's length is learnt from the longest sample alone. The errors of a shorter sample then
- * show how long that sample itself takes. So they mend a calibration that was held up in it.
- */
-static void learn_exact(struct waiter *waiter, enum waiter_way way, double error_ticks)
-{
-    enum { SHARE = 16 };
-    if (way == WAY_EXACT) {
-        learn_cycle(waiter, error_ticks);
-        return;
-    }
-    double believed = error_ticks < -MOST_TICKS ? -MOST_TICKS
-        : error_ticks > MOST_TICKS              ? MOST_TICKS
-                                                : error_ticks;
-    waiter->learnt.tail_cycles[way] += believed / SHARE / waiter->tempo.cycle_ticks;
-    waiter_follow_entry(waiter);
 }
 
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct rehearsal done = rehearsal_near(waiter, plan);
-    int exact = plan.way != WAY_PLAIN;
+    int exact = plan.exact;
     double *leave = &learnt->exit_ticks[exact][0];
     double error = done.error_ticks - (plan.returns ? *leave : 0);
     if (!done.is_sound)
         return;
-    learn_spacing(waiter, plan.way, done.readings + APPROACH_FINE - APPROACH_VERNIER);
+    learn_spacings(waiter, exact, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
-    choice_learn(&waiter->choice, (enum choice_way)plan.way, error < 0 ? -error : error);
+    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
     if (plan.returns)
         follow(leave, error, waiter, exact);
     else if (exact)
-        learn_exact(waiter, plan.way, error);
+        learn_exact(waiter, error);
     else
         follow(&learnt->plain_bias_ticks, error, waiter, 0);
+    waiter_publish_tempo(waiter);
 }

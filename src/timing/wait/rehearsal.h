@@ -10,7 +10,7 @@
 #include "waiter.h"
 
 struct rehearsal_plan {
-    enum waiter_way way;
+    int exact;   /* or by the loop */
     int returns; /* as a wait that returns, and stamped behind that: else its event is the stamp */
 };
 
@@ -21,8 +21,8 @@ struct rehearsal {
     uint32_t readings[APPROACH_FINE]; /* of the event; a fine counter has one */
 };
 
-/* The approach has been set up: run it, its event stamped. */
-struct rehearsal rehearsal_run(struct waiter *waiter, enum waiter_way way);
+/* The exact approach has been set up: run it, its event stamped. */
+struct rehearsal rehearsal_run(struct waiter *waiter);
 
 /* Set it up for a target as near as possible, and run it. Nothing is learnt. */
 struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);

@@ -15,7 +15,7 @@ static int64_t lead_ticks(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     int measured = wait->result != NULL;
-    double exact = waiter_coarse_ticks(wait->waiter, WAY_EXACT), plain = learnt->plain_bias_ticks;
+    double exact = waiter_coarse_ticks(wait->waiter), plain = learnt->plain_bias_ticks;
     if (wait->function == NULL) {
         exact += learnt->exit_ticks[1][measured];
         plain += learnt->exit_ticks[0][measured];
@@ -83,41 +83,48 @@ static double aim_of(const struct wait *wait)
     return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
 }
 
-/* The way with the longest sample for which there is time, with what comes before the first poll.
- */
-static enum waiter_way possible_way(const struct wait *wait)
+/* Is there the time for an exact wait, with what comes before its first poll? */
+static int is_exact_possible(const struct wait *wait)
 {
     enum { BEFORE_NS = 80 };
     const struct waiter *waiter = wait->waiter;
     double left = (double)wait_left_ticks(wait) + wait->aim;
-    left -= BEFORE_NS / waiter->learnt.period_ns;
-    for (int way = WAY_EXACT; way < WAITER_WAYS && waiter->approaches[way] != NULL; way++)
-        if (left > waiter_coarse_ticks(waiter, (enum waiter_way)way))
-            return (enum waiter_way)way;
-    return WAY_PLAIN;
+    return left > waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
 }
 
-/* The best of what is possible, by what rehearsals and waits have seen of each. */
-static enum waiter_way better_way(const struct wait *wait, enum waiter_way possible)
+/*
+ * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of before say
+ * nothing of that. Where there are none, some exact waits show how well others would do.
+ */
+static int is_exact_near(const struct wait *wait)
 {
-    const struct choice *choice = &wait->waiter->choice;
+    enum { TRIAL = 16 };
+    const struct waiter *waiter = wait->waiter;
+    if (waiter_is_exact_hot(waiter, wait->ticks))
+        return 1;
+    return !waiter_has_rehearsed(waiter, wait->ticks) && waiter->uses % TRIAL == 0;
+}
+
+/* By what rehearsals and waits have seen of both ways. */
+static int is_exact_better(const struct wait *wait)
+{
+    const struct waiter *waiter = wait->waiter;
     int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
-    if (wait->waiter->is_calibrating || possible == WAY_PLAIN)
-        return possible;
-    return (enum waiter_way)choice_best(choice, (enum choice_way)possible, steady);
+    return waiter->is_calibrating ||
+        (choice_is_exact(&waiter->choice, steady) && is_exact_near(wait));
 }
 
 static void find_way(struct wait *wait)
 {
     wait->exact = wait->waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
     wait->aim = aim_of(wait);
-    enum waiter_way possible = wait->exact ? possible_way(wait) : WAY_PLAIN;
-    wait->way = better_way(wait, possible);
-    wait->is_unsteady = wait->way == WAY_PLAIN && possible != WAY_PLAIN;
-    if (wait->exact && wait->way == WAY_PLAIN) {
-        wait->exact = 0;
+    if (!wait->exact)
+        return;
+    int possible = is_exact_possible(wait);
+    wait->exact = possible && is_exact_better(wait);
+    wait->is_unsteady = possible && !wait->exact;
+    if (!wait->exact)
         wait->aim = aim_of(wait);
-    }
 }
 
 static void set_up(struct wait *wait)
@@ -125,7 +132,7 @@ static void set_up(struct wait *wait)
     struct waiter *waiter = wait->waiter;
     struct approach *a = &waiter->approach;
     find_way(wait);
-    waiter_aim(waiter, wait->ticks, wait->aim, wait->way);
+    waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
     a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
         ? wait->ticks
         : wait->entered_ticks - (UINT64_C(1) << 62);
@@ -136,18 +143,29 @@ static int approach(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     set_up(wait);
-    if (wait->way != WAY_PLAIN || !waiter_is_bare(waiter))
+    if (wait->exact || !waiter_is_bare(waiter))
         evidence_begin(&waiter->evidence, &waiter->approach);
     else
         evidence_forget(&waiter->approach);
-    return waiter_approach(waiter, wait->way);
+    return waiter_approach(waiter, wait->exact);
 }
 
-/* If the wait before is not settled yet, it is judged first, and learnt from. */
+/* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
+static void settle_last(const struct wait *asked)
+{
+    enum { NEAREST_NS = 500, EIGHT = 8 };
+    struct waiter *waiter = asked->waiter;
+    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
+    if (left < waiter_ticks_of_ns(waiter, NEAREST_NS) && waiter->uses % EIGHT != 0)
+        outcome_count_open(waiter);
+    else
+        outcome_settle_open(waiter);
+}
+
 static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
-    outcome_settle_open(waiter);
+    settle_last(asked);
     waiter->last = *asked;
     waiter->last.cpu = evidence_cpu(&waiter->evidence);
     waiter->found = 0;

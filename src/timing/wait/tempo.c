@@ -2,7 +2,8 @@
 #include "tempo.h"
 
 #define MOST_TICKS 2 /* of one difference */
-#define STEP_TICKS 6 /* if the median is further off, the core clock has changed */
+#define STEP_TICKS 6   /* if three that agree are further off, the core clock has changed */
+#define AGREED_TICKS 4
 #define GAIN (1.0 / 8)
 
 static double least(double a, double b)
@@ -20,12 +21,32 @@ static double within(double low, double value, double high)
     return most(low, least(value, high));
 }
 
-/* Without a branch: sorting is predicted wrongly, and takes 200 ns. */
-static double median_of_5(const double v[TEMPO_RING])
+static void order(double *a, double *b)
 {
-    double low = most(least(v[0], v[1]), least(v[2], v[3]));
-    double high = least(most(v[0], v[1]), most(v[2], v[3]));
-    return most(least(low, high), least(most(low, high), v[4]));
+    double low = least(*a, *b), high = most(*a, *b);
+    *a = low;
+    *b = high;
+}
+
+/* A network of nine, without a branch: those of other ways are predicted wrongly, and take 200 ns. */
+static void sort_5(double v[TEMPO_RING])
+{
+    order(&v[0], &v[3]), order(&v[1], &v[4]);
+    order(&v[0], &v[2]), order(&v[1], &v[3]);
+    order(&v[0], &v[1]), order(&v[2], &v[4]);
+    order(&v[1], &v[2]), order(&v[3], &v[4]);
+    order(&v[2], &v[3]);
+}
+
+/* The middle one of the three of five that agree best, and by how much they do. */
+static double agreed(const double ring[TEMPO_RING], double *spread)
+{
+    double v[TEMPO_RING];
+    for (int i = 0; i < TEMPO_RING; i++)
+        v[i] = ring[i];
+    sort_5(v);
+    *spread = least(least(v[2] - v[0], v[3] - v[1]), v[4] - v[2]);
+    return *spread == v[3] - v[1] ? v[2] : *spread == v[2] - v[0] ? v[1] : v[3];
 }
 
 void tempo_init(struct tempo *tempo, double cycle_ticks)
@@ -42,7 +63,8 @@ void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_
     wrong -= within(-bound_ticks, wrong, bound_ticks);
     tempo->ring[tempo->count++ % TEMPO_RING] = believed + wrong / cycles;
     double next = believed + within(-MOST_TICKS, wrong, MOST_TICKS) * GAIN / cycles;
-    double median = within(believed / 2, median_of_5(tempo->ring), believed * 2);
-    double off = (median - next) * cycles;
-    tempo->cycle_ticks = off > STEP_TICKS || off < -STEP_TICKS ? median : next;
+    double spread, three = within(believed / 2, agreed(tempo->ring, &spread), believed * 2);
+    double off = (three - next) * cycles;
+    int is_step = (off > STEP_TICKS || off < -STEP_TICKS) && spread * cycles < AGREED_TICKS;
+    tempo->cycle_ticks = is_step ? three : next;
 }

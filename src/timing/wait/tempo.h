@@ -5,8 +5,8 @@
  * core makes cycles longer for as long as it runs. Pure.
  *
  * An eighth of each difference is believed, and two ticks of it at most, because disturbances make
- * times longer by any amount. But if the median of the last five is far off, the core clock has
- * changed, and the median is believed at once.
+ * times longer by any amount. But if three of the last five agree, and are far off, the core clock
+ * has changed, and they are believed at once.
  */
 #ifndef WAIT_TEMPO_H
 #define WAIT_TEMPO_H

@@ -47,6 +47,34 @@ double vernier_gap(double step_ticks, double spacing_ticks, int n)
     return widest;
 }
 
+void vernier_note_gaps(struct vernier *vernier, int n)
+{
+    double step = vernier->step_ticks;
+    for (int k = 0; k < VERNIER_PHASES; k++)
+        vernier->gaps[k] = (float)vernier_gap(step, step * k / VERNIER_PHASES, n);
+}
+
+static double noted_gap(const struct vernier *vernier, double spacing_ticks)
+{
+    double steps = spacing_ticks / vernier->step_ticks;
+    double part = steps - (double)(int64_t)steps;
+    return (double)vernier->gaps[(int)(part * VERNIER_PHASES + 0.5) % VERNIER_PHASES];
+}
+
+int vernier_choose(const struct vernier *vernier, double base_ticks, double more_ticks, int count,
+                   int present)
+{
+    int best = 0;
+    double narrowest = noted_gap(vernier, base_ticks);
+    for (int i = 1; i < count; i++) {
+        double gap = noted_gap(vernier, base_ticks + i * more_ticks);
+        best = gap < narrowest ? i : best;
+        narrowest = gap < narrowest ? gap : narrowest;
+    }
+    double now = noted_gap(vernier, base_ticks + present * more_ticks);
+    return narrowest * 2 < now ? best : present;
+}
+
 double vernier_spacing(double *lengths, int series, int readings)
 {
     int batches = series / VERNIER_BATCH;

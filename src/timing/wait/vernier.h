@@ -17,13 +17,15 @@
 
 #include <timebase/wait.h>
 
+enum { VERNIER_PHASES = 64 };
+
 struct vernier {
     double step_ticks;
     double
         half_step_ticks;   /* a reading of v stands for v to v + step - 1; their mean is v + this */
     double spacing_ticks;  /* from one reading to the next */
-    double brief_spacing_ticks; /* ... of a brief sample */
-    double slack_ticks[2]; /* the widest gap that a sample leaves: of all its readings, brief */
+    double slack_ticks;    /* the widest gap that such readings leave */
+    float gaps[VERNIER_PHASES]; /* ... if one is k / VERNIER_PHASES of a step further than the last */
     int readings;          /* of a fine reading: 1 where no vernier is needed */
 };
 
@@ -42,6 +44,16 @@ double vernier_slope(const uint32_t *readings, int n);
  * the spacing suits the step. Between step / n and step.
  */
 double vernier_gap(double step_ticks, double spacing_ticks, int n);
+
+/* Notes the gaps of n readings for all spacings. */
+void vernier_note_gaps(struct vernier *vernier, int n);
+
+/*
+ * Which of the spacings base, base + more, ... count of them, leaves the narrowest gap: by half
+ * that of the present one, which stays otherwise.
+ */
+int vernier_choose(const struct vernier *vernier, double base_ticks, double more_ticks, int count,
+                   int present);
 
 /*
  * The spacing, from how long series of readings took, of which some were held up: the mean of

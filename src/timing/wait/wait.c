@@ -28,7 +28,8 @@ static void follow_cpu(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
-    int failed = waiter->approaches[WAY_EXACT] != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
+    int failed =
+        waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
     if (moved || failed)
         calibrate(waiter);
 }

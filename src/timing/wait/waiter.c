@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
+enum { SETTLED = 32 }; /* when the mean of so many is taken */
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
+
+#define DOUBT 0.03 /* of the time from poll to poll; steps of the counter */
 
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out)
 {
     uint32_t readings[APPROACH_FINE];
-    if (waiter->vernier.readings > 1)
-        waiter->ways.fine[waiter->learnt.pad[WAY_EXACT]](readings);
+    if (waiter_has_vernier(waiter))
+        waiter->ways.fine[waiter->learnt.series](readings);
     else
         readings[0] = (uint32_t)timebase_ticks_ordered();
     return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
                              (uint32_t)base_ticks, out);
 }
 
-void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, enum waiter_way way)
+static int64_t scaled(double value, int bits)
+{
+    return (int64_t)(value * (double)(INT64_C(1) << bits));
+}
+
+void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     struct approach *a = &waiter->approach;
-    double before = way == WAY_PLAIN ? learnt->plain_bias_ticks : waiter_coarse_ticks(waiter, way);
+    double per_tick = 1 / waiter->tempo.cycle_ticks;
     a->target_ticks = target_ticks;
-    a->leave_ticks = target_ticks - (uint64_t)(int64_t)(before - aim_ticks);
-    a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * a->cycles_per_tick);
-    if (way == WAY_PLAIN)
-        return;
-    if (way == WAY_SINGLE)
-        aim_ticks -= waiter->vernier.half_step_ticks;
-    a->fixed_cycles = (float)(waiter_fixed_cycles(waiter, way) - aim_ticks * a->cycles_per_tick);
-    a->slack_ticks = (float)waiter->vernier.slack_ticks[way == WAY_BRIEF];
-    a->sample = (way == WAY_BRIEF ? waiter->ways.few : waiter->ways.sample)[learnt->pad[way]];
-    waiter->way = way;
+    a->leave_ticks = target_ticks - (uint64_t)(int64_t)(learnt->plain_bias_ticks - aim_ticks);
+    a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * per_tick);
+    if (exact) /* rounded down there */
+        a->fixed_cycles =
+            scaled(learnt->tail_cycles - aim_ticks * per_tick + 0.5, APPROACH_CYCLE_BITS);
 }
 
 /* A wait with a result has no frame and cannot leave: more is to be done after the event. */
@@ -57,21 +60,20 @@ APPROACH_WAY static int poll_and_leave(struct approach *a, const struct evidence
     return APPROACH_POLLS;
 }
 
-APPROACH_WAY int waiter_approach(struct waiter *waiter, enum waiter_way way)
+APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 {
     struct approach *a = &waiter->approach;
-    if (way == WAY_PLAIN && waiter_is_bare(waiter))
+    if (!exact && waiter_is_bare(waiter))
         return poll_and_leave(a, &waiter->evidence);
-    if (way == WAY_PLAIN)
-        approach_poll(a);
-    else
-        waiter->approaches[way](a);
+    if (exact)
+        waiter->exact_ticks = a->target_ticks;
+    (exact ? waiter->ways.exact : approach_poll)(a);
     return 0;
 }
 
 double waiter_cycles(const struct waiter *waiter)
 {
-    return waiter_fixed_cycles(waiter, waiter->way) + waiter->approach.run;
+    return waiter->learnt.tail_cycles + waiter->approach.run;
 }
 
 static double within(double low, double value, double high)
@@ -85,51 +87,85 @@ double waiter_event(const struct waiter *waiter, int exact)
     double half = waiter->vernier.half_step_ticks;
     double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     double middle = stamp + waiter->learnt.stamp_ticks[exact];
-    double predicted = waiter_first_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
+    double predicted =
+        waiter_sample_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
     return exact ? within(middle - half, predicted, middle + half) : middle;
 }
 
-/* The counter's step makes the slope of a series wrong by 1/64 step, root mean square. Three times
- * as much is far off. */
+/* The counter's step makes the slope of 16 readings wrong by 1/64 step, root mean square, and that of
+ * fewer by the square of the share at most. Three times that is far off. */
+static double far_ticks(const struct waiter *waiter, int readings)
+{
+    double fewer = (double)APPROACH_VERNIER / readings;
+    return waiter->vernier.step_ticks / 20 * fewer * fewer;
+}
+
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
 {
     double ticks = vernier_slope(readings, APPROACH_VERNIER);
     estimate_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks,
-                   waiter->vernier.step_ticks / 20);
+                   far_ticks(waiter, APPROACH_VERNIER));
 }
 
 /*
- * One sample in sixteen finds less time left than is enough for a run. If fewer did, runs would be
- * longer, and a thread on the same core would disturb more of them.
+ * Polls that would see few phases of the counter's step are made to take some cycles longer. Which
+ * ones do changes with the core's clock, and with another thread on the core.
  */
-void waiter_follow_entry(struct waiter *waiter)
-{
-    enum { ENOUGH_CYCLES = 12 };
-    double *entry = &waiter->learnt.entry_ticks, cycle = waiter->tempo.cycle_ticks;
-    double most = APPROACH_LONGEST_RUN * cycle;
-    if (waiter->approach.run < ENOUGH_CYCLES)
-        *entry = *entry + 4 * cycle < most ? *entry + 4 * cycle : most;
-    else
-        *entry = *entry - 0.3 * cycle > 0 ? *entry - 0.3 * cycle : 0;
-}
-
-void waiter_publish_offsets(struct waiter *waiter)
+static void choose_pad(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
-    for (int k = 0; k < APPROACH_VERNIER; k++)
-        a->offsets[k] = (float)(k * waiter->vernier.spacing_ticks);
-    for (int k = 0; k < APPROACH_BRIEF; k++)
-        a->brief_offsets[k] = (float)(k * waiter->vernier.brief_spacing_ticks);
+    double cycle = waiter->tempo.cycle_ticks, base = waiter->period.value - a->pad_cycles * cycle;
+    a->pad_cycles =
+        vernier_choose(&waiter->vernier, base, cycle, APPROACH_LONGEST_PAD + 1, a->pad_cycles);
+    waiter->period.value = base + a->pad_cycles * cycle;
+    waiter->period.count++; /* it has been settled */
+}
+
+/* The first poll is late by the way to it. */
+void waiter_learn_period(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    uint32_t polls[APPROACH_VERNIER], kept = a->polls - 1;
+    if (a->polls < WAITER_LEAST_POLLS)
+        return;
+    kept = kept < APPROACH_VERNIER ? kept : APPROACH_VERNIER;
+    for (uint32_t k = 0; k < kept; k++)
+        polls[k] = (uint32_t)a->poll_ticks[(a->polls - kept + k) % APPROACH_VERNIER];
+    estimate_learn(&waiter->period, vernier_slope(polls, (int)kept), 1,
+                   far_ticks(waiter, (int)kept));
+    if (waiter->period.count == SETTLED)
+        choose_pad(waiter);
+}
+
+/*
+ * What a poll says of the next one is wrong by what is not known of the time between them. So the
+ * earlier a poll, the less it counts.
+ */
+static void publish_period(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    double period = waiter->period.value, doubt = waiter->vernier.step_ticks * DOUBT;
+    if (!waiter_has_vernier(waiter))
+        doubt = APPROACH_FARTHEST;
+    a->earliest_ticks = scaled(period - doubt, APPROACH_TICK_BITS);
+    a->latest_ticks = scaled(period + doubt, APPROACH_TICK_BITS);
+}
+
+/* A poll takes no longer than it usually does, but for a few cycles. */
+static int32_t another_cycles(const struct waiter *waiter)
+{
+    enum { MORE_CYCLES = 12 };
+    double cycles = waiter->period.value / waiter->tempo.cycle_ticks + MORE_CYCLES;
+    return (int32_t)within(0, cycles, APPROACH_LONGEST_RUN);
 }
 
 void waiter_publish_tempo(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
     double cycle = waiter->tempo.cycle_ticks;
-    a->cycles_per_tick = (float)(1 / cycle);
-    if (waiter->vernier.readings == 1)
-        return;
-    waiter->vernier.spacing_ticks = waiter_spacing_cycles(waiter, WAY_EXACT) * cycle;
-    waiter->vernier.brief_spacing_ticks = waiter_spacing_cycles(waiter, WAY_BRIEF) * cycle;
-    waiter_publish_offsets(waiter);
+    a->cycles_per_tick = scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
+    a->another_cycles = another_cycles(waiter);
+    publish_period(waiter);
+    if (waiter_has_vernier(waiter))
+        waiter->vernier.spacing_ticks = waiter->spacing.value * cycle;
 }

@@ -42,20 +42,17 @@
 
 #define WAITER_FLAGS 127u /* all that there are */
 
+/* Of so many what is followed is the mean. The time between polls changes with the core's load. */
+enum { WAITER_MEAN = 256, WAITER_PERIOD_MEAN = 64 };
+
+/* So soon after it was executed, code is still near. */
+enum { WAITER_HOT_NS = 20000 };
+
+/* Polls of an exact wait that tell how far apart they are. */
+enum { WAITER_LEAST_POLLS = 10 };
+
 /* Delays by instructions: without readings; with two; with two, evidence and a result. */
 enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
-
-/*
- * By polling; exact; and where the counter steps, exact with a brief sample or with a single
- * reading. With a fine counter each sample is a single reading, and that way is WAY_EXACT.
- */
-enum waiter_way {
-    WAY_PLAIN = CHOICE_LOOP,
-    WAY_EXACT = CHOICE_EXACT,
-    WAY_BRIEF = CHOICE_BRIEF,
-    WAY_SINGLE = CHOICE_SINGLE,
-    WAITER_WAYS = CHOICE_WAYS
-};
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -67,9 +64,7 @@ struct waiter_learnt {
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
-    double tail_cycles[WAITER_WAYS]; /* last reading to event without a run: a property of the code */
-    double brief_extra_cycles; /* more between a brief sample's readings: a property of the code */
-    double entry_ticks;        /* from the end of the polls to when the sample is to begin */
+    double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
     double lead_ticks;     /* polling in C ends this long before the approach begins */
@@ -82,7 +77,7 @@ struct waiter_learnt {
     double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, without the instructions */
     double delay_bias_ticks[2]; /* what a delay by a wait is late: without or with a result */
     uint64_t phase_ticks;          /* the counter's readings modulo its step */
-    int pad[WAITER_WAYS];                 /* which of the vernier's spacings */
+    int series;                    /* which of the spacings of fine readings */
     int exact;                     /* 0: no approach but polling works here */
 };
 
@@ -96,7 +91,6 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
-    enum waiter_way way;
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
@@ -126,11 +120,10 @@ struct waiter {
     const timebase_clock *clock;
     struct approach_ways ways;
     delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
-    approach_function *approaches[WAITER_WAYS]; /* of exact waits; null: there is none */
-    enum waiter_way way;                 /* of the last approach, if it was exact */
     struct vernier vernier;
     struct tempo tempo;
-    struct estimate spacing; /* of the vernier's readings, cycles */
+    struct estimate spacing; /* of a fine reading's readings, cycles */
+    struct estimate period;  /* from poll to poll, ticks */
     struct estimate run;     /* of an instruction of a delay, ticks */
     struct choice choice;
     struct sleeper sleeper;
@@ -139,6 +132,7 @@ struct waiter {
     int is_calibrating;
     uint64_t short_delays, followed_ticks;
     unsigned rehearsals;
+    uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
     uint32_t dice;
@@ -174,41 +168,31 @@ static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, 
     return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
 }
 
-/* From one of a sample's readings to the next. */
-static inline double waiter_spacing_cycles(const struct waiter *waiter, enum waiter_way way)
+/* Does the counter step so far that several readings say more than one? */
+static inline int waiter_has_vernier(const struct waiter *waiter)
 {
-    return waiter->spacing.value + (way == WAY_BRIEF ? waiter->learnt.brief_extra_cycles : 0);
-}
-
-/* Of the sample. */
-static inline int waiter_readings(const struct waiter *waiter, enum waiter_way way)
-{
-    if (waiter->vernier.readings == 1 || way == WAY_SINGLE)
-        return 1;
-    return way == WAY_BRIEF ? APPROACH_BRIEF : APPROACH_VERNIER;
-}
-
-/* First reading to event, without a run. */
-static inline double waiter_fixed_cycles(const struct waiter *waiter, enum waiter_way way)
-{
-    return waiter->learnt.tail_cycles[way] +
-        (waiter_readings(waiter, way) - 1) * waiter_spacing_cycles(waiter, way);
+    return waiter->vernier.readings > 1;
 }
 
 /*
- * What was learnt of the way can be true. A calibration that was held up can find that the event
- * comes before the first reading.
+ * What was learnt can be true. A calibration that was held up can find that the event comes before
+ * the last poll.
  */
-static inline int waiter_takes_time(const struct waiter *waiter, enum waiter_way way)
+static inline int waiter_takes_time(const struct waiter *waiter)
 {
-    return waiter->tempo.cycle_ticks > 0 && waiter_fixed_cycles(waiter, way) > 0;
+    return waiter->tempo.cycle_ticks > 0 && waiter->learnt.tail_cycles > 0;
 }
 
-/* From the end of the polls to the event: what an exact wait needs at least. */
-static inline double waiter_coarse_ticks(const struct waiter *waiter, enum waiter_way way)
+/* From the beginning of an exact approach to its event: what it needs at least. */
+static inline double waiter_coarse_ticks(const struct waiter *waiter)
 {
-    return waiter->learnt.entry_ticks +
-        waiter_fixed_cycles(waiter, way) * waiter->tempo.cycle_ticks;
+    return waiter->period.value + waiter->learnt.tail_cycles * waiter->tempo.cycle_ticks;
+}
+
+/* For the polls that an exact wait is better with. */
+static inline double waiter_polls_ticks(const struct waiter *waiter)
+{
+    return waiter_has_vernier(waiter) ? WAITER_LEAST_POLLS * waiter->period.value : 0;
 }
 
 /* A fine reading, by the vernier where there is one. */
@@ -216,8 +200,7 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out);
 
 /* Set the approach up for an event at target + aim. */
-void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks,
-                enum waiter_way way);
+void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact);
 
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
@@ -227,44 +210,41 @@ static inline int waiter_is_bare(const struct waiter *waiter)
 }
 
 /* Run it. Returns 0, or APPROACH_POLLS: return this at once, to approach_from(), which polls. */
-int waiter_approach(struct waiter *waiter, enum waiter_way way);
+int waiter_approach(struct waiter *waiter, int exact);
 
 /* When the event of the last approach took place, relative to its target, as the approach saw it.
  */
 double waiter_event(const struct waiter *waiter, int exact);
 
-/* The last approach's first reading to its event, in cycles. */
+/* The last exact approach's last poll to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
 
-/* From a series of APPROACH_VERNIER readings, of a sample or of an event. */
+/* When that poll read the counter, relative to the target. */
+static inline double waiter_sample_ticks(const struct waiter *waiter)
+{
+    return (double)waiter->approach.sample_ticks / (1 << APPROACH_TICK_BITS);
+}
+
+/* From a series of APPROACH_VERNIER readings of an event. */
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings);
 
-/* The readings of the last approach's sample, if it had APPROACH_VERNIER of them. */
-static inline const uint32_t *waiter_sample(const struct waiter *waiter)
+/* From the last exact approach's polls, if there were enough of them. */
+void waiter_learn_period(struct waiter *waiter);
+
+/* The code of exact approaches has not gone out of the caches yet. */
+static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t ticks)
 {
-    return waiter->approach.readings + APPROACH_FINE - APPROACH_VERNIER;
+    return (int64_t)(ticks - waiter->exact_ticks) < waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
 }
 
-/* The last approach's sample: when it began, relative to the target. */
-static inline double waiter_first_ticks(const struct waiter *waiter)
+/* Rehearsals see errors better than waits see their own. */
+static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t ticks)
 {
-    return waiter->approach.first_ticks +
-        (waiter->way == WAY_SINGLE ? waiter->vernier.half_step_ticks : 0);
+    enum { LATELY_NS = 1000000 };
+    return (int64_t)(ticks - waiter->rehearsed_ticks) < waiter_ticks_of_ns(waiter, LATELY_NS);
 }
 
-/* Had the sample several readings, which tell by how much they fit each other? */
-static inline int waiter_has_width(const struct waiter *waiter)
-{
-    return waiter_readings(waiter, waiter->way) > 1;
-}
-
-/* Moves the end of the polls, by how much time the last approach had left for its run. */
-void waiter_follow_entry(struct waiter *waiter);
-
-/* Hands the distances of the vernier's readings to the approach. */
-void waiter_publish_offsets(struct waiter *waiter);
-
-/* Hands the believed length of a cycle to the approach, and the readings' distances that follow. */
+/* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);
 
 /* What the event is: a function's call, or the return by the shortest way that there is. */
