@@ -70,7 +70,7 @@ static void where_a_tenth_of_them_is_held_up_the_loop_is(void **state)
 
 static void who_asks_for_the_tail_gets_the_loop_sooner(void **state)
 {
-    static const struct machine spoilt = {2, 0.025, 50, 20};
+    static const struct machine spoilt = {2, 0.03, 300, 20};
     (void)state;
     assert_true(share_exact(&spoilt, 0) > 0.5);
     assert_true(share_exact(&spoilt, 1) < 0.1);
@@ -84,7 +84,7 @@ static void a_machine_that_changes_is_followed(void **state)
     for (int spell = 0; spell < 20; spell++) {
         rehearse(&choice, &busy, 200);
         assert_false(choice_is_exact(&choice, 0));
-        rehearse(&choice, &quiet, 2000);
+        rehearse(&choice, &quiet, 1000);
         assert_true(choice_is_exact(&choice, 0));
     }
 }
