@@ -91,8 +91,7 @@ static void learn_exact(struct waiter *waiter, int late)
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
     if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
-    if (waiter_has_vernier(waiter))
-        waiter_learn_period(waiter);
+    waiter_learn_period(waiter);
     if (late)
         return;
     tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);

@@ -86,7 +86,7 @@ struct rehearsal rehearsal_run(struct waiter *waiter)
     return run_between(waiter, (struct rehearsal_plan){1, 0}, 0);
 }
 
-/* From the approach's beginning to its target at least. An exact one needs polls for its vernier. */
+/* From the approach's beginning to its target at least. An exact one needs polls that teach. */
 static double near_ticks(const struct waiter *waiter, int exact)
 {
     enum { LEAST_NS = 50 };
@@ -123,9 +123,8 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 
 static void learn_spacings(struct waiter *waiter, int exact, const uint32_t *event)
 {
-    if (!waiter_has_vernier(waiter))
-        return;
-    waiter_learn_spacing(waiter, event);
+    if (waiter_has_vernier(waiter))
+        waiter_learn_spacing(waiter, event);
     if (exact)
         waiter_learn_period(waiter);
 }

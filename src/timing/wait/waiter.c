@@ -96,8 +96,10 @@ double waiter_event(const struct waiter *waiter, int exact)
  * fewer by the square of the share at most. Three times that is far off. */
 static double far_ticks(const struct waiter *waiter, int readings)
 {
+    enum { LEAST_TICKS = 1 };
     double fewer = (double)APPROACH_VERNIER / readings;
-    return waiter->vernier.step_ticks / 20 * fewer * fewer;
+    double far = waiter->vernier.step_ticks / 20 * fewer * fewer;
+    return far > LEAST_TICKS ? far : LEAST_TICKS;
 }
 
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
@@ -133,7 +135,7 @@ void waiter_learn_period(struct waiter *waiter)
         polls[k] = (uint32_t)a->poll_ticks[(a->polls - kept + k) % APPROACH_VERNIER];
     estimate_learn(&waiter->period, vernier_slope(polls, (int)kept), 1,
                    far_ticks(waiter, (int)kept));
-    if (waiter->period.count == SETTLED)
+    if (waiter->period.count == SETTLED && waiter_has_vernier(waiter))
         choose_pad(waiter);
 }
 

@@ -189,10 +189,10 @@ static inline double waiter_coarse_ticks(const struct waiter *waiter)
     return waiter->period.value + waiter->learnt.tail_cycles * waiter->tempo.cycle_ticks;
 }
 
-/* For the polls that an exact wait is better with. */
+/* For the polls that an exact wait is better with, and that teach how far apart they are. */
 static inline double waiter_polls_ticks(const struct waiter *waiter)
 {
-    return waiter_has_vernier(waiter) ? WAITER_LEAST_POLLS * waiter->period.value : 0;
+    return WAITER_LEAST_POLLS * waiter->period.value;
 }
 
 /* A fine reading, by the vernier where there is one. */
