@@ -20,10 +20,10 @@ enum { LANE_LOOKS_PER_CLOCK = 64, LANE_POLITE_TURN = 4, LANE_POLITE_LOOKS = 8 };
  * Each in a cache line of its own: what is thrown, and nothing else. The turn is raised when ticks
  * is new: release and acquire, for the reading behind it. The other side's answer comes before the
  * next throw; so ticks is nobody else's meanwhile, and no atomic, which has 32 bits at most on
- * some processors.
+ * some processors. `taken` is for the thrower alone.
  */
 struct lane {
-    uint32_t turn;
+    uint32_t taken, turn;
     uint64_t ticks;
 } __attribute__((aligned(128)));
 
@@ -34,11 +34,22 @@ struct lane_player {
     bool (*is_late)(const void *game);
 };
 
+/*
+ * The other side looks at this cache line all along, so a store into it waits until the line is
+ * here again. What was read before that is old when it arrives: two processors that are far apart
+ * saw each other in three times what it takes. An exchange has the line when it is done.
+ */
+LANE_INLINE void lane_take(struct lane *lane, uint32_t turn)
+{
+    (void)__atomic_exchange_n(&lane->taken, turn, __ATOMIC_ACQ_REL);
+}
+
 /* The counter is read after the lane before was seen (ordered), and before this one is (release).
  */
-LANE_INLINE void lane_throw(struct lane *lane, uint32_t turn, uint64_t ticks)
+LANE_INLINE void lane_throw(const struct lane_player *player, struct lane *lane, uint32_t turn)
 {
-    lane->ticks = ticks;
+    lane_take(lane, turn);
+    lane->ticks = player->ticks();
     __atomic_store_n(&lane->turn, turn, __ATOMIC_RELEASE);
 }
 
@@ -70,7 +81,7 @@ LANE_INLINE bool lane_play_here(const struct lane_player *player, const void *ga
 {
     uint64_t sent, received;
     for (uint32_t turn = 1; turn <= rounds; turn++) {
-        lane_throw(here, turn, player->ticks());
+        lane_throw(player, here, turn);
         if (!lane_catch(player, game, there, turn, &sent, &received))
             return false;
         skew_here(range, sent, received);
@@ -87,7 +98,7 @@ LANE_INLINE bool lane_play_there(const struct lane_player *player, const void *g
         if (!lane_catch(player, game, here, turn, &sent, &received))
             return false;
         skew_there(range, sent, received);
-        lane_throw(there, turn, player->ticks());
+        lane_throw(player, there, turn);
     }
     return true;
 }
