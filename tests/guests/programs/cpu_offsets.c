@@ -6,7 +6,8 @@
  *     cpu_offsets CPU contains TICKS       and exit 1 unless the range of that CPU has TICKS in it
  *     cpu_offsets CPU excludes TICKS       unless it has not
  *     cpu_offsets as_moved TIMES           unless all ranges have what counter_mover says, so often
- *     cpu_offsets agreeing TIMES           how far estimates are from 0, where the counters agree
+ *     cpu_offsets agreeing TIMES           how far estimates are from 0, where the counters agree,
+ *                                          and how far the CPUs are from each other
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #include <time.h>
 
 #include <timebase.h>
+
+#include "trip.h"
 
 #define CPUS_MAX 64
 #define ATTEMPTS 2000
@@ -159,31 +162,44 @@ static int by_size(const void *a, const void *b)
 static void show_quantiles(const char *name, uint64_t *ticks, unsigned found)
 {
     qsort(ticks, found, sizeof(*ticks), by_size);
-    printf("%s: p50 %" PRIu64 ", p90 %" PRIu64 ", p99 %" PRIu64 " of %u\n", name, ticks[found / 2],
-           ticks[found / 10 * 9], ticks[found / 100 * 99], found);
+    printf("%s: p50 %" PRIu64 ", p90 %" PRIu64 ", p99 %" PRIu64 ", most %" PRIu64 " of %u\n", name,
+           ticks[found / 2], ticks[found / 10 * 9], ticks[found / 100 * 99], ticks[found - 1],
+           found);
 }
 
-/* Each measurement is one of a newcomer: what others have found before does not help. */
+/* Of the last CPU, and as a newcomer: what others have found before does not help. */
+static int measure_as_newcomer(struct timebase_cpu *last)
+{
+    timebase_cpus *handle;
+    if (timebase_cpus_open(&handle) != 0)
+        return 0;
+    measure(handle);
+    *last = *find(cpus[count - 1].cpu);
+    timebase_cpus_close(handle);
+    return 1;
+}
+
+/* A host moves its guests' CPUs, nearer to each other and further away. */
 static int show_estimates(unsigned times)
 {
-    uint64_t *off = calloc(times, sizeof(*off)), *half = calloc(times, sizeof(*half));
+    uint64_t *off = calloc(times, sizeof(*off)), *half = calloc(times, sizeof(*half)),
+             *trip = calloc(times, sizeof(*trip));
     unsigned found = 0;
-    while (off != NULL && half != NULL && found < times) {
-        timebase_cpus *handle;
-        if (timebase_cpus_open(&handle) != 0)
-            break;
-        measure(handle);
-        const struct timebase_cpu *last = find(cpus[count - 1].cpu);
-        off[found] = (uint64_t)distance(last->offset_ticks, 0);
-        half[found++] = last->error_ticks;
-        timebase_cpus_close(handle);
+    struct timebase_cpu last;
+    while (off != NULL && half != NULL && trip != NULL && found < times &&
+           measure_as_newcomer(&last)) {
+        off[found] = (uint64_t)distance(last.offset_ticks, 0);
+        half[found] = last.error_ticks;
+        trip[found++] = trip_ticks(last.against, last.cpu);
     }
     if (found > 0) {
         show_quantiles("estimates off 0 by", off, found);
         show_quantiles("half-widths", half, found);
+        show_quantiles("a cache line there and back", trip, found);
     }
     free(off);
     free(half);
+    free(trip);
     return found == 0;
 }
 
@@ -192,8 +208,9 @@ int main(int arguments_count, char **arguments)
     timebase_cpus *handle;
     int result = 0;
     if (arguments_count == 2 || arguments_count > 4 || timebase_cpus_open(&handle) != 0) {
-        fprintf(stderr, "usage: cpu_offsets [CPU contains|excludes TICKS | as_moved TIMES | "
-                        "agreeing TIMES]\n");
+        fprintf(stderr,
+                "usage: cpu_offsets [CPU contains|excludes TICKS | as_moved TIMES | "
+                "agreeing TIMES]\n");
         return 2;
     }
     if (arguments_count == 3 && strcmp(arguments[1], "agreeing") == 0)
