@@ -17,6 +17,7 @@
 
 #include <timebase.h>
 
+#include "sample.h"
 #include "trip.h"
 
 #define CPUS_MAX 64
@@ -118,7 +119,7 @@ static struct truth ask_mover(void)
 
 /* A CPU that drifts was somewhere between what it is before and after the measurement. */
 static int is_as_moved(const struct truth *before, const struct truth *after, unsigned i,
-                       uint64_t *off)
+                       struct sample *seen)
 {
     const struct timebase_cpu *cpu = find(before->number[i]);
     int64_t from = before->offset[i] - before->offset[0], to = after->offset[i] - after->offset[0];
@@ -126,81 +127,56 @@ static int is_as_moved(const struct truth *before, const struct truth *after, un
     int64_t nearest = cpu->offset_ticks < least ? least
         : cpu->offset_ticks > most              ? most
                                                 : cpu->offset_ticks;
-    uint64_t error = (uint64_t)distance(cpu->offset_ticks, nearest);
-    *off = error > *off ? error : *off;
-    if (error <= cpu->error_ticks)
+    sample_note(seen, (uint64_t)distance(cpu->offset_ticks, nearest), cpu->error_ticks);
+    if (seen->off[seen->count - 1] <= cpu->error_ticks)
         return 1;
     printf("cpu %d: %" PRId64 " +/- %" PRIu64 ", but it was moved by %" PRId64 " to %" PRId64 "\n",
            cpu->cpu, cpu->offset_ticks, cpu->error_ticks, least, most);
     return 0;
 }
 
-static int compare(timebase_cpus *handle, int times)
+static int compare(timebase_cpus *handle, unsigned times)
 {
     int wrong = 0;
-    uint64_t off = 0;
-    for (int time = 0; time < times; time++) {
+    struct sample seen = sample_of(times * CPUS_MAX);
+    for (unsigned time = 0; time < times; time++) {
         struct truth before = ask_mover();
         measure(handle);
         struct truth after = ask_mover();
-        for (unsigned i = 0; i < before.count; i++)
-            wrong += !is_as_moved(&before, &after, i, &off);
+        for (unsigned i = 1; i < before.count; i++)
+            wrong += !is_as_moved(&before, &after, i, &seen);
     }
-    printf("%d measurements, %d ranges wrong, the worst estimate off by %" PRIu64 " ticks\n", times,
-           wrong, off);
+    printf("%u measurements, %d ranges wrong\n", times, wrong);
+    sample_show(&seen);
     return wrong > 0;
 }
 
 /* ---- where they agree ---------------------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return one < other ? -1 : one > other;
-}
-
-static void show_quantiles(const char *name, uint64_t *ticks, unsigned found)
-{
-    qsort(ticks, found, sizeof(*ticks), by_size);
-    printf("%s: p50 %" PRIu64 ", p90 %" PRIu64 ", p99 %" PRIu64 ", most %" PRIu64 " of %u\n", name,
-           ticks[found / 2], ticks[found / 10 * 9], ticks[found / 100 * 99], ticks[found - 1],
-           found);
-}
-
 /* Of the last CPU, and as a newcomer: what others have found before does not help. */
-static int measure_as_newcomer(struct timebase_cpu *last)
+static struct timebase_cpu measure_as_newcomer(void)
 {
     timebase_cpus *handle;
     if (timebase_cpus_open(&handle) != 0)
-        return 0;
+        exit(2);
     measure(handle);
-    *last = *find(cpus[count - 1].cpu);
     timebase_cpus_close(handle);
-    return 1;
+    return *find(cpus[count - 1].cpu);
 }
 
 /* A host moves its guests' CPUs, nearer to each other and further away. */
 static int show_estimates(unsigned times)
 {
-    uint64_t *off = calloc(times, sizeof(*off)), *half = calloc(times, sizeof(*half)),
-             *trip = calloc(times, sizeof(*trip));
-    unsigned found = 0;
-    struct timebase_cpu last;
-    while (off != NULL && half != NULL && trip != NULL && found < times &&
-           measure_as_newcomer(&last)) {
-        off[found] = (uint64_t)distance(last.offset_ticks, 0);
-        half[found] = last.error_ticks;
-        trip[found++] = trip_ticks(last.against, last.cpu);
+    struct sample seen = sample_of(times);
+    uint64_t *trips = sample_room(times);
+    for (unsigned time = 0; time < times; time++) {
+        struct timebase_cpu last = measure_as_newcomer();
+        sample_note(&seen, (uint64_t)distance(last.offset_ticks, 0), last.error_ticks);
+        trips[time] = trip_ticks(last.against, last.cpu);
     }
-    if (found > 0) {
-        show_quantiles("estimates off 0 by", off, found);
-        show_quantiles("half-widths", half, found);
-        show_quantiles("a cache line there and back", trip, found);
-    }
-    free(off);
-    free(half);
-    free(trip);
-    return found == 0;
+    sample_show(&seen);
+    sample_show_quantiles("a cache line there and back", trips, times);
+    return 0;
 }
 
 int main(int arguments_count, char **arguments)
@@ -216,7 +192,7 @@ int main(int arguments_count, char **arguments)
     if (arguments_count == 3 && strcmp(arguments[1], "agreeing") == 0)
         return show_estimates((unsigned)atoi(arguments[2]));
     if (arguments_count == 3)
-        result = compare(handle, atoi(arguments[2]));
+        result = compare(handle, (unsigned)atoi(arguments[2]));
     else
         measure(handle);
     for (unsigned i = 0; i < count; i++)
