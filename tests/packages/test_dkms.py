@@ -3,7 +3,8 @@
 when it is installed, for another one when that one's headers come, and gone after a purge.
 `make packages` builds the package first.
 
-The tests of this file are one story, told in order. Nothing is loaded: the kernel here is another.
+The tests of this file are one story, told in order. Nothing is loaded: the kernel here is another. The guest
+scenario `module_by_dkms` loads what DKMS built.
 """
 
 import shutil

@@ -4,6 +4,7 @@
 scenario.py   what a file in scenarios/ may say
 processor.py  whose kernels are booted, and in which machine of QEMU's
 kernel.py     Debian's kernel and its headers; modules built against them
+dkms.py       a module as DKMS builds it
 foreign.py    kernels of other processors: Debian's, or built by built.py
 apt.py        packages and sources of Debian's, for another processor
 programs.py   what is built to run in a guest, and the libraries it opens

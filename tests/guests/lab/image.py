@@ -57,7 +57,7 @@ def make(scenario, tests):
     if scenario.command:
         command.add(top, machine)
     for name in (*scenario.modules, *scenario.for_steps):
-        _copy(kernel.module(name), top / "modules" / f"{name}.ko")
+        _copy(kernel.module(name, by_dkms=scenario.by_dkms), top / "modules" / f"{name}.ko")
     _write(top / "modules.txt", "".join(f"{name}.ko\n" for name in scenario.modules))
     for number, step in enumerate(scenario.steps, 1):
         _write(top / "steps" / str(number), step.run)

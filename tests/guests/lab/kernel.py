@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from lab import HERE, ROOT, WORK, foreign, say
+from lab import HERE, ROOT, WORK, dkms, foreign, say
 
 HEADERS = pathlib.Path("/usr/src")
 # The module that users load; all others are folders of the tests.
@@ -46,18 +46,32 @@ def _own_image():
     return path
 
 
-def module(name):
+def module(name, *, by_dkms=False):
     """A module of the tests, the folder NAME, or the product's, built in a copy of it: the kernel's
     build writes beside its sources."""
+    if name == PRODUCT and by_dkms:
+        return _by_dkms()
     build = WORK / "modules" / version() / name
     build.mkdir(parents=True, exist_ok=True)
-    headers = HEADERS / f"linux-headers-{version()}"
     if name == PRODUCT:
-        _make(name, "-C", PRODUCT_FOLDER, f"OUT={build}", f"KERNEL={headers}")
+        _make(name, "-C", PRODUCT_FOLDER, f"OUT={build}", f"KERNEL={_headers()}")
     else:
         _copy(HERE / name, build)
-        _make(name, "-C", headers, f"M={build}", "modules")
+        _make(name, "-C", _headers(), f"M={build}", "modules")
     return build / f"{name}.ko"
+
+
+def _headers():
+    return HEADERS / f"linux-headers-{version()}"
+
+
+def _by_dkms():
+    """Of the folder of sources that its package brings."""
+    top = WORK / "dkms" / version()
+    shutil.rmtree(top, ignore_errors=True)
+    sources = top / "sources" / PRODUCT
+    _make(PRODUCT, "-C", PRODUCT_FOLDER, "source", f"OUT={sources}")
+    return dkms.build(sources, version(), _headers())
 
 
 def _copy(folder, build):

@@ -19,6 +19,7 @@ not = ["realtime_*"]              # and none of those
 
 modules = ["counter_mover"]       # kernel modules of this folder, loaded before the steps
 for_steps = ["timebase"]          # those that the steps load: /modules/NAME.ko
+by_dkms = true                    # the product's module is what DKMS makes of it
 programs = ["cpu_offsets"]        # of the build's tests/guests, in /tests; others by their path
 command = true                    # the command `timebase`, and Debian's Python for another processor
 
@@ -67,6 +68,7 @@ class Scenario:
     not_names: tuple = ()
     modules: tuple = ()
     for_steps: tuple = ()
+    by_dkms: bool = False
     programs: tuple = ()
     command: bool = False
     steps: tuple = ()
