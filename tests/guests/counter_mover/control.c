@@ -39,6 +39,15 @@ static int obey(const char *verb, unsigned int cpu, s64 value)
 		mover_set_drift(cpu, value * 1000);
 		return 0;
 	}
+	if (!strcmp(verb, "wake")) {
+		mover->wakes_at = value;
+		mover->wakes = true;
+		return 0;
+	}
+	if (!strcmp(verb, "keep")) {
+		mover->keeps = value != 0;
+		return 0;
+	}
 	if (!strcmp(verb, "stop")) {
 		mover->stops_when_idle = value != 0;
 		return 0;

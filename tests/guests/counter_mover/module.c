@@ -37,8 +37,7 @@ static int allocate(struct mover *mover)
 	return 0;
 }
 
-/* On the CPU that becomes a guest. */
-static void become_guest(void *of_this_cpu)
+void mover_become_guest(void *of_this_cpu)
 {
 	struct mover *mover = of_this_cpu;
 	unsigned long flags;
@@ -71,13 +70,15 @@ static int __init mover_init(void)
 		error = allocate(&movers[cpu]);
 		if (error)
 			break;
-		smp_call_function_single(cpu, become_guest, &movers[cpu], 1);
+		smp_call_function_single(cpu, mover_become_guest, &movers[cpu], 1);
 	}
 	cpus_read_unlock();
 	__module_get(THIS_MODULE);
 	error = mover_watch_idle();
 	if (!error)
 		error = mover_watch_refusals();
+	if (!error)
+		error = mover_watch_sleep();
 	return error ? error : mover_open_control();
 }
 module_init(mover_init);

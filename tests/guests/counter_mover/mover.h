@@ -13,12 +13,13 @@
  *     enter.S          becomes a guest, and the loop around it
  *     exits.c          what the guest cannot do by itself: requests, writes of the counter's MSRs
  *     control.c        /proc/counter_mover: "offset CPU TICKS", "stop CPU 0|1", "drift CPU PPM",
- *                      "add CPU TICKS"
+ *                      "add CPU TICKS", "wake CPU TICKS", "keep CPU 0|1"
  *     idle.c           a counter that stands still while its CPU is idle
  *     drift.c          a counter that runs faster or slower, for programs
+ *     wake.c           a counter that has lost its power while the machine slept
  *
  * It cannot be unloaded: nobody could leave the guest. A CPU that is taken offline and back begins
- * anew, outside of it.
+ * anew, outside of it; so does each after a sleep in S3, but where "wake" or "keep" asks for more.
  */
 #ifndef COUNTER_MOVER_H
 #define COUNTER_MOVER_H
@@ -43,6 +44,9 @@ struct mover {
 	/* drift.c */
 	s64 drift_ppb;
 	u64 drift_since; /* by the kernel's readings, which do not drift */
+	/* wake.c */
+	bool wakes, keeps;
+	s64 wakes_at;
 };
 
 /* What the guest asks the loop for, in RAX; the argument is in RBX. */
@@ -69,6 +73,8 @@ static inline long mover_ask(enum mover_request request, u64 argument)
 	return answer;
 }
 
+/* On the CPU that becomes one; interrupts are off meanwhile. Its counter is not moved yet. */
+void mover_become_guest(void *of_this_cpu);
 void mover_take_state(struct mover *mover);
 u64 mover_host_page_table(struct mover *mover);
 void mover_enter(struct mover *mover, struct vmcb *vmcb, u64 vmcb_pa, void *stack_top,
@@ -80,5 +86,6 @@ int mover_watch_idle(void);
 int mover_watch_refusals(void);
 s64 mover_drifted(void);
 void mover_set_drift(unsigned int cpu, s64 ppb);
+int mover_watch_sleep(void);
 
 #endif

@@ -22,7 +22,7 @@ def command(scenario, image):
     threads = "single" if is_alone else "multi"
     return [
         machine.qemu,
-        *("-machine", machine.machine, "-accel", f"tcg,thread={threads}"),
+        *("-machine", scenario.board or machine.machine, "-accel", f"tcg,thread={threads}"),
         *("-cpu", machine.cpu.format(vendor=scenario.vendor)),
         *("-smp", str(scenario.cpus), "-m", "1024"),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-nic", "none"),

@@ -8,6 +8,7 @@ processor = "arm64"               # of processor.py; else amd64, this machine's
 cpus = 2
 one_thread = true                 # of QEMU's runs all CPUs, in turns: a busy machine leaves two that
                                   # throw readings to each other the same share of it
+board = "pc"                      # QEMU's name of a machine other than the processor's own
 vendor = "AuthenticAMD"           # whose processor the kernel takes it for; else GenuineIntel
 append = ""                       # more of the kernel's command line
 quick = true                      # part of `make test`, not only of `make guests`
@@ -59,6 +60,7 @@ class Scenario:
     cpus: int
     processor: str = "amd64"
     one_thread: bool = False
+    board: str = ""
     vendor: str = "GenuineIntel"
     append: str = ""
     quick: bool = False
