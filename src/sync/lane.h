@@ -37,7 +37,7 @@ struct lane_player {
 /*
  * The other side looks at this cache line all along, so a store into it waits until the line is
  * here again. What was read before that is old when it arrives: two processors that are far apart
- * saw each other in three times what it takes. An exchange has the line when it is done.
+ * saw each other in nearly three times what it takes. An exchange has the line when it is done.
  */
 LANE_INLINE void lane_take(struct lane *lane, uint32_t turn)
 {
