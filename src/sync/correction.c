@@ -70,6 +70,13 @@ static bool has_certainly_begun(const struct by_cpu_line *line, uint64_t now)
     return is_before(line->start_ticks + CORRECTION_MOST_TICKS, now);
 }
 
+/* Measured at a tick before lines that were in force: it has begun anew, in a sleep of the machine.
+ * It would come to their end after as long as it ran before. */
+static bool has_begun_anew(const struct by_cpu_entry *present, uint64_t measured)
+{
+    return is_before(measured + CORRECTION_MOST_TICKS, present->before.start_ticks);
+}
+
 enum correction_result correction_plan(const struct by_cpu_entry *present,
                                        const struct correction_measured *measured, uint64_t now,
                                        uint64_t until, struct by_cpu_entry *out,
@@ -78,9 +85,10 @@ enum correction_result correction_plan(const struct by_cpu_entry *present,
     struct by_cpu_line middle = line_of(measured, skew_middle(&measured->range));
     uint64_t end = raw_at(measured, until);
     *off_ticks = 0;
-    *out = (struct by_cpu_entry){middle, middle, middle, end, !measured->is_rough};
-    if (!present->is_known)
-        return measured->is_rough ? CORRECTION_TOO_ROUGH : CORRECTION_BEGUN;
+    bool may_begin = !measured->is_rough && is_before(middle.start_ticks, end);
+    *out = (struct by_cpu_entry){middle, middle, middle, end, may_begin};
+    if (!present->is_known || has_begun_anew(present, middle.start_ticks))
+        return may_begin ? CORRECTION_BEGUN : CORRECTION_TOO_ROUGH;
     uint64_t from = present->end_ticks;
     const struct by_cpu_line *last = by_cpu_entry_line(present, from);
     *out = *present;

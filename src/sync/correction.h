@@ -24,11 +24,12 @@ struct correction_measured {
 };
 
 enum correction_result {
-    CORRECTION_BEGUN,     /* there were no lines, or none that hold */
+    CORRECTION_BEGUN,     /* there were no lines, or none of a counter that has begun anew since */
     CORRECTION_GOES_ON,   /* the new lines begin on the present ones */
     CORRECTION_STAYS,     /* the last of the present lines has not begun, or it holds for longer */
     CORRECTION_JUMPED,    /* they are wrong by more than any slew can mend: none */
-    CORRECTION_TOO_ROUGH, /* there were no lines, and this is nothing to begin with: none */
+    CORRECTION_TOO_ROUGH, /* there were no such lines, and this is nothing to begin with, or of later
+                           * than `until`, which somebody has read by lines of before a sleep: none */
 };
 
 /*

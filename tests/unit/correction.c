@@ -269,6 +269,37 @@ static void lines_that_have_not_taken_over_stay(void **state)
     assert_memory_equal(&next, &again, sizeof(next));
 }
 
+/* And not the end of the old lines, which is days ahead. */
+static void a_counter_that_has_begun_anew_has_lines_at_once(void **state)
+{
+    struct correction_measured before = {.ticks = 100 * (uint64_t)TICKS_OF_ROUND,
+                                         .range = {4999999800, 5000000200}};
+    struct correction_measured after = {.ticks = 1000, .range = {-70000200, -69999800}};
+    struct by_cpu_entry none = {.is_known = 0}, present, next;
+    uint64_t off;
+    (void)state;
+    correction_plan(&none, &before, before.ticks, before.ticks + HOLD, &present, &off);
+    assert_int_equal(correction_plan(&present, &after, 1500, 1500 + HOLD, &next, &off),
+                     CORRECTION_BEGUN);
+    assert_true(by_cpu_entry_ticks(&next, (uint64_t)2000 - 70000000) == 2000);
+    after.is_rough = true;
+    assert_int_equal(correction_plan(&present, &after, 1500, 1500 + HOLD, &next, &off),
+                     CORRECTION_TOO_ROUGH);
+    assert_int_equal(next.is_known, 0);
+}
+
+/* The writer has read its own clock by them. */
+static void no_lines_end_before_they_begin(void **state)
+{
+    struct correction_measured found = {.ticks = 1000, .range = {-200, 200}};
+    struct by_cpu_entry none = {.is_known = 0}, next;
+    uint64_t off, now = 0 - UINT64_C(5000000000);
+    (void)state;
+    assert_int_equal(correction_plan(&none, &found, now, now + HOLD, &next, &off),
+                     CORRECTION_TOO_ROUGH);
+    assert_int_equal(next.is_known, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +314,8 @@ int main(void)
         cmocka_unit_test(lines_that_ended_long_ago_go_on),
         cmocka_unit_test(lines_that_hold_for_longer_stay),
         cmocka_unit_test(lines_that_have_not_taken_over_stay),
+        cmocka_unit_test(a_counter_that_has_begun_anew_has_lines_at_once),
+        cmocka_unit_test(no_lines_end_before_they_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
