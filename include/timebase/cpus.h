@@ -90,8 +90,8 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * Then the kernel's own clock goes back, so there is nothing to keep time by (clocksource=hpet or
  * tsc=unstable on its command line help).
  * TIMEBASE_E_DISRUPTED: the reference CPU's own counter stood still or was set (a suspend), or it
- * went offline: nothing was changed. If that stays, the way out is to select TIMEBASE_COUNTER_OS
- * and to restart the clocks.
+ * went offline: nothing was changed, and readings go back until calls succeed again. If that stays,
+ * the way out is to select TIMEBASE_COUNTER_OS and to restart the clocks.
  * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU, or not read
  * CLOCK_MONOTONIC_RAW. TIMEBASE_E_UNSUPPORTED: this processor cannot do it, or its counter is not
  * read. TIMEBASE_E_RESOURCE: no memory.
