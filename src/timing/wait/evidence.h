@@ -7,9 +7,7 @@
  *   ES     x86-64 only. IRET clears a null selector other than 0: an interrupt or a fault came
  *          (approach_x86_64.S).
  *   rseq   The kernel clears rseq_cs of the thread's restartable sequence when it preempts,
- *          migrates or signals the thread outside of that sequence. The sequence named here covers
- *          one byte of data, so the thread is never in it and nothing is ever aborted.
- *          (Linux 4.18, glibc 2.35; Documentation: rseq(2) of librseq.)
+ *          migrates or signals the thread (clock/counter/rseq.h).
  *   polls  The time between two readings of the loop. If it is long and the other marks are
  *   unchanged, the hypervisor or the firmware ran.
  */
