@@ -78,7 +78,7 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * call takes 0.4 s, because it measures the CPUs several times and lets them rest in between.
  *
  * timebase_ticks(), stopwatch and private clocks then take the corrected ticks. A reading takes a
- * seventh longer: it is no longer inline code. Exact waits use the plain loop. The
+ * seventh longer (x86): it is no longer inline code. Exact waits use the plain loop. The
  * lines of a daemon's page are for other ticks, so timebase_clock_attach() refuses the page; where the
  * daemon corrects by CPU, to attach is enough, and better: then all processes see the same. On a
  * CPU of which nothing is known, or whose counter stops in idle, a reading takes the ticks from the
@@ -93,8 +93,10 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * went offline: nothing was changed, and readings go back until calls succeed again. If that stays,
  * the way out is to select TIMEBASE_COUNTER_OS and to restart the clocks.
  * TIMEBASE_E_PERMISSION: this thread may not run on the reference CPU, or not read
- * CLOCK_MONOTONIC_RAW. TIMEBASE_E_UNSUPPORTED: this processor cannot do it, or its counter is not
- * read. TIMEBASE_E_RESOURCE: no memory.
+ * CLOCK_MONOTONIC_RAW. TIMEBASE_E_UNSUPPORTED: nothing tells on which CPU the counter is read, or
+ * it is not read. x86 tells it itself. Other processors of 64 bits need Linux 4.18 and a C library
+ * that registers restartable sequences, as glibc 2.35 does on Arm, Power and s390x; there the child
+ * of a vfork must not read a clock. TIMEBASE_E_RESOURCE: no memory.
  */
 TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns);
 

@@ -349,7 +349,7 @@ int main(void)
         A_TEST(a_disruption_makes_it_due),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
-        printf("no instruction of this processor reads the counter and names the CPU\n");
+        printf("nothing here tells which CPU the counter was read on\n");
         return SKIPPED;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

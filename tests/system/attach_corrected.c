@@ -300,7 +300,7 @@ int main(void)
         BY_LINES(nothing_goes_back_between_threads),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
-        printf("no instruction of this processor reads the counter and names the CPU\n");
+        printf("nothing here tells which CPU the counter was read on\n");
         return SKIPPED;
     }
     if (find_anchor(NULL) != 0) {

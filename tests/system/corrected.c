@@ -231,7 +231,7 @@ int main(void)
         cmocka_unit_test_teardown(nothing_goes_back_between_threads, end),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
-        printf("no instruction of this processor reads the counter and names the CPU\n");
+        printf("nothing here tells which CPU the counter was read on\n");
         return SKIPPED;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(impossible_words_are_refused, begin, end),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
-        printf("no instruction of this processor reads the counter and names the CPU\n");
+        printf("nothing here tells which CPU the counter was read on\n");
         return SKIPPED;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,11 +4,11 @@
  *
  * Where the counters of CPUs differ, a table makes all of them show the ticks of one, the
  * reference CPU: corrected = raw + what the lines of this CPU say. The instruction that reads the
- * counter also tells the CPU (RDTSCP, TSC_AUX), so a thread that is moved between two instructions
- * does no harm. There are three lines, as in a page: `before` goes over to `slew` and this to
- * `after`, each at a tick of the CPU's own; they join without a gap, so that what a CPU shows never
- * goes back. They end at a tick, too, and the next table's go on from there: up to the end both
- * tables show the same, so it does not matter when the next one is published.
+ * counter also tells the CPU (RDTSCP, TSC_AUX); elsewhere the kernel tells that the thread was not
+ * moved in between (by_cpu_rseq.h). There are three lines, as in a page: `before` goes over to
+ * `slew` and this to `after`, each at a tick of the CPU's own; they join without a gap, so that what
+ * a CPU shows never goes back. They end at a tick, too, and the next table's go on from there: up to
+ * the end both tables show the same, so it does not matter when the next one is published.
  *
  * A CPU without lines, or past their end, is read from the kernel's clock: later than the corrected counters can be
  * behind it, and the reader waits until they are certainly past that. So whoever reads after him
@@ -56,10 +56,14 @@ struct by_cpu_table {
     struct by_cpu_copy copy[2];
 };
 
-/* Can the counter be read with its CPU, here? */
+/* Can the counter be read with its CPU, here, by this thread? */
 bool by_cpu_is_possible(void);
 
-/* Both at once; apart, so that a test can be the machine. */
+/*
+ * Both at once; apart, so that a test can be the machine. A CPU that cannot be told is none of any
+ * table: it has no lines.
+ */
+#define BY_CPU_UNKNOWN UINT32_MAX
 uint64_t by_cpu_read(unsigned *cpu);
 
 /* What the lines make of a tick of their CPU, and which of them is for it. Pure. */

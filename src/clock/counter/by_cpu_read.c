@@ -6,7 +6,7 @@ uint64_t by_cpu_read(unsigned *cpu)
     return by_cpu_here(cpu);
 }
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(BY_CPU_MASK)
 
 bool by_cpu_is_possible(void)
 {
@@ -15,9 +15,12 @@ bool by_cpu_is_possible(void)
 
 #else
 
+/* Not before glibc 2.35, not with another C library, not in an emulator of programs, and not where
+ * somebody has told glibc to leave it (GLIBC_TUNABLES=glibc.pthread.rseq=0). */
 bool by_cpu_is_possible(void)
 {
-    return false;
+    const uint32_t *rseq = rseq_here();
+    return rseq != NULL && (int32_t)rseq_cpu(rseq) >= 0;
 }
 
 #endif

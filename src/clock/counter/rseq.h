@@ -16,12 +16,12 @@
  * the program suffices; what is volatile here the compiler keeps in it.
  *
  * There is one mark for all. Who finds it set is within somebody's (a wait's approach), and leaves
- * it alone: if it is cleared, both are to know. What else stands in rseq_cs is overwritten. Code that
- * calls us from within a restartable sequence of its own has left it with the call, by the kernel's
- * rules; and libraries leave theirs behind when they are through.
+ * it alone: if it is cleared, both are to know. What else stands in rseq_cs is overwritten. Code
+ * that calls us from within a restartable sequence of its own has left it with the call, by the
+ * kernel's rules; and libraries leave theirs behind when they are through.
  *
- * The child of a vfork runs on its parent's thread, as the C library sees it, and is not registered:
- * the kernel neither keeps the CPU's number nor clears the mark. It must not look at either.
+ * The child of a vfork has its parent's sequence, and is not registered: the kernel neither keeps
+ * its CPU's number there nor clears the mark. It must not look at either.
  */
 #ifndef COUNTER_RSEQ_H
 #define COUNTER_RSEQ_H
