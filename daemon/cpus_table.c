@@ -147,7 +147,7 @@ static bool fit_image(struct cpus_table *table)
 bool cpus_table_begin(struct cpus_table *table, struct page_file *file, const struct skew *known,
                       int64_t mono_ns)
 {
-    if (!by_cpu_is_possible() || timebase_cpus_open(&table->cpus) != TIMEBASE_OK)
+    if (timebase_cpus_open(&table->cpus) != TIMEBASE_OK)
         return false;
     if (!do_differ(table->cpus, known))
         return give_up(table);

@@ -60,6 +60,16 @@ int __wrap_timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
     return counter_correct(&made.table);
 }
 
+/* Does anything tell on which CPU the counter is read? */
+static bool is_possible;
+
+bool __real_by_cpu_is_possible(void);
+bool __wrap_by_cpu_is_possible(void);
+bool __wrap_by_cpu_is_possible(void)
+{
+    return is_possible;
+}
+
 static struct skew known, seen; /* by the daemon before; when it looks again */
 
 int __wrap_timebase_cpus_measure(timebase_cpus *cpus);
@@ -296,6 +306,19 @@ static void what_is_refused_changes_nothing(void **state)
     assert_int_equal(status.st_size, TIMEBASE_PAGE_SIZE);
 }
 
+/* It is asked for, so that the log says why it is not done. */
+static void where_no_cpu_can_be_told_it_is_tried_and_refused(void **state)
+{
+    unsigned asked = kept.count;
+    (void)state;
+    is_possible = false;
+    made.result = TIMEBASE_E_UNSUPPORTED;
+    assert_false(cpus_table_begin(&table, &file, &known, 0));
+    is_possible = true; /* as it was, or no test would run */
+    assert_int_equal(kept.count, asked + 1);
+    assert_true(table.cpus == NULL && cpus_table_count(&table) == 0);
+}
+
 static void what_cannot_be_renewed_is_no_promise_for_long(void **state)
 {
     struct discipline_sample sample = {.is_synchronized = true, .mono_ns = 30 * SECOND};
@@ -345,10 +368,12 @@ int main(void)
         A_TEST(a_table_that_is_not_sound_is_not_taken_up),
         A_TEST(a_page_without_a_table_is_not_taken_up),
         A_TEST(what_is_refused_changes_nothing),
+        A_TEST(where_no_cpu_can_be_told_it_is_tried_and_refused),
         A_TEST(what_cannot_be_renewed_is_no_promise_for_long),
         A_TEST(a_disruption_makes_it_due),
     };
-    if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
+    is_possible = __real_by_cpu_is_possible();
+    if (!is_possible || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
         printf("nothing here tells which CPU the counter was read on\n");
         return SKIPPED;
     }
