@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`timebase cpus`: its JSON and tables here, and what it concludes from machines of any kind."""
 
+import ctypes
 import dataclasses
 import json
+import os
+import subprocess
+import sys
 
 import jsonschema
 import pytest
@@ -11,10 +15,11 @@ from timebase import schemas
 from timebase.api.counter import probe
 from timebase.api.cpus import Cpu, open_cpus
 from timebase.cli.cpus import PICTURE_CELLS, picture, state
-from timebase.doctor.cpus import judge
+from timebase.doctor.cpus import can_they_be_corrected, judge
 from timebase.doctor.kernel import CLOCKSOURCE_WORDS
 
 AGREE, DISAGREE, FAILED, WRONG_INPUT = 0, 1, 1, 2
+AT_RSEQ_FEATURE_SIZE = 27  # since Linux 6.3
 QUICKLY = ("cpus", "--times", "2", "--interval", "10ms")
 
 
@@ -113,6 +118,43 @@ def test_a_drift_beyond_its_error_is_found(counter):
 def test_a_counter_that_jumps_cannot_be_corrected(counter):
     for one in (cpu(1, jumps=1), cpu(1, state="inconsistent")):
         assert ("cpus-jump", "critical") in ids(judge([reference(), one], counter, None))
+
+
+@pytest.mark.parametrize(
+    ("one", "name", "are_registered", "is_said"),
+    [
+        (cpu(1, 301), "CNTVCT", False, True),
+        (cpu(1, drift=-50_000), "CNTVCT", False, True),
+        (cpu(1, 300), "CNTVCT", False, False),
+        (cpu(1, 301), "CNTVCT", True, False),
+        (cpu(1, 301), "TSC", False, False),
+    ],
+)
+def test_a_difference_that_nobody_corrects_is_told(counter, one, name, are_registered, is_said):
+    other = dataclasses.replace(counter, name=name)
+    found = ids(can_they_be_corrected([reference(), one], other, are_registered))
+    assert found == ([("cpus-untold", "info")] if is_said else [])
+
+
+def are_registered_with(tunables):
+    code = "from timebase.doctor import sequences; print(sequences.are_registered())"
+    environment = {**os.environ, "GLIBC_TUNABLES": tunables}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip() == "True"
+
+
+def test_restartable_sequences_are_found_where_the_kernel_has_them():
+    if os.confstr("CS_GNU_LIBC_VERSION").split()[1] < "2.35":
+        pytest.skip("this C library knows none")
+    if ctypes.CDLL(None).getauxval(AT_RSEQ_FEATURE_SIZE) == 0:
+        pytest.skip("this kernel does not tell")
+    assert are_registered_with("")
+
+
+def test_and_not_where_the_c_library_is_told_to_leave_them():
+    assert not are_registered_with("glibc.pthread.rseq=0")
 
 
 def test_who_is_not_known_is_named(counter):

@@ -13,6 +13,7 @@ from timebase.api.counter import Counter, probe
 from timebase.api.cpus import Cpu, open_cpus
 from timebase.api.errors import TimebaseError
 from timebase.api.machine import describe
+from timebase.doctor import sequences
 from timebase.doctor.finding import SEVERITIES, Finding, Findings
 from timebase.doctor.kernel import clock_messages, clock_parameters
 from timebase.doctor.realtime import cpulist
@@ -33,7 +34,11 @@ def examine(times: int, interval_s: float) -> dict:
         )
     cpus = _measure(times, interval_s)
     now_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    findings = [*judge(cpus, counter, clock_messages()), *_does_the_daemon_correct()]
+    findings = [
+        *judge(cpus, counter, clock_messages()),
+        *can_they_be_corrected(cpus, counter, sequences.are_registered()),
+        *_does_the_daemon_correct(),
+    ]
     return {
         "machine": describe(counter),
         "reference_cpu": next((one.cpu for one in cpus if one.against == one.cpu), None),
@@ -149,6 +154,21 @@ def _are_all_known(cpus: Sequence[Cpu], _: Counter) -> Findings:
             "info",
             f"{_names(unknown)}: always busy, not measured",
             "give it more time: --times",
+        )
+
+
+def can_they_be_corrected(
+    cpus: Sequence[Cpu], counter: Counter, are_sequences_registered: bool
+) -> Findings:
+    """An x86 says with its counter on which CPU it was read."""
+    is_told = counter.name == "TSC" or are_sequences_registered
+    if not is_told and any(differs(one) or drifts(one) for one in cpus):
+        yield Finding(
+            "cpus-untold",
+            "info",
+            "nothing tells a program on which CPU it has read the counter, so nobody corrects it",
+            "this takes a processor of 64 bits, Linux 4.18, and glibc 2.35 or newer that registers "
+            "restartable sequences",
         )
 
 
