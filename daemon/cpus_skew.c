@@ -14,9 +14,10 @@
 #define THROWS 200
 /* Lines begin 30 ms after they were published: a round must be over long before the next. */
 #define ROUND_BUDGET_NS 3000000
-/* Are there other CPUs than before? One that goes and comes again in between is not noticed. */
+/* Are there other CPUs than before? One that goes and comes again in between is noticed at the next look
+ * around, which asks for each CPU. */
 #define LIST_NS 200000000
-/* Those that could not be measured are tried again after this. */
+/* Those that could not be measured, or have been away, are tried again after this. */
 #define LOOK_NS 4000000000
 /* Each CPU is measured again after this time, before a counter that drifts has gone far. */
 #define AGAIN_NS 600000000000
@@ -118,6 +119,10 @@ static void look_around(struct cpus_skew *cpus, int64_t mono_ns)
     if (mono_ns - cpus->looked_ns < LOOK_NS)
         return;
     cpus->looked_ns = mono_ns;
+    if (skew_is_outdated(&cpus->map)) {
+        skew_open(&cpus->map, THROWS);
+        return;
+    }
     bool is_all = mono_ns - cpus->measured_ns >= AGAIN_NS;
     if (cpus->map.is_done && (is_all || cpus->skew.measured_cpus < cpus->skew.cpus))
         skew_again(&cpus->map, !is_all);

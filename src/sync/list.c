@@ -2,8 +2,10 @@
 /* Which CPUs there are: dynamic sets, for there are kernels with more than 1,024. */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "clock/counter/probe.h"
 #include "skew.h"
@@ -81,4 +83,20 @@ unsigned skew_list_online(int cpus[SKEW_CPUS])
 unsigned skew_list_present(int cpus[SKEW_CPUS])
 {
     return list_of(FOLDER "present", cpus);
+}
+
+/*
+ * The kernel makes this folder when the CPU comes online and removes it when it goes, also around a
+ * suspend, and sysfs gives no number to two folders (Linux 4.14 and newer: idr_alloc_cyclic() in
+ * kernfs). A thread that sleeps on the CPU would not tell: it is moved only when it wakes up in
+ * between.
+ */
+uint64_t skew_life(int cpu)
+{
+    char path[64], full[512];
+    struct stat status;
+    snprintf(path, sizeof(path), FOLDER "cpu%d/topology", cpu);
+    if (counter_full_path(path, full, sizeof(full)) != 0 || stat(full, &status) != 0)
+        return 0;
+    return (uint64_t)status.st_ino;
 }

@@ -24,7 +24,7 @@ enum { ATTEMPTS = 4 };
 static bool is_listed(const struct skew_map *map, const int *online, unsigned count)
 {
     for (unsigned i = 0; i < count && i < map->count; i++)
-        if (online[i] != map->cpus[i].number)
+        if (online[i] != map->cpus[i].number || skew_life(online[i]) != map->cpus[i].life)
             return false;
     return count == map->count;
 }
@@ -40,15 +40,21 @@ bool skew_is_outdated(const struct skew_map *map)
 
 /* ---- the map ------------------------------------------------------------------------------- */
 
-/* Offsets are known against the first CPU. If another CPU is the first now, none is known. */
+static bool is_still(const struct skew_cpu *before, const struct skew_cpu *now)
+{
+    return before->number == now->number && before->life == now->life;
+}
+
+/* Offsets are known against the first CPU. If another CPU is the first now, or it has been away, none
+ * is known. */
 static void keep_known(const struct skew_map *before, struct skew_map *map)
 {
-    if (before->count == 0 || map->cpus[0].number != before->cpus[0].number)
+    if (before->count == 0 || !is_still(&before->cpus[0], &map->cpus[0]))
         return;
     for (unsigned i = 1, j = 1; i < map->count; i++) {
         while (j < before->count && before->cpus[j].number < map->cpus[i].number)
             j++;
-        if (j < before->count && before->cpus[j].number == map->cpus[i].number)
+        if (j < before->count && is_still(&before->cpus[j], &map->cpus[i]))
             map->cpus[i] = before->cpus[j];
     }
 }
@@ -59,7 +65,8 @@ static void list_cpus(struct skew_map *opened, const int *online, unsigned count
     opened->count = opened->cpus != NULL ? count : 0;
     for (unsigned i = 0; i < opened->count; i++)
         opened->cpus[i] =
-            (struct skew_cpu){.number = online[i], .against = online[0], .range = SKEW_UNKNOWN,
+            (struct skew_cpu){.number = online[i], .life = skew_life(online[i]),
+                              .against = online[0], .range = SKEW_UNKNOWN,
                               .narrowest = NARROWEST_UNKNOWN};
 }
 

@@ -82,6 +82,12 @@ unsigned skew_list_own(int cpus[SKEW_CPUS]);
  */
 unsigned skew_parse_list(const char *text, int *cpus, unsigned size);
 
+/*
+ * A number that the CPU has for as long as it is online, and never again: who was away and came back
+ * has another one. Its counter may have been set. 0: the kernel does not tell.
+ */
+uint64_t skew_life(int cpu);
+
 enum { SKEW_RELATIVES = 4 };
 
 /*
@@ -121,6 +127,7 @@ bool skew_is_settled(const struct skew_narrowest *narrowest);
 
 struct skew_cpu {
     int number;
+    uint64_t life;           /* what is known is of this one */
     int against;             /* whom it was measured against */
     bool is_measured;        /* and that one too, up to the first */
     bool is_refused;         /* no thread of ours may run there */
@@ -144,14 +151,15 @@ struct skew_map {
 
 /*
  * List the CPUs that are online, whether or not this process may run on them. What was measured of
- * those that were there before is kept. A pair exchanges so many throws, if there is time. Returns
+ * those that have been there since is kept. A pair exchanges so many throws, if there is time. Returns
  * 0, or TIMEBASE_E_UNSUPPORTED: the kernel does not tell, and they are those of this thread's
  * affinity; nothing at all: count is 0.
  */
 int skew_open(struct skew_map *map, uint32_t throws);
 void skew_close(struct skew_map *map);
 
-/* Are other CPUs online than in the map? A file of a few bytes is read. */
+/* Are other CPUs online than in the map, or has one been away? A file of a few bytes is read, and each
+ * CPU's folder looked up. */
 bool skew_is_outdated(const struct skew_map *map);
 
 /* All, or those not known yet, are tried again; what is known stays until it is replaced. */

@@ -170,6 +170,28 @@ static void a_cpu_that_was_gone_is_measured_again(void **state)
     cpus_close(&cpus);
 }
 
+static void a_cpu_that_was_away_between_two_looks_is_measured_again(void **state)
+{
+    struct cpus_skew cpus;
+    char path[160];
+    (void)state;
+    counter_set_root(folder);
+    set_online("0-1");
+    begin_with_two(&cpus, SECOND);
+    cpus_measure_again(&cpus, SECOND + 250 * MS);
+    snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu1", folder);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof(path), "%s/sys/devices/system/cpu/cpu1/topology", folder);
+    assert_int_equal(mkdir(path, 0755), 0); /* as when it comes online */
+    cpus_measure_again(&cpus, 4 * SECOND);
+    assert_int_equal(cpus.map.cpus[1].range.low_ticks, -900);
+    cpus_measure_again(&cpus, 5 * SECOND);
+    assert_int_equal(cpus.map.count, 2);
+    assert_int_not_equal(cpus.map.cpus[1].range.low_ticks, -900);
+    counter_set_root("");
+    cpus_close(&cpus);
+}
+
 /* As where lxcfs makes it, and is started anew. */
 static void a_list_that_cannot_be_read_any_more_is_looked_for_again(void **state)
 {
@@ -204,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_move_or_a_sleep_voids_what_was_measured),
         cmocka_unit_test(a_drift_is_allowed_for_until_all_are_measured_again),
         cmocka_unit_test(a_cpu_that_was_gone_is_measured_again),
+        cmocka_unit_test(a_cpu_that_was_away_between_two_looks_is_measured_again),
         cmocka_unit_test(a_list_that_cannot_be_read_any_more_is_looked_for_again),
     };
     log_set_level(0);

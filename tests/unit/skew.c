@@ -193,6 +193,19 @@ static void set_online(const char *list)
     counter_set_root(root);
 }
 
+/* As the kernel does when the CPU comes online; the folder before is kept, so that its number is. */
+static void bring_online(int cpu)
+{
+    static unsigned lives;
+    char folder[128], topology[160], before[192];
+    snprintf(folder, sizeof(folder), "%s/sys/devices/system/cpu/cpu%d", root, cpu);
+    snprintf(topology, sizeof(topology), "%s/topology", folder);
+    snprintf(before, sizeof(before), "%s/before%u", folder, lives++);
+    mkdir(folder, 0755);
+    rename(topology, before);
+    assert_int_equal(mkdir(topology, 0755), 0);
+}
+
 static void finish(struct skew_map *map)
 {
     while (!map->is_done)
@@ -241,6 +254,43 @@ static void cpus_that_come_are_measured_and_the_others_kept(void **state)
     set_online("2");
     skew_open(&map, THROWS_OF_A_PAIR);
     assert_true(map.is_done);
+    skew_close(&map);
+    counter_set_root("");
+}
+
+static void know_all(struct skew_map *map)
+{
+    for (unsigned i = 1; i < map->count; i++) {
+        map->cpus[i].is_measured = true;
+        map->cpus[i].range = (struct skew_range){-5, 7};
+        map->cpus[i].jumps = 1;
+    }
+    map->is_done = true;
+}
+
+static void nothing_is_known_of_a_cpu_that_was_away_between_two_looks(void **state)
+{
+    struct skew_map map = {.cpus = NULL};
+    (void)state;
+    set_online("0-2");
+    for (int cpu = 0; cpu <= 2; cpu++)
+        bring_online(cpu);
+    skew_open(&map, THROWS_OF_A_PAIR);
+    know_all(&map);
+    assert_false(skew_is_outdated(&map));
+    bring_online(2);
+    assert_true(skew_is_outdated(&map));
+    skew_open(&map, THROWS_OF_A_PAIR);
+    assert_true(map.cpus[1].is_measured && map.cpus[1].jumps == 1);
+    assert_false(map.cpus[2].is_measured);
+    assert_int_equal(map.cpus[2].jumps, 0); /* they were of the life before */
+    assert_false(map.is_done || skew_is_outdated(&map));
+    know_all(&map);
+    bring_online(0); /* the others were measured against it */
+    assert_true(skew_is_outdated(&map));
+    skew_open(&map, THROWS_OF_A_PAIR);
+    assert_true(map.cpus[0].is_measured);
+    assert_false(map.cpus[1].is_measured || map.cpus[2].is_measured);
     skew_close(&map);
     counter_set_root("");
 }
@@ -300,20 +350,10 @@ static int make_root(void **state)
 
 static int remove_root(void **state)
 {
-    static const char *const parts[] = {"/sys/devices/system/cpu/online",
-                                        "/sys/devices/system/cpu",
-                                        "/sys/devices/system",
-                                        "/sys/devices",
-                                        "/sys",
-                                        ""};
-    char path[128];
+    char command[64];
     (void)state;
-    for (size_t i = 0; i < 6; i++) {
-        snprintf(path, sizeof(path), "%s%s", root, parts[i]);
-        if (remove(path) != 0)
-            return -1;
-    }
-    return 0;
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    return system(command) == 0 ? 0 : -1;
 }
 
 static void two_narrowest_ranges_that_agree_are_settled(void **state)
@@ -349,6 +389,7 @@ int main(void)
         cmocka_unit_test(what_is_no_such_list_is_refused),
         cmocka_unit_test(cpus_that_are_hidden_are_counted_as_unknown),
         cmocka_unit_test(cpus_that_come_are_measured_and_the_others_kept),
+        cmocka_unit_test(nothing_is_known_of_a_cpu_that_was_away_between_two_looks),
         cmocka_unit_test(a_measurement_here_is_sane),
         cmocka_unit_test(the_caller_s_affinity_neither_counts_nor_changes),
     };
