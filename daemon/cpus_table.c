@@ -211,8 +211,10 @@ void cpus_table_renew(struct cpus_table *table, struct page_file *file, int64_t 
 
 void cpus_table_heed(struct cpus_table *table, uint64_t disturbances, int64_t mono_ns)
 {
-    if (disturbances != table->disturbances)
+    if (table->cpus != NULL && disturbances != table->disturbances) {
+        correct_doubt(table->cpus);
         table->due_ns = mono_ns;
+    }
     table->disturbances = disturbances;
 }
 

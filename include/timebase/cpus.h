@@ -72,8 +72,11 @@ TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus);
  * read a clock, and then calls timebase_clock_restart(). It makes the next call after *again_ns at
  * the latest. Other threads may read a clock during these later calls: the new corrections begin
  * where the present ones end, with the values that these have there. A call that comes later than
- * half as long again lets them end: until it has returned, CPUs other than the reference CPU are
+ * half as long again may let them end: until it has returned, CPUs other than the reference CPU are
  * read from the kernel's clock, and each reading takes 2 us longer for each second that has passed.
+ * *again_ns is half a second at most. A call before the CPUs are to be measured again looks whether one
+ * of them was offline, and compares some corrected readings of each pair: 0.2 ms a CPU. A CPU whose
+ * reading contradicts its order was set, or stood still (jumps); from then on it has no corrections.
  * The child of a fork has the corrections but not the thread: it makes the calls itself. The first
  * call takes 0.4 s, because it measures the CPUs several times and lets them rest in between.
  *

@@ -6,39 +6,29 @@
  */
 #include "correct.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include <timebase/counter.h>
 #include <timebase/error.h>
-#include <timebase/page.h>
 
 #include "clock/counter/by_cpu.h"
 #include "clock/counter/probe.h"
-#include "correction.h"
+#include "contradiction.h"
 #include "drift.h"
 #include "handle.h"
+#include "publication.h"
 
 /* So often at first, with rests in which CPUs go idle: a counter that stops then is found out. */
 enum { FIRST_MEASUREMENTS = 6, REST_NS = 60000000 };
-/* The quickest ways there and back, between any two CPUs of one machine, take no longer. */
-#define WIDTH_NS 4000
-/* So far off the reference may any lines be: half of a range half as wide again as the narrowest, and
- * a drift of half of that. Whoever reads the kernel's clock by this table may be followed by one who
- * reads by lines that begin in a later one. */
-#define LINES_NS (WIDTH_NS / 4 * 5)
-/* A drift goes on as it was for so long without a measurement; then nothing is known. */
-#define STALE_NS 30e9
-#define AGAIN_MIN_NS 100000000
-#define AGAIN_MAX_NS 10000000000
+#define AGAIN_NS 10000000000
 #define AGAIN_FAILED_NS 1000000000 /* of a renewal: the lines in force end */
-/* Lines hold for so many times as long as they are meant to last: the next ones may be late. Below
- * 2, or those would end before the last of them has begun. */
-#define HELD 1.5
-/* The end of the reference CPU's own entry. */
-#define CENTURY_TICKS ((uint64_t)1 << 62)
-/* What a drift that is not known exactly may come to before the next measurement. */
-#define DRIFTED_TICKS 50
+/* So often it is looked whether the lines in force still show what they should. */
+#define LOOK_NS 500000000
+/* Of a large machine some CPUs are looked at each time, so that it takes no more than a tenth of a CPU. */
+#define LOOK_BUDGET_NS 10000000
+#define LOOK_REST_NS 100000000
+/* From one round of a measurement to the next. */
+#define ROUND_REST_NS 2000000
 
 static bool is_kernels_own(void)
 {
@@ -48,25 +38,12 @@ static bool is_kernels_own(void)
         COUNTER_OPINION_DISTRUSTS;
 }
 
-/* ---- what is known of a CPU ---------------------------------------------------------------- */
-
-static const struct skew_measurement *last_of(const struct skew_drift *drift)
-{
-    return &drift->points[drift->count - 1];
-}
-
-/* Counters mostly share a crystal: no drift, as long as none is possible. */
-static double rate_of(const struct drift_rate *slopes)
-{
-    return slopes->low > 0 || slopes->high < 0 ? (slopes->low + slopes->high) / 2 : 0;
-}
-
 static bool agree(const struct skew_map *map)
 {
     for (unsigned i = 1; i < map->count; i++) {
         const struct skew_cpu *cpu = &map->cpus[i];
         struct drift_rate slopes = drift_of(&cpu->drift);
-        if (cpu->is_contradictory || cpu->jumps > 0 || rate_of(&slopes) != 0)
+        if (cpu->is_contradictory || cpu->jumps > 0 || publication_rate(&slopes) != 0)
             return false;
         if (cpu->is_measured && (cpu->range.low_ticks > 0 || cpu->range.high_ticks < 0))
             return false;
@@ -76,35 +53,11 @@ static bool agree(const struct skew_map *map)
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
-static bool make_table(struct timebase_cpus *cpus)
-{
-    unsigned count = (unsigned)cpus->map.cpus[cpus->map.count - 1].number + 1;
-    int *present = malloc(SKEW_CPUS * sizeof(present[0]));
-    unsigned presents = present != NULL ? skew_list_present(present) : 0;
-    if (presents > 0 && (unsigned)present[presents - 1] >= count)
-        count = (unsigned)present[presents - 1] + 1;
-    free(present);
-    count = count < BY_CPU_FILE_CPUS_MAX ? count : BY_CPU_FILE_CPUS_MAX;
-    struct by_cpu_table *table = calloc(1, sizeof(*table));
-    struct by_cpu_entry *entries = calloc(2 * (size_t)count, sizeof(*entries));
-    if (table == NULL || entries == NULL) {
-        free(table);
-        free(entries);
-        return false;
-    }
-    table->cpus = count;
-    table->copy[0].entries = entries;
-    table->copy[1].entries = entries + count;
-    cpus->table = table;
-    cpus->reference_cpu = cpus->map.cpus[0].number;
-    return true;
-}
-
 bool correct_adopt(timebase_cpus *cpus, const struct by_cpu_file_head *head,
                    const struct by_cpu_file_copy *copy)
 {
     if (cpus->table != NULL || head->reference_cpu != (unsigned)cpus->map.cpus[0].number ||
-        !make_table(cpus))
+        !publication_make_table(cpus))
         return false;
     struct by_cpu_copy *next = by_cpu_next(cpus->table);
     for (unsigned i = 0; i < head->cpus && i < cpus->table->cpus; i++)
@@ -113,150 +66,6 @@ bool correct_adopt(timebase_cpus *cpus, const struct by_cpu_file_head *head,
     by_cpu_set_spread(cpus->table, copy->spread_ticks);
     by_cpu_publish(cpus->table);
     return true;
-}
-
-/* Ticks are the reference CPU's. */
-struct turn {
-    double ticks_per_ns;
-    uint64_t now, until;  /* new lines hold until then at most */
-    uint64_t told_ticks;  /* worst_ticks of the lines in force */
-    uint64_t worst_ticks; /* the furthest that a corrected counter is off the reference CPU's */
-    int64_t least_ticks;  /* for so long all lines hold */
-};
-
-/* Is it known well enough? */
-static bool is_steady(const struct skew_cpu *cpu, double ticks_per_ns)
-{
-    return cpu->jumps == 0 && cpu->drift.count >= 2 && skew_is_settled(&cpu->narrowest) &&
-        (double)cpu->narrowest.first_ticks <= WIDTH_NS * ticks_per_ns;
-}
-
-/* Ticks per tick. */
-static double doubt_of(const struct skew_cpu *cpu)
-{
-    struct drift_rate slopes = drift_of(&cpu->drift);
-    return (slopes.high - slopes.low) / 2;
-}
-
-/* Until its drift may have come to a quarter of the narrowest range. With a half some readings go
- * back, where the quickest throws were slower than the way between the CPUs (decision 17). */
-static uint64_t end_of(const struct skew_cpu *cpu, const struct turn *turn)
-{
-    double most = STALE_NS * turn->ticks_per_ns;
-    double ticks = (double)cpu->narrowest.first_ticks / 4 / (doubt_of(cpu) + 1e-12);
-    uint64_t end = last_of(&cpu->drift)->ticks + (uint64_t)(ticks < most ? ticks : most);
-    return (int64_t)(end - turn->until) < 0 ? end : turn->until;
-}
-
-static void note_worst(struct turn *turn, uint64_t worst_ticks)
-{
-    turn->worst_ticks = worst_ticks > turn->worst_ticks ? worst_ticks : turn->worst_ticks;
-}
-
-static void note_end(struct turn *turn, const struct by_cpu_entry *entry)
-{
-    int64_t left = (int64_t)(by_cpu_entry_ticks(entry, entry->end_ticks) - turn->now);
-    turn->least_ticks = left < turn->least_ticks ? left : turn->least_ticks;
-}
-
-static void plan_cpu(const struct skew_cpu *cpu, const struct by_cpu_entry *present,
-                     struct by_cpu_entry *next, struct turn *turn)
-{
-    uint64_t off_ticks, until = end_of(cpu, turn);
-    const struct skew_measurement *last = last_of(&cpu->drift);
-    struct drift_rate slopes = drift_of(&cpu->drift);
-    struct correction_measured measured = {.ticks = last->ticks,
-                                           .range = last->range,
-                                           .is_rough = skew_width(&last->range) / 3 * 2 >
-                                               cpu->narrowest.first_ticks,
-                                           .rate = rate_of(&slopes)};
-    enum correction_result result =
-        correction_plan(present, &measured, turn->now, until, next, &off_ticks);
-    if (next->is_known == 0)
-        return;
-    double drifted = doubt_of(cpu) * (double)(int64_t)(until - last->ticks);
-    note_end(turn, next);
-    note_worst(turn, result == CORRECTION_STAYS
-                   ? turn->told_ticks
-                   : skew_width(&last->range) / 2 + 1 + off_ticks + (uint64_t)drifted);
-}
-
-static void plan(struct timebase_cpus *cpus, struct by_cpu_copy *next, struct turn *turn)
-{
-    const struct by_cpu_copy *present = &cpus->table->copy[cpus->table->seq & 1];
-    const struct by_cpu_entry unknown = {.is_known = 0};
-    for (unsigned i = 0; i < cpus->table->cpus; i++)
-        by_cpu_set_entry(next, i, &unknown);
-    for (unsigned i = 0; i < cpus->map.count; i++) {
-        const struct skew_cpu *cpu = &cpus->map.cpus[i];
-        unsigned number = (unsigned)cpu->number;
-        struct by_cpu_entry entry = {.end_ticks = turn->now + CENTURY_TICKS, .is_known = i == 0};
-        if (number >= cpus->table->cpus)
-            continue;
-        if (i > 0 && is_steady(cpu, turn->ticks_per_ns))
-            plan_cpu(cpu, &present->entries[number], &entry, turn);
-        by_cpu_set_entry(next, number, &entry);
-    }
-}
-
-static int64_t next_ns(double ns)
-{
-    return ns < AGAIN_MIN_NS ? AGAIN_MIN_NS : ns > AGAIN_MAX_NS ? AGAIN_MAX_NS : (int64_t)ns;
-}
-
-/* The sooner, the less is known of the drift. */
-static int64_t wanted_ns(const struct skew_map *map, double ticks_per_ns)
-{
-    double worst = 0;
-    for (unsigned i = 1; i < map->count; i++)
-        if (is_steady(&map->cpus[i], ticks_per_ns) && doubt_of(&map->cpus[i]) > worst)
-            worst = doubt_of(&map->cpus[i]);
-    return next_ns(DRIFTED_TICKS / (worst + 1e-12) / ticks_per_ns);
-}
-
-static bool is_in_force(const struct timebase_cpus *cpus)
-{
-    return cpus->table != NULL && counter_correction() == cpus->table;
-}
-
-/* The reference CPU's ticks. Lines that go on are those of a table in force. */
-static uint64_t now_ticks(const struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor)
-{
-    return is_in_force(cpus) ? timebase_ticks_ordered() : anchor->ticks;
-}
-
-static double pace_of(const struct by_cpu_anchor *anchor)
-{
-    return (double)anchor->ticks_per_ns + (double)anchor->ticks_per_ns_frac / 0x1p64;
-}
-
-/* A CPU that loses its lines has told by them: their spread counts for one publication more. */
-static void set_errors(struct by_cpu_table *table, struct by_cpu_copy *next,
-                       const struct by_cpu_anchor *anchor, const struct turn *turn)
-{
-    uint64_t most = turn->worst_ticks > turn->told_ticks ? turn->worst_ticks : turn->told_ticks;
-    struct by_cpu_anchor wider = *anchor;
-    uint64_t told_ns = (uint64_t)((double)(2 * most) / turn->ticks_per_ns);
-    wider.error_ns += (told_ns > LINES_NS ? told_ns : LINES_NS) + 1;
-    by_cpu_set_anchor(next, &wider);
-    by_cpu_set_spread(table, 2 * turn->worst_ticks);
-}
-
-static int renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *anchor, int64_t *again_ns)
-{
-    double ticks_per_ns = pace_of(anchor);
-    double held_ticks = HELD * (double)wanted_ns(&cpus->map, ticks_per_ns) * ticks_per_ns;
-    struct turn turn = {.ticks_per_ns = ticks_per_ns,
-                        .now = now_ticks(cpus, anchor),
-                        .told_ticks = timebase_page_word(&cpus->table->spread_ticks) / 2,
-                        .least_ticks = (int64_t)held_ticks};
-    turn.until = turn.now + (uint64_t)held_ticks;
-    struct by_cpu_copy *next = by_cpu_next(cpus->table);
-    plan(cpus, next, &turn);
-    set_errors(cpus->table, next, anchor, &turn);
-    by_cpu_publish(cpus->table);
-    *again_ns = next_ns((double)turn.least_ticks / HELD / ticks_per_ns);
-    return is_in_force(cpus) ? TIMEBASE_OK : counter_correct(cpus->table);
 }
 
 /* ---- measuring ----------------------------------------------------------------------------- */
@@ -273,13 +82,12 @@ static int error_of(enum anchor_result result)
     }
 }
 
-/* Often, the first time; anchor: NULL where none is needed. */
-static int measure(struct timebase_cpus *cpus, struct by_cpu_anchor *anchor)
+/* anchor: NULL where none is needed. */
+static int measure_first(struct timebase_cpus *cpus, struct by_cpu_anchor *anchor)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};
-    int times = is_in_force(cpus) ? 1 : FIRST_MEASUREMENTS;
     enum anchor_result result = anchor != NULL ? ANCHOR_TOO_YOUNG : ANCHOR_TAKEN;
-    for (int i = 0; i < times || result == ANCHOR_TOO_YOUNG; i++) {
+    for (int i = 0; i < FIRST_MEASUREMENTS || result == ANCHOR_TOO_YOUNG; i++) {
         if (i > 0)
             nanosleep(&rest, NULL);
         int error = timebase_cpus_measure(cpus);
@@ -293,23 +101,118 @@ static int measure(struct timebase_cpus *cpus, struct by_cpu_anchor *anchor)
     return error_of(result);
 }
 
-TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
+/* ---- a renewal ----------------------------------------------------------------------------- */
+
+/* With what was measured. */
+static int conclude(struct timebase_cpus *cpus, int measured, bool is_own,
+                    const struct by_cpu_anchor *anchor, int64_t *again_ns)
 {
-    struct by_cpu_anchor anchor;
-    if (cpus == NULL || again_ns == NULL)
-        return TIMEBASE_E_INVALID;
-    if (!by_cpu_is_possible())
-        return TIMEBASE_E_UNSUPPORTED;
-    *again_ns = is_in_force(cpus) ? AGAIN_FAILED_NS : AGAIN_MAX_NS;
-    bool is_own = is_kernels_own();
-    int error = measure(cpus, is_own ? NULL : &anchor);
-    if (error != TIMEBASE_OK)
-        return error;
+    if (measured != TIMEBASE_OK)
+        return measured;
     if (is_own)
         return agree(&cpus->map) ? TIMEBASE_CPUS_AGREE : TIMEBASE_E_REFERENCE;
-    if (cpus->table == NULL && !make_table(cpus))
+    if (cpus->table == NULL && !publication_make_table(cpus))
         return TIMEBASE_E_RESOURCE;
     if (cpus->map.cpus[0].number != cpus->reference_cpu)
         return TIMEBASE_E_DISRUPTED;
-    return renew(cpus, &anchor, again_ns);
+    return publication_renew(cpus, anchor, again_ns);
+}
+
+static int begin(struct timebase_cpus *cpus, int64_t *again_ns)
+{
+    struct by_cpu_anchor anchor;
+    bool is_own = is_kernels_own();
+    *again_ns = AGAIN_NS;
+    int measured = measure_first(cpus, is_own ? NULL : &anchor);
+    return conclude(cpus, measured, is_own, &anchor, again_ns);
+}
+
+static int renew(struct timebase_cpus *cpus, int64_t *again_ns)
+{
+    struct by_cpu_anchor anchor;
+    bool is_own = is_kernels_own();
+    enum anchor_result taken =
+        is_own ? ANCHOR_TAKEN : anchor_take(&cpus->anchor, cpus->map.cpus[0].number, &anchor);
+    *again_ns = AGAIN_FAILED_NS;
+    return conclude(cpus, error_of(taken), is_own, &anchor, again_ns);
+}
+
+/* Until the next renewal. Ticks that have gone back have passed far more than all. */
+static int64_t left_ns(const struct timebase_cpus *cpus)
+{
+    uint64_t passed_ticks = timebase_ticks_ordered() - cpus->renewed_ticks;
+    double share = (double)passed_ticks / ((double)cpus->lasting_ticks + 1);
+    return share < 1 ? (int64_t)((double)cpus->lasting_ns * (1 - share)) : 0;
+}
+
+/* A caller may have a rhythm of its own, and come again only when the lines have ended: it is a little
+ * early instead. */
+static bool is_due(const struct timebase_cpus *cpus)
+{
+    int64_t early_ns = cpus->lasting_ns < LOOK_NS ? cpus->lasting_ns / 2 : LOOK_NS / 2;
+    return cpus->is_doubted || left_ns(cpus) <= early_ns;
+}
+
+static int64_t next_look_ns(const struct timebase_cpus *cpus)
+{
+    int64_t rest_ns = contradiction_is_through(cpus) ? LOOK_NS : LOOK_REST_NS;
+    int64_t left = left_ns(cpus);
+    return left < rest_ns ? left : rest_ns;
+}
+
+/* What is measured from here on is new. Until that is through, who was away and who has contradicted an
+ * order is not read by lines. */
+static void begin_to_measure(struct timebase_cpus *cpus)
+{
+    cpus_begin(cpus);
+    cpus->is_measuring = true;
+    cpus->is_doubted = false;
+    cpus->left_ns = cpus_whole_ns(cpus);
+    publication_withdraw(cpus);
+}
+
+/* False: all is as it should be, as far as has been looked. Readings are compared also before a
+ * measurement that is due: a step may pass for a drift there. */
+static bool is_wanted(struct timebase_cpus *cpus, int64_t budget_ns)
+{
+    if (skew_is_outdated(&cpus->map))
+        return true;
+    int64_t look_ns = budget_ns < LOOK_BUDGET_NS ? budget_ns : LOOK_BUDGET_NS;
+    bool is_contradicted = contradiction_look(cpus, look_ns);
+    return is_contradicted || is_due(cpus);
+}
+
+int correct_for(timebase_cpus *cpus, int64_t budget_ns, int64_t *again_ns)
+{
+    if (!by_cpu_is_possible())
+        return TIMEBASE_E_UNSUPPORTED;
+    if (!publication_is_in_force(cpus))
+        return begin(cpus, again_ns);
+    if (!cpus->is_measuring) {
+        if (!is_wanted(cpus, budget_ns)) {
+            *again_ns = next_look_ns(cpus);
+            return TIMEBASE_OK;
+        }
+        begin_to_measure(cpus);
+    }
+    *again_ns = ROUND_REST_NS;
+    cpus->left_ns -= budget_ns;
+    if (!cpus_go_on(cpus, budget_ns) && cpus->left_ns > 0)
+        return TIMEBASE_OK;
+    cpus->is_measuring = false;
+    int result = renew(cpus, again_ns);
+    cpus->is_doubted = cpus->is_doubted || result != TIMEBASE_OK;
+    return result;
+}
+
+void correct_doubt(timebase_cpus *cpus)
+{
+    cpus->is_doubted = true;
+}
+
+TIMEBASE_API int timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
+{
+    if (cpus == NULL || again_ns == NULL)
+        return TIMEBASE_E_INVALID;
+    return correct_for(cpus, cpus_whole_ns(cpus), again_ns);
 }

@@ -17,4 +17,14 @@
 bool correct_adopt(timebase_cpus *cpus, const struct by_cpu_file_head *head,
                    const struct by_cpu_file_copy *copy);
 
+/*
+ * As timebase_cpus_correct(), for a loop that others wait for: measures, or looks at the readings, for so long
+ * and some milliseconds more, and goes on in the next call, which is soon then. The first call takes
+ * as long as it takes. For who can correct by CPU at all.
+ */
+int correct_for(timebase_cpus *cpus, int64_t budget_ns, int64_t *again_ns);
+
+/* Something has happened to the machine: the next call measures, whatever was due. */
+void correct_doubt(timebase_cpus *cpus);
+
 #endif

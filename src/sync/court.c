@@ -27,6 +27,7 @@ struct court {
     unsigned ended; /* threads of the pair at hand that are through */
     uint32_t rounds;
     int64_t limit_ns;
+    bool is_corrected;          /* the readings are those of the process */
     unsigned is_over;           /* nobody waits for the pair any more */
     uint64_t began_ticks;       /* here */
     struct skew_range range[2]; /* what each side has seen: only its own half is narrowed */
@@ -66,7 +67,8 @@ static void relax(void)
     timebase_arch_relax();
 }
 
-static const struct lane_player player = {raw_ticks, relax, is_late};
+static const struct lane_player raw_player = {raw_ticks, relax, is_late};
+static const struct lane_player corrected_player = {timebase_ticks_ordered, relax, is_late};
 
 static void leave(struct court *court)
 {
@@ -79,7 +81,12 @@ static void *play_here(void *context)
     struct court *court = context;
     const struct side side = side_of(court);
     court->began_ticks = raw_ticks();
-    lane_play_here(&player, &side, &court->here, &court->there, court->rounds, &court->range[0]);
+    if (court->is_corrected)
+        lane_play_here(&corrected_player, &side, &court->here, &court->there, court->rounds,
+                       &court->range[0]);
+    else
+        lane_play_here(&raw_player, &side, &court->here, &court->there, court->rounds,
+                       &court->range[0]);
     leave(court);
     return NULL;
 }
@@ -88,7 +95,12 @@ static void *play_there(void *context)
 {
     struct court *court = context;
     const struct side side = side_of(court);
-    lane_play_there(&player, &side, &court->here, &court->there, court->rounds, &court->range[1]);
+    if (court->is_corrected)
+        lane_play_there(&corrected_player, &side, &court->here, &court->there, court->rounds,
+                        &court->range[1]);
+    else
+        lane_play_there(&raw_player, &side, &court->here, &court->there, court->rounds,
+                        &court->range[1]);
     leave(court);
     return NULL;
 }
@@ -175,15 +187,28 @@ static enum court_result play(struct court *court, int here, int there, int64_t 
     return COURT_PLAYED;
 }
 
-enum court_result court_play(int here, int there, uint32_t rounds, int64_t limit_ns,
-                             struct court_score *score)
+static enum court_result play_on_any(int here, int there, uint32_t rounds, int64_t limit_ns,
+                                     bool is_corrected, struct court_score *score)
 {
     struct court *court = take_court();
     *score = (struct court_score){.range = SKEW_UNKNOWN};
     if (court == NULL)
         return COURT_FULL;
     court->rounds = rounds;
+    court->is_corrected = is_corrected;
     enum court_result result = play(court, here, there, limit_ns, score);
     __atomic_fetch_sub(&court->users, 1, __ATOMIC_RELEASE);
     return result;
+}
+
+enum court_result court_play(int here, int there, uint32_t rounds, int64_t limit_ns,
+                             struct court_score *score)
+{
+    return play_on_any(here, there, rounds, limit_ns, false, score);
+}
+
+enum court_result court_compare(int here, int there, uint32_t rounds, int64_t limit_ns,
+                                struct court_score *score)
+{
+    return play_on_any(here, there, rounds, limit_ns, true, score);
 }

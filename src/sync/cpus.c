@@ -38,17 +38,33 @@ TIMEBASE_API void timebase_cpus_close(timebase_cpus *cpus)
     free(cpus);
 }
 
+int64_t cpus_whole_ns(const struct timebase_cpus *cpus)
+{
+    return (int64_t)cpus->map.count * PAIR_NS;
+}
+
+void cpus_begin(struct timebase_cpus *cpus)
+{
+    if (skew_is_outdated(&cpus->map))
+        skew_open(&cpus->map, THROWS);
+    cpus->map.cpus[0].measured_ns = counter_clock_ns(CLOCK_MONOTONIC);
+    skew_again(&cpus->map, false);
+}
+
+bool cpus_go_on(struct timebase_cpus *cpus, int64_t budget_ns)
+{
+    skew_round(&cpus->map, budget_ns);
+    return cpus->map.is_done;
+}
+
 TIMEBASE_API int timebase_cpus_measure(timebase_cpus *cpus)
 {
     if (cpus == NULL)
         return TIMEBASE_E_INVALID;
     if (timebase_counter_id() == TIMEBASE_COUNTER_OS) /* on some processors it is the only one */
         return TIMEBASE_E_UNSUPPORTED;
-    if (skew_is_outdated(&cpus->map))
-        skew_open(&cpus->map, THROWS);
-    cpus->map.cpus[0].measured_ns = counter_clock_ns(CLOCK_MONOTONIC);
-    skew_again(&cpus->map, false);
-    skew_round(&cpus->map, (int64_t)cpus->map.count * PAIR_NS);
+    cpus_begin(cpus);
+    cpus_go_on(cpus, cpus_whole_ns(cpus));
     return TIMEBASE_OK;
 }
 

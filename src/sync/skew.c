@@ -106,14 +106,19 @@ void skew_again(struct skew_map *map, bool only_unknown)
     map->is_done = map->count <= 1;
 }
 
+void skew_doubt(struct skew_cpu *cpu, bool has_jumped)
+{
+    cpu->is_measured = false;
+    cpu->range = SKEW_UNKNOWN;
+    cpu->drift.count = 0;
+    cpu->narrowest = NARROWEST_UNKNOWN;
+    cpu->jumps += has_jumped;
+}
+
 void skew_forget(struct skew_map *map)
 {
-    for (unsigned i = 1; i < map->count; i++) {
-        map->cpus[i].is_measured = false;
-        map->cpus[i].range = SKEW_UNKNOWN;
-        map->cpus[i].drift.count = 0;
-        map->cpus[i].narrowest = NARROWEST_UNKNOWN;
-    }
+    for (unsigned i = 1; i < map->count; i++)
+        skew_doubt(&map->cpus[i], false);
     skew_again(map, false);
 }
 

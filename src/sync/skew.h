@@ -168,6 +168,9 @@ void skew_again(struct skew_map *map, bool only_unknown);
 /* The machine may be another one: nothing is known any more, and all are tried again. */
 void skew_forget(struct skew_map *map);
 
+/* Of this CPU nothing is known any more; has_jumped: its counter was set, or stood still. */
+void skew_doubt(struct skew_cpu *cpu, bool has_jumped);
+
 /*
  * Measure for so long, and some milliseconds at most longer. Two threads for each pair are started
  * and ended, and run for tens of microseconds. Returns whether anything has become known.
