@@ -66,18 +66,43 @@ void skew_extend(struct skew_extremes *extremes, const struct skew_range *range)
 
 /* ---- the narrowest ------------------------------------------------------------------------- */
 
-void skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks)
+static bool do_agree(uint64_t first_ticks, uint64_t second_ticks)
 {
-    if (width_ticks < narrowest->first_ticks) {
-        narrowest->second_ticks = narrowest->first_ticks;
-        narrowest->first_ticks = width_ticks;
-    } else if (width_ticks < narrowest->second_ticks) {
+    return second_ticks != UINT64_MAX && second_ticks - first_ticks <= first_ticks / 4;
+}
+
+static void sort(uint64_t *first_ticks, uint64_t *second_ticks)
+{
+    uint64_t first = *first_ticks;
+    if (first <= *second_ticks)
+        return;
+    *first_ticks = *second_ticks;
+    *second_ticks = first;
+}
+
+/* Two that are much narrower and agree were the quickest after all. */
+static bool is_true_after_all(struct skew_narrowest *narrowest, uint64_t width_ticks)
+{
+    uint64_t first = narrowest->doubted_ticks, second = width_ticks;
+    sort(&first, &second);
+    narrowest->doubted_ticks = width_ticks;
+    if (!do_agree(first, second))
+        return false;
+    *narrowest = (struct skew_narrowest){first, second, UINT64_MAX};
+    return true;
+}
+
+bool skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks)
+{
+    if (skew_is_settled(narrowest) && width_ticks < narrowest->first_ticks / 2)
+        return is_true_after_all(narrowest, width_ticks);
+    if (width_ticks < narrowest->second_ticks)
         narrowest->second_ticks = width_ticks;
-    }
+    sort(&narrowest->first_ticks, &narrowest->second_ticks);
+    return true;
 }
 
 bool skew_is_settled(const struct skew_narrowest *narrowest)
 {
-    return narrowest->second_ticks != UINT64_MAX &&
-        narrowest->second_ticks - narrowest->first_ticks <= narrowest->first_ticks / 4;
+    return do_agree(narrowest->first_ticks, narrowest->second_ticks);
 }

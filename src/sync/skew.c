@@ -19,7 +19,6 @@ enum { ATTEMPTS = 4 };
 #define FULL_NS 100000
 /* So many times as wide as the narrowest one a range is not kept. */
 #define WIDE 4
-#define NARROWEST_UNKNOWN ((struct skew_narrowest){UINT64_MAX, UINT64_MAX})
 
 static bool is_listed(const struct skew_map *map, const int *online, unsigned count)
 {
@@ -67,7 +66,7 @@ static void list_cpus(struct skew_map *opened, const int *online, unsigned count
         opened->cpus[i] =
             (struct skew_cpu){.number = online[i], .life = skew_life(online[i]),
                               .against = online[0], .range = SKEW_UNKNOWN,
-                              .narrowest = NARROWEST_UNKNOWN};
+                              .narrowest = SKEW_NARROWEST_UNKNOWN};
 }
 
 int skew_open(struct skew_map *map, uint32_t throws)
@@ -111,7 +110,7 @@ void skew_doubt(struct skew_cpu *cpu, bool has_jumped)
     cpu->is_measured = false;
     cpu->range = SKEW_UNKNOWN;
     cpu->drift.count = 0;
-    cpu->narrowest = NARROWEST_UNKNOWN;
+    cpu->narrowest = SKEW_NARROWEST_UNKNOWN;
     cpu->jumps += has_jumped;
 }
 
@@ -192,19 +191,20 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
         seen.range.high_ticks == INT64_MAX)
         return false;
     if (cpu->against != parent->number) /* another way, of another length */
-        cpu->narrowest = NARROWEST_UNKNOWN;
+        cpu->narrowest = SKEW_NARROWEST_UNKNOWN;
     cpu->against = parent->number;
+    struct skew_range range = skew_chain(&parent->range, &seen.range);
+    if (skew_is_usable(&range) && !skew_narrow(&cpu->narrowest, skew_width(&range)))
+        return false;
     cpu->pair = seen.range;
     cpu->is_contradictory = !skew_is_usable(&seen.range);
-    cpu->range = skew_chain(&parent->range, &seen.range);
-    cpu->is_measured = skew_is_usable(&cpu->range);
+    cpu->range = range;
+    cpu->is_measured = skew_is_usable(&range);
     /* No younger than what it rests on. */
     cpu->measured_ns =
         parent == map->cpus ? counter_clock_ns(CLOCK_MONOTONIC) : parent->measured_ns;
-    if (cpu->is_measured) {
-        skew_narrow(&cpu->narrowest, skew_width(&cpu->range));
+    if (cpu->is_measured)
         remember(cpu, seen.ticks - (uint64_t)skew_middle(&parent->range));
-    }
     return true;
 }
 

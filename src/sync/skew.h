@@ -115,9 +115,18 @@ struct skew_drift {
 /* The two narrowest of all ranges, in ticks, whatever the counter did; UINT64_MAX: none yet. */
 struct skew_narrowest {
     uint64_t first_ticks, second_ticks;
+    uint64_t doubted_ticks; /* the last one that was refused since */
 };
 
-void skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks);
+#define SKEW_NARROWEST_UNKNOWN ((struct skew_narrowest){UINT64_MAX, UINT64_MAX, UINT64_MAX})
+
+/*
+ * False: this one is refused, and is no measurement. A counter that is set while it is measured moves
+ * one end of the range alone: it becomes narrower than the ways take, and no offset lies in it for
+ * certain. So one that is less than half of two that agree is believed when another one agrees with
+ * it: then those two were held up alike, or the ways have become quicker.
+ */
+bool skew_narrow(struct skew_narrowest *narrowest, uint64_t width_ticks);
 
 /*
  * Two that agree were hardly held up both: they show what the ways there and back take at their quickest.

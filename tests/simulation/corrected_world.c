@@ -221,7 +221,7 @@ void __wrap_cpus_begin(timebase_cpus *of)
 {
     (void)of;
     if (world.was_away)
-        skews[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
+        skews[1] = (struct skew_cpu){.number = 1, .narrowest = SKEW_NARROWEST_UNKNOWN};
     world.was_away = false;
 }
 
@@ -322,7 +322,7 @@ void __wrap_by_cpu_publish(struct by_cpu_table *table)
 void world_measure_anew(void)
 {
     skews[0] = (struct skew_cpu){.is_measured = true};
-    skews[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
+    skews[1] = (struct skew_cpu){.number = 1, .narrowest = SKEW_NARROWEST_UNKNOWN};
     cpus = (struct timebase_cpus){.map = {.cpus = skews, .count = MEASURED}};
 }
 

@@ -103,7 +103,7 @@ void __wrap_cpus_begin(timebase_cpus *of);
 void __wrap_cpus_begin(timebase_cpus *of)
 {
     if (machine.is_away)
-        of->map.cpus[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
+        of->map.cpus[1] = (struct skew_cpu){.number = 1, .narrowest = SKEW_NARROWEST_UNKNOWN};
     machine.is_away = false;
 }
 
@@ -184,7 +184,7 @@ static int begin(void **state)
     kept[tables++] = cpus.table;
     assert_true(kept[0] == NULL);
     two_cpus[0] = (struct skew_cpu){.is_measured = true};
-    two_cpus[1] = (struct skew_cpu){.number = 1, .narrowest = {UINT64_MAX, UINT64_MAX}};
+    two_cpus[1] = (struct skew_cpu){.number = 1, .narrowest = SKEW_NARROWEST_UNKNOWN};
     cpus = (struct timebase_cpus){.map = {.cpus = two_cpus, .count = CPUS}};
     machine.now += 1000 * MS;
     machine.width = WIDTH;

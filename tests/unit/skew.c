@@ -358,7 +358,7 @@ static int remove_root(void **state)
 
 static void two_narrowest_ranges_that_agree_are_settled(void **state)
 {
-    struct skew_narrowest narrowest = {UINT64_MAX, UINT64_MAX};
+    struct skew_narrowest narrowest = SKEW_NARROWEST_UNKNOWN;
     (void)state;
     assert_false(skew_is_settled(&narrowest));
     skew_narrow(&narrowest, 1000);
@@ -367,11 +367,33 @@ static void two_narrowest_ranges_that_agree_are_settled(void **state)
     assert_false(skew_is_settled(&narrowest));
     skew_narrow(&narrowest, 1250);
     assert_true(skew_is_settled(&narrowest));
-    skew_narrow(&narrowest, 600); /* so the ways are shorter still */
+    skew_narrow(&narrowest, 700); /* so the ways are shorter still */
     assert_false(skew_is_settled(&narrowest));
-    assert_true(narrowest.first_ticks == 600);
-    skew_narrow(&narrowest, 700);
+    assert_true(narrowest.first_ticks == 700);
+    skew_narrow(&narrowest, 600);
+    assert_true(skew_is_settled(&narrowest) && narrowest.first_ticks == 600);
+}
+
+/* As of a counter that was set while it was measured. */
+static void one_much_narrower_than_two_that_agree_is_refused_until_another_one_agrees(void **state)
+{
+    struct skew_narrowest narrowest = SKEW_NARROWEST_UNKNOWN;
+    (void)state;
+    assert_true(skew_narrow(&narrowest, 1200));
+    assert_true(skew_narrow(&narrowest, 1140));
+    assert_false(skew_narrow(&narrowest, 84));
+    assert_false(skew_narrow(&narrowest, 154));
+    assert_true(skew_is_settled(&narrowest) && narrowest.first_ticks == 1140);
+    assert_true(skew_narrow(&narrowest, 570)); /* not by so much: the ways are shorter */
+    assert_false(skew_is_settled(&narrowest));
+    assert_true(skew_narrow(&narrowest, 600) && skew_is_settled(&narrowest));
+    assert_false(skew_narrow(&narrowest, 200));
+    assert_true(skew_narrow(&narrowest, 5000)); /* wide ones say nothing of it */
+    assert_true(skew_narrow(&narrowest, 180));
     assert_true(skew_is_settled(&narrowest));
+    assert_true(narrowest.first_ticks == 180 && narrowest.second_ticks == 200);
+    assert_false(skew_narrow(&narrowest, 80)); /* who was refused before those is forgotten */
+    assert_false(skew_narrow(&narrowest, 40));
 }
 
 int main(void)
@@ -385,6 +407,8 @@ int main(void)
         cmocka_unit_test(ranges_along_a_path_add_up),
         cmocka_unit_test(a_tree_of_ranges_contains_the_truth),
         cmocka_unit_test(two_narrowest_ranges_that_agree_are_settled),
+        cmocka_unit_test(
+            one_much_narrower_than_two_that_agree_is_refused_until_another_one_agrees),
         cmocka_unit_test(a_kernel_s_list_is_read),
         cmocka_unit_test(what_is_no_such_list_is_refused),
         cmocka_unit_test(cpus_that_are_hidden_are_counted_as_unknown),

@@ -33,6 +33,7 @@ static struct {
     double rate[CPUS];
     uint64_t now;
     int busy, refused; /* a CPU with which nothing is to be had; -1: none */
+    int set;           /* halfway through its measurement, by more than half the ways; -1: none */
     int plays;
 } machine;
 
@@ -66,6 +67,8 @@ enum court_result __wrap_court_play(int here, int there, uint32_t rounds, int64_
     uint64_t now = machine.now + (uint64_t)offset_now(here);
     score->ticks = now;
     for (uint32_t i = 0; i < rounds; i++) {
+        if (there == machine.set && i == rounds / 2)
+            ahead -= (int64_t)(way(here, there) * 3 / 2);
         uint64_t takes = way(here, there) + dice_below(&dice, 1000);
         skew_there(&score->range, now, now + takes + (uint64_t)ahead);
         takes = way(here, there) + dice_below(&dice, 1000);
@@ -139,7 +142,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(&machine, 0, sizeof(machine));
-    machine.busy = machine.refused = -1;
+    machine.busy = machine.refused = machine.set = -1;
     for (int cpu = 1; cpu < CPUS; cpu++)
         machine.offset[cpu] = (int64_t)dice_below(&dice, 2000001) - 1000000;
     return 0;
@@ -251,6 +254,32 @@ static void a_drift_is_found_by_measuring_again(void **state)
     skew_close(&map);
 }
 
+/* Such a range has no offset in it, and is narrower than the ways are long. */
+static void a_range_of_a_counter_that_was_set_meanwhile_is_no_measurement(void **state)
+{
+    struct skew_map map = {.cpus = NULL};
+    (void)state;
+    skew_open(&map, THROWS * 10);
+    for (int i = 0; i < 3; i++) {
+        skew_again(&map, false);
+        finish(&map);
+        machine.now += 260000000;
+    }
+    assert_true(skew_is_settled(&map.cpus[4].narrowest));
+    struct skew_cpu before = map.cpus[4];
+    machine.set = 4;
+    skew_again(&map, false);
+    finish(&map);
+    assert_memory_equal(&map.cpus[4].range, &before.range, sizeof(before.range));
+    assert_true(map.cpus[4].narrowest.first_ticks == before.narrowest.first_ticks);
+    assert_int_equal(map.cpus[4].drift.count, before.drift.count);
+    machine.set = -1;
+    skew_again(&map, false);
+    finish(&map);
+    assert_int_equal(map.cpus[4].drift.count, before.drift.count + 1);
+    skew_close(&map);
+}
+
 static void a_jump_begins_the_drift_anew(void **state)
 {
     struct skew_map map = {.cpus = NULL};
@@ -283,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup(who_is_busy_is_passed_by, begin),
         cmocka_unit_test_setup(who_is_hidden_is_known_to_be_unknown, begin),
         cmocka_unit_test_setup(a_drift_is_found_by_measuring_again, begin),
+        cmocka_unit_test_setup(
+            a_range_of_a_counter_that_was_set_meanwhile_is_no_measurement, begin),
         cmocka_unit_test_setup(a_jump_begins_the_drift_anew, begin),
     };
     return cmocka_run_group_tests(tests, make_machine, remove_machine);
