@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpus_table.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
 #define MEASUREMENTS 8
 /* After a failure, and while there is a CPU that has no lines yet. */
 #define AGAIN_NS INT64_C(1000000000)
+/* A round of measuring: others wait for this loop. */
+#define ROUND_NS 3000000
 /* So long without a renewal a drift is anybody's guess. */
 #define STALE_NS INT64_C(30000000000)
 
@@ -110,16 +113,42 @@ static bool have_all_lines(const timebase_cpus *cpus)
     return true;
 }
 
+/* Since the file was told last. */
+static bool is_published(const struct cpus_table *table)
+{
+    return counter_correction() != NULL && counter_correction()->seq != table->stored;
+}
+
+static void tell_contradictions(struct cpus_table *table)
+{
+    uint64_t contradictions = cpus_table_contradictions(table);
+    if (contradictions == table->contradictions_told)
+        return;
+    log_line(LOG_WARNING,
+             "corrected readings of CPUs have contradicted their order (%" PRIu64
+             " so far): counters were set, or stood still; they are read from the kernel's clock",
+             contradictions);
+    table->contradictions_told = contradictions;
+}
+
+/* A CPU without lines is tried again before others are due. */
 static int correct(struct cpus_table *table, int64_t mono_ns)
 {
     int64_t again_ns = AGAIN_NS;
-    int result = timebase_cpus_correct(table->cpus, &again_ns);
+    uint64_t renewed = table->cpus->renewals;
+    if (mono_ns >= table->retry_ns) {
+        correct_doubt(table->cpus);
+        table->retry_ns = INT64_MAX;
+    }
+    int result = correct_for(table->cpus, ROUND_NS, &again_ns);
     if (result == TIMEBASE_CPUS_AGREE) /* by the kernel, which has come back to this counter */
         result = TIMEBASE_E_REFERENCE;
-    bool is_complete = result == TIMEBASE_OK && have_all_lines(table->cpus);
-    table->due_ns = mono_ns + (is_complete || again_ns < AGAIN_NS ? again_ns : AGAIN_NS);
-    if (result == TIMEBASE_OK)
+    table->due_ns = mono_ns + (again_ns < AGAIN_NS ? again_ns : AGAIN_NS);
+    if (table->cpus->renewals != renewed) {
         table->renewed_ns = mono_ns;
+        table->retry_ns = have_all_lines(table->cpus) ? INT64_MAX : mono_ns + AGAIN_NS;
+    }
+    tell_contradictions(table);
     return result;
 }
 
@@ -174,6 +203,7 @@ void cpus_table_store(struct cpus_table *table, struct page_file *file)
 {
     struct problem problem;
     const size_t head_size = sizeof(*table->image);
+    table->stored = counter_correction()->seq;
     if (!fill(table)) {
         log_line(LOG_ERROR, "corrections by CPU that no reader would take are not published");
         return;
@@ -205,7 +235,7 @@ void cpus_table_renew(struct cpus_table *table, struct page_file *file, int64_t 
         return;
     int error = correct(table, mono_ns);
     tell(table, error);
-    if (error == TIMEBASE_OK)
+    if (is_published(table))
         cpus_table_store(table, file);
 }
 
@@ -216,6 +246,11 @@ void cpus_table_heed(struct cpus_table *table, uint64_t disturbances, int64_t mo
         table->due_ns = mono_ns;
     }
     table->disturbances = disturbances;
+}
+
+uint64_t cpus_table_contradictions(const struct cpus_table *table)
+{
+    return table->cpus != NULL ? table->cpus->contradictions : 0;
 }
 
 unsigned cpus_table_count(const struct cpus_table *table)

@@ -29,6 +29,9 @@ struct cpus_table {
     struct by_cpu_file_copy *next;   /* its next publication, while that is judged */
     int64_t due_ns;                  /* monotonic: the next renewal, */
     int64_t renewed_ns;              /* the last one that succeeded */
+    int64_t retry_ns;                /* some CPU has no lines yet: once more then */
+    uint32_t stored;                 /* the publication that the file has */
+    uint64_t contradictions_told;    /* the log has so many */
     uint64_t disturbances;           /* as cpus_table_heed() was told last */
     bool is_failing;                 /* the log has it */
 };
@@ -45,11 +48,14 @@ bool cpus_table_begin(struct cpus_table *table, struct page_file *file, const st
 /* Brings what is in force to the file, or to the image that it will be made from. */
 void cpus_table_store(struct cpus_table *table, struct page_file *file);
 
-/* If it is due: some milliseconds, ten for each CPU that is busy. */
+/* If it is due: a round of some milliseconds, of a measurement or of a look at readings. */
 void cpus_table_renew(struct cpus_table *table, struct page_file *file, int64_t mono_ns);
 
 /* So many sleeps and disruptions have been seen. If they are more than before, it is due. */
 void cpus_table_heed(struct cpus_table *table, uint64_t disturbances, int64_t mono_ns);
+
+/* So often a corrected reading has contradicted its order. */
+uint64_t cpus_table_contradictions(const struct cpus_table *table);
 
 /* So many CPUs have lines, the reference among them; 0: nothing is corrected. */
 unsigned cpus_table_count(const struct cpus_table *table);

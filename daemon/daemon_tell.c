@@ -27,6 +27,7 @@ void daemon_write_metrics(struct daemon *daemon, bool is_up)
         .clocksource_changes = daemon->disturbance.clocksource_changes,
         .page_repairs = daemon->page_repairs,
         .corrected_cpus = cpus_table_count(&daemon->table),
+        .contradictions = cpus_table_contradictions(&daemon->table),
         .timeline_bytes = timeline_recorder_bytes(),
         .timeline_failures = timeline_recorder_failures(),
         .start_utc_ns = daemon->start_utc_ns,

@@ -210,6 +210,8 @@ static void add_counts(struct page_of_text *to, const struct metrics *metrics)
     counter(to, "utc_steps_total", "Steps of the system clock.", counts->utc_steps);
     counter(to, "slews_total", "Publications that had more than a microsecond to correct.",
             counts->slews);
+    counter(to, "contradictions_total",
+            "Times a CPU's corrected reading contradicted its order.", metrics->contradictions);
     counter(to, "suspends_total", "Times the machine slept.", counts->suspends);
     counter(to, "disruptions_total",
             "Times the counter jumped, went back, or the machine was known to be disrupted.",

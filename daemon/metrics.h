@@ -23,6 +23,7 @@ struct metrics {
     uint64_t clocksource_changes;
     uint64_t page_repairs;
     unsigned corrected_cpus;
+    uint64_t contradictions;
     uint64_t timeline_bytes;
     uint64_t timeline_failures;
     int64_t start_utc_ns; /* of the daemon */

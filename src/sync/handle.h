@@ -11,7 +11,8 @@ struct timebase_cpus {
     struct anchor anchor;
     int reference_cpu;          /* of the table */
     struct by_cpu_table *table; /* NULL: nothing is corrected by this handle */
-    uint64_t renewed_ticks;     /* the reference CPU's: the last renewal, */
+    uint64_t renewals;          /* of the table, so many */
+    uint64_t renewed_ticks;     /* the reference CPU's: the last one, */
     uint64_t lasting_ticks;     /* and the next one is due after so many, */
     int64_t lasting_ns;         /* or so long */
     bool is_doubted;            /* it is due now */

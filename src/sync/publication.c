@@ -215,6 +215,7 @@ int publication_renew(struct timebase_cpus *cpus, const struct by_cpu_anchor *an
     set_errors(cpus->table, next, anchor, &turn);
     by_cpu_publish(cpus->table);
     *again_ns = next_ns((double)turn.least_ticks / HELD / ticks_per_ns);
+    cpus->renewals++;
     cpus->renewed_ticks = turn.now;
     cpus->lasting_ticks = (uint64_t)((double)*again_ns * ticks_per_ns);
     cpus->lasting_ns = *again_ns;

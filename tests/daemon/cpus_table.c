@@ -7,6 +7,7 @@
 #include "daemon/cpus_table.h"
 #include "failing_writes.h"
 #include "folder.h"
+#include "sync/correct.h"
 #include "sync/handle.h"
 
 enum { CPUS = 4, SKIPPED = 77 };
@@ -26,6 +27,10 @@ static struct {
     uint64_t offset;            /* of CPU 1 */
     int result;                 /* of the next correction */
     struct by_cpu_entry adopted; /* CPU 1's, when it was asked for */
+    int calls, rounds;          /* a measurement takes so many more of these */
+    bool is_doubted;            /* since the last one */
+    bool is_contradicted;       /* CPU 1, at the next call */
+    bool is_unknown;            /* CPU 1 has no lines yet */
 } made;
 
 /* No leak: tables are never freed. */
@@ -40,24 +45,50 @@ static struct by_cpu_entry entry_of(uint64_t offset)
     return (struct by_cpu_entry){line, line, line, offset + ((uint64_t)1 << 61), 1};
 }
 
-int __wrap_timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns);
-int __wrap_timebase_cpus_correct(timebase_cpus *cpus, int64_t *again_ns)
+static void publish(bool has_lines)
 {
     const struct by_cpu_anchor anchor = {.ticks_per_ns = 2, .error_ns = 500};
     struct by_cpu_entry reference = entry_of(0), other = entry_of(made.offset);
-    *again_ns = 100 * MS;
-    kept.tables[kept.count++] = cpus->table;
-    if (cpus->table != NULL)
-        made.adopted = cpus->table->copy[cpus->table->seq & 1].entries[1];
-    if (made.result != TIMEBASE_OK)
-        return made.result;
+    other.is_known = has_lines;
     struct by_cpu_copy *next = by_cpu_next(&made.table);
     by_cpu_set_entry(next, 0, &reference);
     by_cpu_set_entry(next, 1, &other);
     by_cpu_set_anchor(next, &anchor);
     by_cpu_set_spread(&made.table, 700);
     by_cpu_publish(&made.table);
+}
+
+int __wrap_correct_for(timebase_cpus *cpus, int64_t budget_ns, int64_t *again_ns);
+int __wrap_correct_for(timebase_cpus *cpus, int64_t budget_ns, int64_t *again_ns)
+{
+    assert_true(budget_ns <= 3 * MS);
+    *again_ns = 100 * MS;
+    made.calls++;
+    kept.tables[kept.count++] = cpus->table;
+    if (cpus->table != NULL)
+        made.adopted = cpus->table->copy[cpus->table->seq & 1].entries[1];
+    if (made.result != TIMEBASE_OK)
+        return made.result;
+    if (made.rounds > 0 || made.is_contradicted) {
+        made.rounds--;
+        *again_ns = 2 * MS;
+        cpus->contradictions += made.is_contradicted;
+        if (made.is_contradicted)
+            publish(false);
+        made.is_contradicted = false;
+        return TIMEBASE_OK;
+    }
+    publish(!made.is_unknown);
+    cpus->renewals++;
+    made.is_doubted = false;
     return counter_correct(&made.table);
+}
+
+void __wrap_correct_doubt(timebase_cpus *cpus);
+void __wrap_correct_doubt(timebase_cpus *cpus)
+{
+    (void)cpus;
+    made.is_doubted = true;
 }
 
 /* Does anything tell on which CPU the counter is read? */
@@ -350,8 +381,62 @@ static void a_disruption_makes_it_due(void **state)
     cpus_table_renew(&table, &file, MS);
     assert_true(offset_in_file() == 5000);
     cpus_table_heed(&table, 1, MS);
+    assert_true(made.is_doubted); /* so that it measures */
     cpus_table_renew(&table, &file, MS);
     assert_true(offset_in_file() == 6000);
+}
+
+/* The loop goes on in between, and the file stays as it is. */
+static void a_measurement_in_rounds_is_published_when_it_is_through(void **state)
+{
+    (void)state;
+    begin_table(0);
+    store_page();
+    found_copy();
+    uint64_t seq = found.head.seq;
+    made.rounds = 3;
+    made.offset = 6000;
+    for (int i = 0; i < 3; i++) {
+        assert_true(table.due_ns <= (100 + 2 * i) * MS);
+        cpus_table_renew(&table, &file, (100 + 2 * i) * MS);
+        assert_true(offset_in_file() == 5000 && found.head.seq == seq);
+    }
+    cpus_table_renew(&table, &file, 106 * MS);
+    assert_true(offset_in_file() == 6000 && found.head.seq == seq + 1);
+}
+
+static void lines_that_readings_contradict_are_withdrawn_from_the_file_at_once(void **state)
+{
+    (void)state;
+    begin_table(0);
+    store_page();
+    assert_true(cpus_table_count(&table) == 2 && cpus_table_contradictions(&table) == 0);
+    made.is_contradicted = true;
+    made.rounds = 2;
+    cpus_table_renew(&table, &file, 100 * MS);
+    assert_true(found_copy()->entries[1].is_known == 0);
+    assert_true(cpus_table_count(&table) == 1 && cpus_table_contradictions(&table) == 1);
+    assert_int_equal(store_page(), PAGE_FILE_AS_EXPECTED);
+}
+
+/* It may be a CPU that has come, or that was too busy. */
+static void a_cpu_without_lines_is_measured_again_after_a_second(void **state)
+{
+    (void)state;
+    made.is_unknown = true;
+    begin_table(0);
+    store_page();
+    made.is_unknown = false;
+    made.rounds = 10; /* or looks */
+    cpus_table_renew(&table, &file, 999 * MS);
+    assert_false(made.is_doubted);
+    cpus_table_renew(&table, &file, SECOND + 1 * MS);
+    assert_true(made.is_doubted);
+    made.rounds = 0;
+    cpus_table_renew(&table, &file, SECOND + 10 * MS);
+    assert_int_equal(cpus_table_count(&table), 2);
+    cpus_table_renew(&table, &file, 9 * SECOND);
+    assert_false(made.is_doubted);
 }
 
 #define A_TEST(test) cmocka_unit_test_setup_teardown(test, begin, finish)
@@ -371,6 +456,9 @@ int main(void)
         A_TEST(where_no_cpu_can_be_told_it_is_tried_and_refused),
         A_TEST(what_cannot_be_renewed_is_no_promise_for_long),
         A_TEST(a_disruption_makes_it_due),
+        A_TEST(a_measurement_in_rounds_is_published_when_it_is_through),
+        A_TEST(lines_that_readings_contradict_are_withdrawn_from_the_file_at_once),
+        A_TEST(a_cpu_without_lines_is_measured_again_after_a_second),
     };
     is_possible = __real_by_cpu_is_possible();
     if (!is_possible || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {

@@ -87,13 +87,16 @@ static void who_vouches_and_who_distrusts_is_told(void **state)
     has("timebase_never_moved 1\n");
     has("timebase_counter_distrusted 0\n");
     has("timebase_corrected_cpus 0\n");
+    has("timebase_contradictions_total 0\n");
     metrics.corrected_cpus = 2;
+    metrics.contradictions = 3;
     world.flags = TIMEBASE_LINE_COUNTER_DISTRUSTED;
     keep(&shared, SECOND);
     metrics_format(&metrics, text, sizeof(text));
     has("timebase_never_moved 0\n");
     has("timebase_counter_distrusted 1\n");
     has("timebase_corrected_cpus 2\n");
+    has("timebase_contradictions_total 3\n");
     has("timebase_status 4\n");
 }
 

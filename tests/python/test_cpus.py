@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -15,6 +16,7 @@ from timebase import schemas
 from timebase.api.counter import probe
 from timebase.api.cpus import Cpu, open_cpus
 from timebase.cli.cpus import PICTURE_CELLS, picture, state
+from timebase.doctor import cpus as doctor_cpus
 from timebase.doctor.cpus import can_they_be_corrected, judge
 from timebase.doctor.kernel import CLOCKSOURCE_WORDS
 
@@ -161,6 +163,20 @@ def test_who_is_not_known_is_named(counter):
     found = judge([reference(), cpu(4, state="hidden"), cpu(5, state="unknown")], counter, None)
     assert ids(found) == [("cpus-hidden", "info"), ("cpus-unknown", "info")]
     assert found[0].text.startswith("CPU 4: ")
+
+
+def test_readings_that_contradicted_the_daemons_order_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor_cpus, "copy_page", lambda _path: SimpleNamespace(page=None))
+    monkeypatch.setattr(doctor_cpus, "is_corrected", lambda _page: True)
+    page, metrics = tmp_path / "page", tmp_path / "metrics.prom"
+    corrected = ("cpus-corrected", "info")
+    assert ids(doctor_cpus._does_the_daemon_correct(page)) == [corrected]
+    metrics.write_text("timebase_up 1\ntimebase_contradictions_total 0\n")
+    assert ids(doctor_cpus._does_the_daemon_correct(page)) == [corrected]
+    metrics.write_text("timebase_up 1\ntimebase_contradictions_total 2\n")
+    found = list(doctor_cpus._does_the_daemon_correct(page))
+    assert ids(found) == [corrected, ("cpus-contradicted", "warning")]
+    assert found[1].text.startswith("2 times ")
 
 
 def test_nobody_misses_a_cpu_that_is_offline(counter):

@@ -14,7 +14,7 @@ pytestmark = needs_program
 NAMES = """
 up info status offset_ns maxerror_ns utc_maxerror_ns utc_estimate never_moved
 counter_distrusted corrected_cpus publications late_publications
-utc_steps slews suspends disruptions page_age_seconds frequency_hz frequency_error_ppb leap
+utc_steps slews contradictions suspends disruptions page_age_seconds frequency_hz frequency_error_ppb leap
 timeline_bytes start_time_seconds reference_offset_ns reference_error_ns reference_up
 reference_outdated falseticker
 """

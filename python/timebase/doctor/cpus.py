@@ -18,6 +18,7 @@ from timebase.doctor.finding import SEVERITIES, Finding, Findings
 from timebase.doctor.kernel import clock_messages, clock_parameters
 from timebase.doctor.realtime import cpulist
 from timebase.status.file import Refused
+from timebase.status.metrics import METRICS_NAME, read_metrics
 from timebase.status.page import copy_page, is_corrected
 
 AROUND_IT = (
@@ -184,6 +185,21 @@ def _does_the_daemon_correct(path: Path = Path(DEFAULT_PAGE)) -> Findings:
         f"timebased corrects the counters by CPU, for all who read {path}",
         "programs that attach to it read each CPU by its own line; others read the counters as they are",
     )
+    if count := _contradictions(path.with_name(METRICS_NAME)):
+        yield Finding(
+            "cpus-contradicted",
+            "warning",
+            f"{count:.0f} times a corrected reading contradicted its order, since timebased began: "
+            "a CPU's counter was set, or stood still",
+            "that CPU is read from the kernel's clock now; readings of before, up to half a second, may have gone back",
+        )
+
+
+def _contradictions(path: Path) -> float:
+    try:
+        return read_metrics(path, time.time()).value("timebase_contradictions_total") or 0
+    except (Refused, TimebaseError):
+        return 0
 
 
 def _what_does_the_kernel_say(counter: Counter, messages: list | None) -> Findings:

@@ -36,6 +36,7 @@ METRICS = {
     "timebase_late_publications_total": (),
     "timebase_utc_steps_total": (),
     "timebase_slews_total": (),
+    "timebase_contradictions_total": (),
     "timebase_suspends_total": (),
     "timebase_disruptions_total": (),
     "timebase_stalls_total": (),
