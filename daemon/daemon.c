@@ -115,6 +115,7 @@ static void step(struct daemon *daemon)
     daemon_tell_status(daemon, is_status_new);
     if (result == SERVO_PUBLISHED && daemon->table.cpus == NULL)
         cpus_measure_again(&daemon->cpus, mono_ns);
+    daemon->begins_anew = daemon_judge_anew(daemon);
 }
 
 /* Until the first of these is due: a step, the watchdog, a source. */
@@ -185,6 +186,8 @@ static void loop(struct daemon *daemon)
     daemon->metrics_ns = daemon->due_ns - METRICS_NS * 9 / 10;
     while (!(reasons & WAKE_END)) {
         look_around(daemon, reasons);
+        if (daemon->begins_anew)
+            return;
         reasons = wait_for_reasons(daemon);
     }
 }
@@ -215,12 +218,8 @@ static int start(struct daemon *daemon, struct problem *problem)
     return 0;
 }
 
-static void end(struct daemon *daemon)
+static void close_all(struct daemon *daemon)
 {
-    notify_send("STOPPING=1\nSTATUS=the page stays, in holdover\n");
-    log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
-             daemon->shared.servo.counts.publications, daemon->settings.page);
-    daemon_write_metrics(daemon, false);
     timeline_recorder_close();
     sources_close(&daemon->sources);
     cpus_close(&daemon->cpus);
@@ -229,24 +228,58 @@ static void end(struct daemon *daemon)
     wake_close(&daemon->wake);
 }
 
-int daemon_run(const struct options *options, const struct settings *settings)
+static void end(struct daemon *daemon)
+{
+    notify_send("STOPPING=1\nSTATUS=the page stays, in holdover\n");
+    log_line(LOG_INFO, "ending after %" PRIu64 " publications; %s stays, readers go on in holdover",
+             daemon->shared.servo.counts.publications, daemon->settings.page);
+    daemon_write_metrics(daemon, false);
+    close_all(daemon);
+}
+
+/* A signal that comes in between waits for the next loop. */
+static void begin_anew(struct daemon *daemon)
+{
+    log_line(LOG_WARNING,
+             "the kernel has given the counter up and the counters of CPUs differ: this daemon begins "
+             "anew, to correct them by CPU; readers of the page that was are UNRELIABLE and attach anew");
+    close_all(daemon);
+}
+
+/* From its beginning to its end, or until it is to begin anew. Returns what the process does. */
+static int live(struct daemon *daemon, const struct options *options,
+                const struct settings *settings)
 {
     static const struct daemon none;
-    static struct daemon daemon;
     struct problem problem;
-    daemon = none; /* in virtual time a process runs one after another */
-    daemon.options = options;
-    daemon.settings = *settings;
-    umask(022);
-    log_set_level(settings->log_level);
-    if (start(&daemon, &problem) != 0) {
+    *daemon = none;
+    daemon->options = options;
+    daemon->settings = *settings;
+    if (start(daemon, &problem) != 0) {
         log_line(LOG_ERROR, "%s", problem.text);
         return 1;
     }
     log_line(LOG_INFO, "version %s, counter %s, page %s, every %" PRIu64 " ms", TIMEBASE_VERSION,
-             timebase_counter_name(timebase_counter_id()), settings->page,
-             settings->interval_ns / 1000000);
-    loop(&daemon);
-    end(&daemon);
+             timebase_counter_name(timebase_counter_id()), daemon->settings.page,
+             daemon->settings.interval_ns / 1000000);
+    loop(daemon);
+    if (daemon->begins_anew)
+        begin_anew(daemon);
+    else
+        end(daemon);
     return 0;
+}
+
+int daemon_run(const struct options *options, const struct settings *settings)
+{
+    static struct daemon daemon;
+    struct settings present = *settings;
+    umask(022);
+    log_set_level(settings->log_level);
+    int result;
+    do {
+        result = live(&daemon, options, &present);
+        present = daemon.settings; /* perhaps configured anew */
+    } while (result == 0 && daemon.begins_anew);
+    return result;
 }

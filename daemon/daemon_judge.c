@@ -20,12 +20,25 @@ static const struct counter_clocksource *look_at_clocksource(struct daemon *daem
     return seen;
 }
 
+static bool is_given_up(const struct counter_clocksource *seen)
+{
+    return counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
+        COUNTER_OPINION_DISTRUSTS;
+}
+
 void daemon_judge_cpus(struct daemon *daemon, int64_t mono_ns)
 {
-    const struct counter_clocksource *seen = look_at_clocksource(daemon, mono_ns);
-    if (counter_judge_clocksource(timebase_counter_id(), seen->current, seen->available) ==
-        COUNTER_OPINION_DISTRUSTS)
-        cpus_table_begin(&daemon->table, &daemon->file, &daemon->cpus.skew, mono_ns);
+    const struct skew *known = &daemon->cpus.skew;
+    if (!is_given_up(look_at_clocksource(daemon, mono_ns)))
+        return;
+    bool is_corrected = cpus_table_begin(&daemon->table, &daemon->file, known, mono_ns);
+    daemon->is_refused = !is_corrected && skew_is_certain(known);
+}
+
+bool daemon_judge_anew(const struct daemon *daemon)
+{
+    return daemon->table.cpus == NULL && !daemon->is_refused &&
+        is_given_up(&daemon->kernel.clocksource) && skew_is_certain(&daemon->cpus.skew);
 }
 
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns)

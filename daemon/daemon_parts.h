@@ -42,6 +42,8 @@ struct daemon {
     bool is_status_due; /* to be told to systemd */
     bool is_notify_failing;
     bool are_metrics_failing;
+    bool is_refused;   /* to correct by CPU, where the counters differ */
+    bool begins_anew;  /* with another counter, as a page's does not change */
 };
 
 /* daemon_settings.c: SIGHUP. A bad configuration is logged, and the present one stays in force. */
@@ -54,6 +56,9 @@ void daemon_reload(struct daemon *daemon);
  * disruption since then.
  */
 void daemon_judge_cpus(struct daemon *daemon, int64_t mono_ns);
+/* Whether they are to be from now on: the kernel has given the counter up since, or the CPUs differ
+ * since. */
+bool daemon_judge_anew(const struct daemon *daemon);
 void daemon_judge_begin(struct daemon *daemon, int64_t mono_ns);
 void daemon_judge_past(struct daemon *daemon, const struct timebase_page *page, bool is_taken_up,
                        int64_t mono_ns);

@@ -35,7 +35,7 @@ static struct {
 
 /* No leak: tables are never freed. */
 static struct {
-    struct by_cpu_table *tables[64];
+    struct by_cpu_table *tables[128];
     unsigned count;
 } kept;
 

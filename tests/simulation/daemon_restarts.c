@@ -257,6 +257,58 @@ static void a_move_while_there_is_no_daemon_is_published(void **state)
     assert_true(guest.page.vmclock_marker == accounted + 1);
 }
 
+static void give_up_the_counter(void)
+{
+    guest.is_given_up = guest.do_differ = true;
+}
+
+static void find_a_difference(void)
+{
+    guest.do_differ = true;
+}
+
+static void befall_after(int64_t ns, void (*what)(void))
+{
+    befalls = what;
+    befalls_ns = guest_mono_ns() + ns;
+}
+
+/* A page's counter does not change. Where nothing can be corrected, that is found out once. */
+static void a_daemon_whose_counter_is_given_up_later_begins_anew_once(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    befall_after(20 * SECOND, give_up_the_counter);
+    run_for(60 * SECOND);
+    assert_true(guest.lives == 2 && guest.corrections == 1);
+    assert_true(guest.stores > 30);
+    run_for(20 * SECOND); /* and the next one at its beginning */
+    assert_true(guest.lives == 3 && guest.corrections == 2);
+}
+
+static void so_does_one_whose_cpus_differ_later(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    guest.is_given_up = true;
+    befall_after(20 * SECOND, find_a_difference);
+    run_for(60 * SECOND);
+    assert_true(guest.lives == 2 && guest.corrections == 2);
+}
+
+static void but_not_one_whose_counter_the_kernel_keeps_or_whose_cpus_agree(void **state)
+{
+    (void)state;
+    begin(GUEST_IS_NONE);
+    befall_after(20 * SECOND, find_a_difference);
+    run_for(60 * SECOND);
+    assert_true(guest.lives == 1 && guest.corrections == 0);
+    begin(GUEST_IS_NONE);
+    guest.is_given_up = true;
+    run_for(60 * SECOND);
+    assert_true(guest.lives == 1 && guest.corrections == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +322,9 @@ int main(void)
         cmocka_unit_test(a_move_is_told_once),
         cmocka_unit_test(an_estimate_after_a_move_is_no_promise_to_the_next_daemon),
         cmocka_unit_test(a_source_that_is_added_after_a_move_waits_for_its_measurement),
+        cmocka_unit_test(a_daemon_whose_counter_is_given_up_later_begins_anew_once),
+        cmocka_unit_test(so_does_one_whose_cpus_differ_later),
+        cmocka_unit_test(but_not_one_whose_counter_the_kernel_keeps_or_whose_cpus_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

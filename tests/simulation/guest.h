@@ -69,6 +69,9 @@ struct guest {
     int64_t utc_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
     int64_t suspended_ns;
     enum guest_kind kind;
+    bool is_given_up; /* the counter, by the kernel: its clock is another one */
+    bool do_differ;   /* the counters of CPUs, for certain */
+    unsigned lives, corrections; /* of daemons begun; of attempts to correct by CPU */
     bool has_rtc;
     int64_t rtc_read_ns; /* true time of the newest look at it */
     bool has_marker; /* the hypervisor's page is there */

@@ -264,6 +264,34 @@ static void *read_in_turn(void *unused)
     return unused;
 }
 
+/* As when a daemon begins to correct while it runs: another counter needs another clock. */
+static void a_page_that_becomes_corrected_is_not_followed_before_it_is_attached_anew(void **state)
+{
+    struct page_writer raw;
+    timebase_clock *before;
+    (void)state;
+    timebase_clock_detach(shared);
+    raw = writer_new();
+    assert_int_equal(timebase_clock_attach(&before, raw.path), TIMEBASE_OK);
+    assert_int_equal(rename(writer.path, raw.path), 0);
+    shared = before;
+    int64_t last_ns = 0;
+    for (int i = 0; i < 3000 && attachment().error == TIMEBASE_OK; i++) {
+        int64_t now_ns = timebase_mono_ns(before);
+        assert_true(now_ns >= last_ns);
+        last_ns = now_ns;
+        usleep(1000);
+    }
+    assert_int_equal(attachment().error, TIMEBASE_E_UNSUPPORTED);
+    assert_int_equal(timebase_counter_id(), (int)TIMEBASE_ARCH_COUNTER);
+    timebase_clock_detach(before);
+    writer_publish(&writer);
+    assert_int_equal(timebase_clock_attach(&shared, raw.path), TIMEBASE_OK);
+    assert_int_equal(timebase_counter_id(), TIMEBASE_COUNTER_BY_CPU);
+    read_on(5);
+    writer_remove(&raw);
+}
+
 static void nothing_goes_back_between_threads(void **state)
 {
     pthread_t threads[3];
@@ -297,6 +325,7 @@ int main(void)
         BY_LINES(two_clocks_share_the_table),
         BY_LINES(a_raw_page_is_refused_meanwhile),
         BY_LINES(a_clock_by_raw_ticks_says_unknown_from_then_on),
+        BY_LINES(a_page_that_becomes_corrected_is_not_followed_before_it_is_attached_anew),
         BY_LINES(nothing_goes_back_between_threads),
     };
     if (!by_cpu_is_possible() || timebase_counter_id() != (int)TIMEBASE_ARCH_COUNTER) {
