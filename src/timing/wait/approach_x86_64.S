@@ -274,7 +274,7 @@
     /* The event returns to where it is predicted to return, and so do all those after it. */
 7:
     .cfi_restore_state
-    .cfi_adjust_cfa_offset 8
+    .cfi_def_cfa_offset 72       /* assemblers differ in what an adjustment here would start from */
     go_mispredicted %rax
     /* Runs whose event is to leave: it comes sooner, and is predicted wrongly once, not twice. */
     .cfi_adjust_cfa_offset -8
