@@ -18,12 +18,10 @@ static bool has_lines(const struct timebase_cpus *cpus, unsigned which)
     return number < table->cpus && table->copy[table->seq & 1].entries[number].is_known != 0;
 }
 
+/* Whom it was measured against. */
 static unsigned parent_of(const struct skew_map *map, unsigned which)
 {
-    unsigned parent = which;
-    while (parent > 0 && map->cpus[parent].number != map->cpus[which].against)
-        parent--;
-    return parent;
+    return skew_find(map, map->cpus[which].against);
 }
 
 /* Both read by lines: 0 lies within what their readings differ by. */

@@ -76,6 +76,7 @@ static void leave(struct court *court)
     __atomic_fetch_sub(&court->users, 1, __ATOMIC_ACQ_REL);
 }
 
+/* Each with its player by name: so no throw calls its readings by a pointer. */
 static void *play_here(void *context)
 {
     struct court *court = context;

@@ -121,8 +121,7 @@ void skew_forget(struct skew_map *map)
     skew_again(map, false);
 }
 
-/* The index of a CPU that was measured; 0, the first, if that one was not. */
-static unsigned find_measured(const struct skew_map *map, int number)
+unsigned skew_find(const struct skew_map *map, int number)
 {
     unsigned low = 0, high = map->count;
     while (high - low > 1) {
@@ -132,7 +131,14 @@ static unsigned find_measured(const struct skew_map *map, int number)
         else
             high = middle;
     }
-    return map->cpus[low].number == number && map->cpus[low].is_measured ? low : 0;
+    return map->cpus[low].number == number ? low : 0;
+}
+
+/* The index of a CPU that was measured; 0, the first, if that one was not. */
+static unsigned find_measured(const struct skew_map *map, int number)
+{
+    unsigned found = skew_find(map, number);
+    return map->cpus[found].is_measured ? found : 0;
 }
 
 /*
@@ -179,14 +185,13 @@ static bool measure(struct skew_map *map, unsigned which, int64_t limit_ns)
     struct court_score seen;
     enum court_result result =
         court_play(parent->number, cpu->number, map->throws, limit_ns, &seen);
-    if (result == COURT_FULL) {
+    if (result == COURT_FULL) { /* which says nothing of this CPU */
         nanosleep(&(struct timespec){.tv_nsec = FULL_NS}, NULL);
         map->next = which;
         return false;
     }
     cpu->attempts++;
-    if (result != COURT_FULL) /* which says nothing of this CPU */
-        cpu->is_refused = result == COURT_REFUSED;
+    cpu->is_refused = result == COURT_REFUSED;
     if (result != COURT_PLAYED || seen.range.low_ticks == INT64_MIN ||
         seen.range.high_ticks == INT64_MAX)
         return false;

@@ -196,6 +196,9 @@ struct skew {
     bool is_inconsistent;  /* of some pair the inequalities contradict: no constant offset */
 };
 
+/* The index of the CPU with this number; 0, the first, if there is none. Pure. */
+unsigned skew_find(const struct skew_map *map, int number);
+
 /* Whatever else is not known yet. Pure. */
 static inline bool skew_is_certain(const struct skew *skew)
 {
