@@ -28,7 +28,7 @@ enum {
     APPROACH_FARTHEST = 1 << 27, /* ticks: all that is further from its target is so far away */
 };
 
-/* An approach relies on it to change rax, rdx, rdi and the flags only. */
+/* Readings at a known distance, into the array; a series fills its end. */
 typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
 
 /*
@@ -72,7 +72,7 @@ typedef void approach_function(struct approach *approach);
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
     approach_function *exact;
-    int is_vernier;                           /* its polls are so far apart each time */
+    /* Where there are these, an exact approach's polls are equally far apart, too. */
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */

@@ -81,7 +81,6 @@ struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
         .exact = approach_return,
-        .is_vernier = 1,
         .fine = {approach_fine_0, approach_fine_5, approach_fine_12},
         .series = {approach_series_0, approach_series_5, approach_series_12},
         .run = approach_run,

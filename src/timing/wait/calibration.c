@@ -93,7 +93,7 @@ static void find_spacing(struct waiter *waiter)
 static void find_readings(struct waiter *waiter)
 {
     find_step(waiter);
-    if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.is_vernier)
+    if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.series[0] != NULL)
         find_spacing(waiter);
     waiter->approach.span_ticks =
         (int64_t)(waiter->vernier.step_ticks - 1) * (1 << APPROACH_TICK_BITS);
@@ -152,16 +152,13 @@ static int find_cycles(struct waiter *waiter)
 static double one_period(struct waiter *waiter)
 {
     enum { AHEAD_NS = 2000 };
-    struct approach *a = &waiter->approach;
+    uint32_t polls[APPROACH_VERNIER];
     double ahead = AHEAD_NS / waiter->learnt.period_ns;
     waiter_aim(waiter, timebase_ticks() + (uint64_t)ahead, 0, 1);
     rehearsal_run(waiter);
-    if (a->polls <= APPROACH_VERNIER)
-        return a->gap_ticks;
-    uint32_t last = a->polls - 1, first = a->polls;
-    return (double)(a->poll_ticks[last % APPROACH_VERNIER] -
-                    a->poll_ticks[first % APPROACH_VERNIER]) /
-        (APPROACH_VERNIER - 1);
+    if (waiter_last_polls(waiter, polls) < APPROACH_VERNIER)
+        return waiter->approach.gap_ticks;
+    return (double)(int32_t)(polls[APPROACH_VERNIER - 1] - polls[0]) / (APPROACH_VERNIER - 1);
 }
 
 static double mean_period(struct waiter *waiter)

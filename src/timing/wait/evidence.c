@@ -35,7 +35,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
     uint32_t *rseq = evidence->rseq_mark != 0 ? rseq_here() : NULL;
     if (rseq != NULL) {
         approach->rseq = rseq;
-        evidence->cpu_before = rseq[1];
+        evidence->cpu_before = rseq_cpu(rseq);
         rseq_set_mark(rseq);
     }
     if (evidence->marks_es &&
@@ -46,7 +46,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
 int evidence_cpu(const struct evidence *evidence)
 {
     const uint32_t *rseq = evidence->rseq_mark != 0 ? rseq_here() : NULL;
-    return rseq != NULL ? (int)rseq[1] : evidence_cpu_of_kernel();
+    return rseq != NULL ? (int)rseq_cpu(rseq) : evidence_cpu_of_kernel();
 }
 
 APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,

@@ -150,13 +150,19 @@ static int approach(struct wait *wait)
     return waiter_approach(waiter, wait->exact);
 }
 
+/* The target, when the wait was asked for. */
+static int is_nearer_than(const struct wait *wait, int64_t ns)
+{
+    return (int64_t)(wait->ticks - wait->entered_ticks) <
+        waiter_ticks_of_ns(wait->waiter, (double)ns);
+}
+
 /* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
 static void settle_last(const struct wait *asked)
 {
     enum { NEAREST_NS = 500, EIGHT = 8 };
     struct waiter *waiter = asked->waiter;
-    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
-    if (left < waiter_ticks_of_ns(waiter, NEAREST_NS) && waiter->uses % EIGHT != 0)
+    if (is_nearer_than(asked, NEAREST_NS) && waiter->uses % EIGHT != 0)
         outcome_count_open(waiter);
     else
         outcome_settle_open(waiter);
@@ -198,7 +204,7 @@ static void lead_up(struct wait *wait)
 static int is_near(const struct wait *wait)
 {
     enum { NEAR_NS = 900 };
-    return (int64_t)(wait->ticks - wait->entered_ticks) < waiter_ticks_of_ns(wait->waiter, NEAR_NS);
+    return is_nearer_than(wait, NEAR_NS);
 }
 
 static int run(const struct wait *asked)

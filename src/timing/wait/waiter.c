@@ -124,17 +124,25 @@ static void choose_pad(struct waiter *waiter)
 }
 
 /* The first poll is late by the way to it. */
-void waiter_learn_period(struct waiter *waiter)
+int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNIER])
 {
     const struct approach *a = &waiter->approach;
-    uint32_t polls[APPROACH_VERNIER], kept = a->polls - 1;
+    uint32_t kept = a->polls - 1;
     if (a->polls < WAITER_LEAST_POLLS)
-        return;
+        return 0;
     kept = kept < APPROACH_VERNIER ? kept : APPROACH_VERNIER;
     for (uint32_t k = 0; k < kept; k++)
         polls[k] = (uint32_t)a->poll_ticks[(a->polls - kept + k) % APPROACH_VERNIER];
-    estimate_learn(&waiter->period, vernier_slope(polls, (int)kept), 1,
-                   far_ticks(waiter, (int)kept));
+    return (int)kept;
+}
+
+void waiter_learn_period(struct waiter *waiter)
+{
+    uint32_t polls[APPROACH_VERNIER];
+    int kept = waiter_last_polls(waiter, polls);
+    if (kept == 0)
+        return;
+    estimate_learn(&waiter->period, vernier_slope(polls, kept), 1, far_ticks(waiter, kept));
     if (waiter->period.count == SETTLED && waiter_has_vernier(waiter))
         choose_pad(waiter);
 }

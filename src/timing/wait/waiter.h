@@ -228,7 +228,10 @@ static inline double waiter_sample_ticks(const struct waiter *waiter)
 /* From a series of APPROACH_VERNIER readings of an event. */
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings);
 
-/* From the last exact approach's polls, if there were enough of them. */
+/* The last exact approach's last polls in their order, and how many; 0 if there were too few. */
+int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNIER]);
+
+/* From these polls. */
 void waiter_learn_period(struct waiter *waiter);
 
 /* The code of exact approaches has not gone out of the caches yet. */
