@@ -13,8 +13,8 @@
 
 #include "corrected_world.h"
 
+#include "../correcting.h"
 #include "clock/counter/by_cpu_here.h"
-#include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "sync/court.h"
 #include "sync/drift.h"
@@ -53,7 +53,6 @@ uint64_t by_cpu_here(unsigned *cpu)
     return raw_of(world.reader, world.now);
 }
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
 uint64_t __wrap_by_cpu_read(unsigned *cpu)
 {
     return by_cpu_here(cpu);
@@ -73,7 +72,6 @@ static uint64_t os_clock_ns(void)
     return is_handed_on ? handed_on : asked + OS_READ / 2;
 }
 
-void __real_by_cpu_publish(struct by_cpu_table *table);
 
 /* As by_cpu_shared.c takes it from the file. */
 static void copy_table(void)
@@ -168,15 +166,6 @@ int __wrap___nanosleep64(const struct timespec *length, struct timespec *left)
     return __wrap_nanosleep(length, left);
 }
 
-enum counter_opinion __wrap_counter_judge_clocksource(int id, const char *current,
-                                                      const char *available);
-enum counter_opinion __wrap_counter_judge_clocksource(int id, const char *current,
-                                                      const char *available)
-{
-    (void)id, (void)current, (void)available;
-    return COUNTER_OPINION_DISTRUSTS;
-}
-
 /* As skew.c remembers it. */
 static void remember(struct skew_cpu *cpu)
 {
@@ -190,7 +179,6 @@ static void remember(struct skew_cpu *cpu)
 }
 
 /* Nothing is ever wide here. */
-int __wrap_timebase_cpus_measure(timebase_cpus *of);
 int __wrap_timebase_cpus_measure(timebase_cpus *of)
 {
     struct skew_cpu *cpu = &of->map.cpus[1];
@@ -208,7 +196,6 @@ int __wrap_timebase_cpus_measure(timebase_cpus *of)
 
 /* ---- between two measurements -------------------------------------------------------------- */
 
-bool __wrap_skew_is_outdated(const struct skew_map *map);
 bool __wrap_skew_is_outdated(const struct skew_map *map)
 {
     (void)map;
@@ -216,7 +203,6 @@ bool __wrap_skew_is_outdated(const struct skew_map *map)
     return world.was_away;
 }
 
-void __wrap_cpus_begin(timebase_cpus *of);
 void __wrap_cpus_begin(timebase_cpus *of)
 {
     (void)of;
@@ -240,7 +226,6 @@ static void note_withdrawal(void)
     world.highest = 0;
 }
 
-bool __wrap_cpus_go_on(timebase_cpus *of, int64_t budget_ns);
 bool __wrap_cpus_go_on(timebase_cpus *of, int64_t budget_ns)
 {
     (void)budget_ns;
@@ -274,7 +259,6 @@ enum court_result __wrap_court_compare(int here, int there, uint32_t rounds, int
     return COURT_PLAYED;
 }
 
-enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_cpu_anchor *out);
 enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_cpu_anchor *out)
 {
     (void)anchor, (void)cpu;
@@ -288,10 +272,6 @@ enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_
     return ANCHOR_TAKEN;
 }
 
-void __real_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
-                             const struct by_cpu_entry *entry);
-void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
-                             const struct by_cpu_entry *entry);
 void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
                              const struct by_cpu_entry *entry)
 {
@@ -301,7 +281,6 @@ void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
 }
 
 /* A step where one table follows another is the size of an error: read right before and after. */
-void __wrap_by_cpu_publish(struct by_cpu_table *table);
 void __wrap_by_cpu_publish(struct by_cpu_table *table)
 {
     bool is_first = table->seq == 0;

@@ -11,8 +11,8 @@
 #include <timebase/cpus.h>
 #include <timebase/error.h>
 
+#include "../correcting.h"
 #include "clock/counter/by_cpu_here.h"
-#include "clock/counter/probe.h"
 #include "clock/counter/readable.h"
 #include "sync/correct.h"
 #include "sync/court.h"
@@ -54,19 +54,9 @@ uint64_t by_cpu_here(unsigned *cpu)
     return machine.now;
 }
 
-uint64_t __wrap_by_cpu_read(unsigned *cpu);
 uint64_t __wrap_by_cpu_read(unsigned *cpu)
 {
     return by_cpu_here(cpu);
-}
-
-enum counter_opinion __wrap_counter_judge_clocksource(int id, const char *current,
-                                                      const char *available);
-enum counter_opinion __wrap_counter_judge_clocksource(int id, const char *current,
-                                                      const char *available)
-{
-    (void)id, (void)current, (void)available;
-    return COUNTER_OPINION_DISTRUSTS;
 }
 
 static bool is_known(void)
@@ -75,7 +65,6 @@ static bool is_known(void)
 }
 
 /* The first one 400 ticks off, the others 200 more. */
-int __wrap_timebase_cpus_measure(timebase_cpus *of);
 int __wrap_timebase_cpus_measure(timebase_cpus *of)
 {
     struct skew_cpu *cpu = &of->map.cpus[1];
@@ -92,14 +81,12 @@ int __wrap_timebase_cpus_measure(timebase_cpus *of)
     return 0;
 }
 
-bool __wrap_skew_is_outdated(const struct skew_map *map);
 bool __wrap_skew_is_outdated(const struct skew_map *map)
 {
     (void)map;
     return machine.is_away;
 }
 
-void __wrap_cpus_begin(timebase_cpus *of);
 void __wrap_cpus_begin(timebase_cpus *of)
 {
     if (machine.is_away)
@@ -107,7 +94,6 @@ void __wrap_cpus_begin(timebase_cpus *of)
     machine.is_away = false;
 }
 
-bool __wrap_cpus_go_on(timebase_cpus *of, int64_t budget_ns);
 bool __wrap_cpus_go_on(timebase_cpus *of, int64_t budget_ns)
 {
     assert_true(budget_ns > 0);
@@ -130,7 +116,6 @@ enum court_result __wrap_court_compare(int here, int there, uint32_t rounds, int
     return COURT_PLAYED;
 }
 
-enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_cpu_anchor *out);
 enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_cpu_anchor *out)
 {
     (void)anchor, (void)cpu;
@@ -139,10 +124,6 @@ enum anchor_result __wrap_anchor_take(struct anchor *anchor, int cpu, struct by_
 }
 
 /* While the lines are planned. */
-void __real_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
-                             const struct by_cpu_entry *entry);
-void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
-                             const struct by_cpu_entry *entry);
 void __wrap_by_cpu_set_entry(struct by_cpu_copy *copy, unsigned cpu,
                              const struct by_cpu_entry *entry)
 {
@@ -165,8 +146,6 @@ void __wrap_by_cpu_set_anchor(struct by_cpu_copy *copy, const struct by_cpu_anch
     __real_by_cpu_set_anchor(copy, anchor);
 }
 
-void __real_by_cpu_publish(struct by_cpu_table *table);
-void __wrap_by_cpu_publish(struct by_cpu_table *table);
 void __wrap_by_cpu_publish(struct by_cpu_table *table)
 {
     machine.published = machine.now;
