@@ -218,8 +218,8 @@
     .endif
     leaq 3f(%rip), %r13
     movl $FARTHEST, %ebp
-    movabsq $-NEVER, %r8
-    movabsq $NEVER, %r9
+    movq FIRST_EARLIEST(%rbx), %r8
+    movq FIRST_LATEST(%rbx), %r9
     xorl %r12d, %r12d
     movl $FARTHEST, %r14d
     xorl %r15d, %r15d

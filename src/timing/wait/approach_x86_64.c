@@ -20,6 +20,8 @@ AT(fixed_cycles, FIXED);
 AT(earliest_ticks, EARLIEST);
 AT(latest_ticks, LATEST);
 AT(span_ticks, SPAN);
+AT(first_earliest_ticks, FIRST_EARLIEST);
+AT(first_latest_ticks, FIRST_LATEST);
 AT(event, EVENT);
 AT(argument, ARGUMENT);
 AT(rseq, RSEQ);

@@ -15,7 +15,7 @@ enum {
     SERIES = 256,        /* of readings, for each spacing */
     LENGTH_TRIALS = 512, /* of the shortest and of the longest run */
     PERIOD_TRIALS = 64,
-    TRIALS = 256,        /* exact, and plain */
+    TRIALS = 256, /* exact, and plain */
     FINE_STEP_TICKS =
         5,             /* a vernier is worth it where the step is longer than one reading's error */
     SLOW_TICK_NS = 30, /* a run is some 70 ns: too short to fill such ticks */
@@ -95,13 +95,12 @@ static void find_readings(struct waiter *waiter)
     find_step(waiter);
     if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.series[0] != NULL)
         find_spacing(waiter);
-    waiter->approach.span_ticks =
-        (int64_t)(waiter->vernier.step_ticks - 1) * (1 << APPROACH_TICK_BITS);
 }
 
 /* ---- cycles ------------------------------------------------------------------------------- */
 
-/* Ticks from the last poll to the event, with a run of so many cycles: the first poll is the last. */
+/* Ticks from the last poll to the event, with a run of so many cycles: the first poll is the last.
+ */
 static double one_length(struct waiter *waiter, int cycles, int *is_sound)
 {
     struct approach *a = &waiter->approach;
@@ -185,8 +184,8 @@ static void find_period(struct waiter *waiter)
     if (!waiter_has_vernier(waiter))
         return;
     vernier_note_gaps(&waiter->vernier, APPROACH_VERNIER);
-    a->pad_cycles = vernier_choose(&waiter->vernier, waiter->period.value, cycle,
-                                   APPROACH_LONGEST_PAD + 1, 0);
+    a->pad_cycles =
+        vernier_choose(&waiter->vernier, waiter->period.value, cycle, APPROACH_LONGEST_PAD + 1, 0);
     publish_period(waiter, mean_period(waiter));
 }
 

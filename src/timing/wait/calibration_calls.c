@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "delay.h"
 #include "outcome.h"
 #include "quantile.h"
 #include "rehearsal.h"
@@ -22,8 +23,8 @@ static uint64_t ahead_ticks(const struct waiter *waiter)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     double varied = (80 + waiter->uses * 13 % 200) / learnt->period_ns;
-    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter) +
-                      learnt->plain_bias_ticks + varied);
+    return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter) + learnt->plain_bias_ticks +
+                      varied);
 }
 
 /* ---- readings and rehearsals -------------------------------------------------------------- */
@@ -154,30 +155,22 @@ static void find_lead(struct waiter *waiter)
         learnt->lead_ticks *= 2;
 }
 
-/* A short delay; a result makes it DELAY_MEASURED. */
-struct calibration_delay {
-    struct waiter *waiter;
-    uint64_t ns;
-    enum delay_kind kind;
-};
-
-/* Delays and their readings are called as everybody does: those calls are a part of what they take. */
+/* Delays and their readings are called as everybody does: those calls are a part of what they take.
+ */
 static struct timebase_waiter *public_of(struct waiter *waiter)
 {
     return (struct timebase_waiter *)(void *)waiter;
 }
 
 /* From one fine reading to the next, with the delay between them. */
-static double one_delay(const struct calibration_delay *delay)
+static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
 {
-    struct waiter *waiter = delay->waiter;
     struct timebase_waiter *public = public_of(waiter);
     struct timebase_fine_reading before, after;
-    struct timebase_wait_result result, *wanted = delay->kind == DELAY_MEASURED ? &result : NULL;
-    uint64_t base = timebase_ticks(), ns = delay->ns;
-    waiter->calibrated_kind = delay->kind;
+    struct timebase_wait_result result;
+    uint64_t base = timebase_ticks();
     timebase_wait_read_fine(public, base, &before);
-    waiter->delay(public, ns, 0, wanted);
+    waiter->delay(public, ns, 0, measured ? &result : NULL);
     timebase_wait_read_fine(public, base, &after);
     return after.ticks - before.ticks;
 }
@@ -201,65 +194,50 @@ static double reach_ticks(const struct waiter *waiter)
 }
 
 /*
- * How much longer a delay is than asked for. Each delay is measured beside nothing(): both contain
- * the rest of a fine reading, which takes a fifth longer while another thread uses the core.
+ * How much longer a delay by instructions is than asked for. Each is measured beside nothing():
+ * both contain the rest of a fine reading, which takes a fifth longer while another thread uses the
+ * core.
  */
-static double mean_excess(struct calibration_delay delay)
+static void find_fixed(struct waiter *waiter, int measured)
 {
+    enum { DELAY_NS = 150 };
     double values[DELAY_TRIALS];
+    waiter->calibrated_way = DELAY_BY_INSTRUCTIONS;
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        values[i] = one_delay(&delay);
-        values[i] -= nothing(delay.waiter);
+        values[i] = one_delay(waiter, DELAY_NS, measured);
+        values[i] -= nothing(waiter);
     }
-    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(delay.waiter)) -
-        (double)delay.ns / delay.waiter->learnt.period_ns;
+    waiter->learnt.delay_fixed_ticks[measured] =
+        quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
+        DELAY_NS / waiter->learnt.period_ns;
 }
 
-/* What the two readings within such a delay see of it. */
-static double mean_followed(struct calibration_delay delay)
+/* From the call of a delay by polls to the reading that it counts from, as one_way_in(). */
+static double one_call(struct waiter *waiter, uint64_t ns)
 {
-    double values[DELAY_TRIALS];
+    struct timebase_waiter *public = public_of(waiter);
+    struct timebase_fine_reading before;
+    uint64_t base = timebase_ticks();
+    timebase_wait_read_fine(public, base, &before);
+    waiter->delay(public, ns, 0, NULL);
+    double start = waiter_middle(waiter, waiter->delay_start_ticks, base);
+    return start - before.ticks - nothing(waiter);
+}
+
+/* They follow each other's way in from here on. */
+static void find_polled(struct waiter *waiter)
+{
+    enum { DELAY_NS = 600 };
+    double calls[DELAY_TRIALS], ways[DELAY_TRIALS];
+    waiter->calibrated_way = DELAY_BY_POLLS;
+    estimate_init(&waiter->way_in, 0, WAITER_PERIOD_MEAN);
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        one_delay(&delay);
-        values[i] = (double)delay.waiter->followed_ticks;
+        calls[i] = one_call(waiter, DELAY_NS);
+        ways[i] = delay_way_in(waiter);
     }
-    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(delay.waiter));
-}
-
-enum { SHORT_NS = 150, LONG_NS = 650 };
-
-/*
- * Begins with the cycle of the approaches; the difference of two delays then corrects it. The
- * delays are measured by plain readings, which another thread on the core holds up less than fine
- * ones.
- */
-static void find_instruction(struct waiter *waiter)
-{
-    struct waiter_learnt *learnt = &waiter->learnt;
-    struct calibration_delay shorter = {waiter, SHORT_NS, DELAY_FOLLOWED};
-    struct calibration_delay longer = {waiter, LONG_NS, DELAY_FOLLOWED};
-    double asked = (LONG_NS - SHORT_NS) / learnt->period_ns;
-    learnt->run_ticks = waiter->tempo.cycle_ticks;
-    double before = mean_followed(shorter);
-    learnt->run_ticks *= (mean_followed(longer) - before) / asked;
-}
-
-/*
- * What a delay by instructions takes besides the instructions, and how much more its readings see.
- * Measured by the shorter delay, where an error of the instruction's length counts least. Delays
- * that are followed mend that error later.
- */
-static void find_fixed(struct waiter *waiter)
-{
-    struct waiter_learnt *learnt = &waiter->learnt;
-    double asked = SHORT_NS / learnt->period_ns;
-    for (int kind = DELAY_BARE; kind < DELAY_KINDS; kind++) {
-        struct calibration_delay delay = {waiter, SHORT_NS, (enum delay_kind)kind};
-        learnt->delay_fixed_ticks[kind] = mean_excess(delay);
-        if (kind != DELAY_BARE)
-            learnt->delay_read_ticks[kind] =
-                mean_followed(delay) - (asked - learnt->delay_fixed_ticks[kind]);
-    }
+    double way_in = quantile_mean_about(ways, DELAY_TRIALS, reach_ticks(waiter));
+    estimate_init(&waiter->way_in, way_in, WAITER_PERIOD_MEAN);
+    waiter->learnt.delay_call_ticks = quantile_mean_about(calls, DELAY_TRIALS, reach_ticks(waiter));
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
@@ -306,11 +284,11 @@ static void find_bias(struct waiter *waiter)
 static void find_delay(struct waiter *waiter)
 {
     if (waiter->ways.run != NULL && waiter->learnt.exact) {
-        find_instruction(waiter);
-        find_fixed(waiter);
+        find_fixed(waiter, 0);
+        find_fixed(waiter, 1);
+        find_polled(waiter);
     }
     find_bias(waiter);
-    estimate_init(&waiter->run, waiter->learnt.run_ticks, WAITER_MEAN);
 }
 
 void calibrate_calls(struct waiter *waiter)

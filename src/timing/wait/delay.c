@@ -1,107 +1,159 @@
 /* SPDX-License-Identifier: MIT */
 #include "delay.h"
 
-/* In a longer delay an exact wait has the time for its fine reading, its polls and its sample. */
+#include <stddef.h>
+
+#include "outcome.h"
+
+/* In a longer delay an exact wait has the time for its fine reading, and for rehearsals. */
 enum { SHORT_DELAY_NS = 1600 };
 
-/*
- * One in FOLLOWED of the delays without a result is tracked. Delays that are not long compared with
- * two readings are not counted for this.
- */
-enum { FOLLOWED = 16, FOLLOWED_DELAY_NS = 300 };
+/* The approach's stamp and marks are the event's. */
+static void tell(struct waiter *waiter, const struct delay *delay, int mechanism, int late)
+{
+    struct timebase_wait_result done = {0};
+    double period_ns = waiter->learnt.period_ns;
+    done.event_ticks = waiter->approach.event_ticks;
+    done.target_ticks = delay->start_ticks + (uint64_t)(delay->ticks + 0.5);
+    done.error_ticks = (int64_t)(done.event_ticks - done.target_ticks);
+    done.error_ns = (double)done.error_ticks * period_ns;
+    done.error_bound_ns = waiter->vernier.step_ticks * period_ns;
+    done.disturbance = evidence_judge(&waiter->evidence, &waiter->approach, UINT32_MAX);
+    done.mechanism = late ? TIMEBASE_MECHANISM_NONE : mechanism;
+    done.late = late;
+    *delay->result = done;
+}
 
-static uint64_t instructions(const struct waiter *waiter, double ticks, enum delay_kind kind)
+/* ---- by polls ----------------------------------------------------------------------------- */
+
+/* Two readings stand for two instants whose distance is known to less than this, either way. */
+static double less_than_step(const struct waiter *waiter)
+{
+    return waiter->vernier.step_ticks - 1;
+}
+
+/*
+ * From the delay's reading to its first poll, as its last poll shows it: so that what is wrong with
+ * the distance of polls is made up for at the end.
+ */
+double delay_way_in(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double last = a->poll_ticks[(a->polls - 1) % APPROACH_VERNIER];
+    double since = (double)(int64_t)(a->target_ticks - waiter->delay_start_ticks);
+    return since + last - (a->polls - 1) * waiter->period.value;
+}
+
+static void learn_tempo(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double less = less_than_step(waiter);
+    double event =
+        (double)(int64_t)(a->event_ticks - a->target_ticks) + less + waiter->learnt.stamp_ticks[1];
+    tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), waiter_cycles(waiter), less);
+}
+
+/* At the next delay, because at its own end there is no time. */
+static void learn_open(struct waiter *waiter)
+{
+    enum { MORE_TICKS = 8 }; /* than the counter's step */
+    if (!waiter->delay_is_open)
+        return;
+    waiter->delay_is_open = 0;
+    estimate_learn(&waiter->way_in, delay_way_in(waiter), 1,
+                   waiter->vernier.step_ticks + MORE_TICKS);
+    learn_tempo(waiter);
+    waiter_learn_period(waiter);
+    waiter_publish_tempo(waiter);
+}
+
+static void set_up(struct waiter *waiter, const struct delay *delay)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double count = (ticks - learnt->delay_fixed_ticks[kind]) / learnt->run_ticks + 0.5;
+    const struct wait wait = {.waiter = waiter, .frame = delay->frame};
+    double exit = learnt->exit_ticks[1][delay->result != NULL];
+    outcome_settle_some(waiter);
+    learn_open(waiter);
+    waiter_aim_from(waiter, delay->start_ticks, delay->ticks - learnt->delay_call_ticks - exit,
+                    waiter->way_in.value);
+    waiter->approach.not_before_ticks = delay->start_ticks - (UINT64_C(1) << 62);
+    waiter->delay_start_ticks = delay->start_ticks;
+    waiter->delay_is_open = 1;
+    waiter->uses++;
+    wait_set_event(&wait);
+    evidence_begin(&waiter->evidence, &waiter->approach);
+}
+
+/* A delay without a result may leave from within. */
+static int by_polls(struct waiter *waiter, const struct delay *delay)
+{
+    struct approach *a = &waiter->approach;
+    set_up(waiter, delay);
+    waiter_approach(waiter, 1);
+    int late = a->overdue_cycles > a->late_cycles;
+    if (delay->result != NULL)
+        tell(waiter, delay, waiter->ways.mechanism, late);
+    return late;
+}
+
+/* ---- by instructions ---------------------------------------------------------------------- */
+
+static uint64_t instructions(const struct waiter *waiter, const struct delay *delay)
+{
+    double fixed = waiter->learnt.delay_fixed_ticks[delay->result != NULL];
+    double count = (delay->ticks - fixed) / waiter->tempo.cycle_ticks + 0.5;
     return count > 0 ? (uint64_t)count : 0;
 }
 
-/*
- * Follows the length of an instruction by two readings around a delay. Beside busy machines one
- * delay in ten is held up by some 0.1 us: if these counted in full, all others would become too
- * short. But if a calibration was held up, or the core clock stepped, all delays are wrong and must
- * count.
- */
-static void follow_run(struct waiter *waiter, enum delay_kind kind, uint64_t count,
-                       uint64_t elapsed_ticks)
+static int by_instructions(struct waiter *waiter, const struct delay *delay)
 {
-    enum { MORE_TICKS = 8 }; /* than the counter's step */
-    struct waiter_learnt *learnt = &waiter->learnt;
-    double run = (double)elapsed_ticks - learnt->delay_read_ticks[kind];
-    double believed = (double)count * learnt->run_ticks;
-    if (waiter->is_calibrating || believed * learnt->period_ns < FOLLOWED_DELAY_NS / 2)
-        return;
-    waiter->run.value = learnt->run_ticks;
-    estimate_learn(&waiter->run, run, (double)count, waiter->vernier.step_ticks + MORE_TICKS);
-    learnt->run_ticks = waiter->run.value;
-}
-
-static int run_delay(struct waiter *waiter, double ticks)
-{
-    uint64_t count = instructions(waiter, ticks, DELAY_BARE);
+    uint64_t count = instructions(waiter, delay);
+    if (delay->result != NULL)
+        evidence_begin(&waiter->evidence, &waiter->approach);
     waiter->ways.run(count);
-    return count == 0;
-}
-
-/* Takes no evidence: this may run in the function of a wait, to which the evidence belongs. */
-static int run_followed_delay(struct waiter *waiter, double ticks)
-{
-    uint64_t count = instructions(waiter, ticks, DELAY_FOLLOWED), start = timebase_ticks_ordered();
-    waiter->ways.run(count);
-    waiter->followed_ticks = timebase_ticks() - start;
-    follow_run(waiter, DELAY_FOLLOWED, count, waiter->followed_ticks);
-    return count == 0;
-}
-
-/* Two plain readings around it: good to a step of the counter. */
-static int run_measured_delay(struct waiter *waiter, double ticks,
-                              struct timebase_wait_result *result)
-{
-    struct timebase_wait_result done = {0};
-    uint64_t count = instructions(waiter, ticks, DELAY_MEASURED), start = timebase_ticks_ordered();
+    if (delay->result == NULL)
+        return count == 0;
     waiter->uses++;
-    evidence_begin(&waiter->evidence, &waiter->approach);
-    waiter->ways.run(count);
-    done.event_ticks = timebase_ticks();
-    done.disturbance = evidence_now(&waiter->evidence, &waiter->approach);
+    waiter->approach.event_ticks = timebase_ticks();
+    evidence_mark(&waiter->approach);
     evidence_forget(&waiter->approach);
-    done.target_ticks = start + (uint64_t)(ticks + 0.5);
-    done.error_ticks = (int64_t)(done.event_ticks - done.target_ticks);
-    done.error_ns = (double)done.error_ticks * waiter->learnt.period_ns;
-    done.error_bound_ns = waiter->vernier.step_ticks * waiter->learnt.period_ns;
-    done.mechanism = TIMEBASE_MECHANISM_RUN;
-    done.late = count == 0;
-    waiter->followed_ticks = done.event_ticks - start;
-    if (done.disturbance == 0)
-        follow_run(waiter, DELAY_MEASURED, count, waiter->followed_ticks);
-    *result = done;
-    return done.late;
+    tell(waiter, delay, TIMEBASE_MECHANISM_RUN, count == 0);
+    return count == 0;
 }
 
-static enum delay_kind next_kind(struct waiter *waiter, uint64_t delay_ns)
+/* ---- all of them -------------------------------------------------------------------------- */
+
+/* From the call to the return at least: what comes before the first poll, and that this is the
+ * last. */
+static double least_by_polls(const struct waiter *waiter, int measured)
 {
+    enum { MORE_NS = 10 };
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    return learnt->delay_call_ticks + waiter->way_in.value + waiter_coarse_ticks(waiter) +
+        learnt->exit_ticks[1][measured] + MORE_NS / learnt->period_ns;
+}
+
+/* In a wait's function the approach, and what it has found, belong to the wait. */
+static enum delay_way way_of(const struct waiter *waiter, const struct delay *delay)
+{
+    int measured = delay->result != NULL;
     if (waiter->is_calibrating)
-        return waiter->calibrated_kind;
-    if (delay_ns < FOLLOWED_DELAY_NS || ++waiter->short_delays % FOLLOWED != 0)
-        return DELAY_BARE;
-    return DELAY_FOLLOWED;
+        return waiter->calibrated_way;
+    if (waiter->is_in_event && !measured)
+        return DELAY_BY_INSTRUCTIONS;
+    return delay->ticks > least_by_polls(waiter, measured) ? DELAY_BY_POLLS : DELAY_BY_INSTRUCTIONS;
 }
 
 int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    return waiter->ways.run != NULL && waiter->learnt.run_ticks > 0 && delay_ns < SHORT_DELAY_NS &&
+    return waiter->ways.run != NULL && waiter->learnt.exact && delay_ns < SHORT_DELAY_NS &&
         !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
 }
 
-int delay_by_instructions(struct waiter *waiter, uint64_t delay_ns,
-                          struct timebase_wait_result *result)
+int delay_short(struct waiter *waiter, const struct delay *delay)
 {
-    double ticks = (double)delay_ns / waiter->learnt.period_ns;
-    if (result != NULL)
-        return run_measured_delay(waiter, ticks, result);
-    return next_kind(waiter, delay_ns) == DELAY_FOLLOWED ? run_followed_delay(waiter, ticks)
-                                                         : run_delay(waiter, ticks);
+    return way_of(waiter, delay) == DELAY_BY_POLLS ? by_polls(waiter, delay)
+                                                   : by_instructions(waiter, delay);
 }
 
 /* Rounded up where it must not end early. */

@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay: from the call to the return; the `mdelay` that the report of 1997 planned for Maruti. A
- * short delay is a run of instructions, timed by the core clock alone: the counter may step by 10
- * ns, and a fine reading takes 200 ns. A long delay is a fine reading and an exact wait.
+ * delay: from the call to the return; the `mdelay` that the report of 1997 planned for Maruti.
  *
- * The core clock drifts against the counter, so delays track the length of an instruction: those
- * whose results are asked for, and some of the others. One reading is known to a step, the mean of
- * many much better.
+ * A short delay is an exact approach whose vernier begins with the call's reading: how long it is
+ * from that reading to the first poll is learnt, so the counter's step matters no more than its
+ * polls leave open. What is too short for a poll is a run of instructions, timed by the core clock
+ * alone. A long delay is a fine reading and a wait.
  */
 #ifndef WAIT_DELAY_H
 #define WAIT_DELAY_H
 
 #include "waiter.h"
 
-/* Do instructions alone make this delay? */
+struct delay {
+    uint64_t start_ticks; /* the counter at the call */
+    double ticks;
+    void *frame; /* not null: of approach_from() */
+    struct timebase_wait_result *result;
+};
+
 int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags);
 
-/* A short one. Returns 0, or 1 if the call takes longer. */
-int delay_by_instructions(struct waiter *waiter, uint64_t delay_ns,
-                          struct timebase_wait_result *result);
+/* Returns 0, or 1 if the call takes longer. */
+int delay_short(struct waiter *waiter, const struct delay *delay);
+
+/* What the last delay by polls shows: from its reading to its first poll, ticks. */
+double delay_way_in(const struct waiter *waiter);
 
 /* A long one, from now: the wait that makes it. */
 struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,

@@ -67,11 +67,16 @@ APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct app
     return found;
 }
 
-uint32_t evidence_now(struct evidence *evidence, struct approach *approach)
+void evidence_mark(struct approach *approach)
 {
     approach->marker = evidence_marker();
     approach->rseq_cpu = approach->rseq[1];
     approach->rseq_marker = evidence_rseq_marker(approach->rseq);
     approach->gap_ticks = 0;
+}
+
+uint32_t evidence_now(struct evidence *evidence, struct approach *approach)
+{
+    evidence_mark(approach);
     return evidence_judge(evidence, approach, UINT32_MAX);
 }

@@ -40,8 +40,8 @@ void evidence_begin(struct evidence *evidence, struct approach *approach);
 int evidence_cpu(const struct evidence *evidence);
 
 /*
- * What only the process knows (evidence_process.c): may ES be written, on which CPU does this thread
- * run, and is it a real-time thread, which is stopped when it has used up its share?
+ * What only the process knows (evidence_process.c): may ES be written, on which CPU does this
+ * thread run, and is it a real-time thread, which is stopped when it has used up its share?
  */
 int evidence_may_write_es(void);
 int evidence_cpu_of_kernel(void);
@@ -63,7 +63,8 @@ static inline void evidence_forget(const struct approach *approach)
 #endif
 }
 
-/* The same without an approach: what the marks say now. */
+/* The same without an approach: notes the marks as they are now; and judges them. */
+void evidence_mark(struct approach *approach);
 uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 
 /*

@@ -74,8 +74,10 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     }
     if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
         outcome_fetch(waiter, wait->result);
+    waiter->is_in_event = wait->function != NULL;
     if (waiter_approach(waiter, 0) == APPROACH_POLLS)
         return APPROACH_POLLS;
+    waiter->is_in_event = 0;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
@@ -97,7 +99,7 @@ static inline void fetch_waiter(const struct waiter *waiter)
  * another page. A waiter whose waits may leave has found it readable.
  */
 APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
-                                void *frame)
+                               void *frame)
 {
     uint64_t now = timebase_arch_ticks();
     struct waiter *waiter = waiter_checked(public);

@@ -17,13 +17,14 @@ void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result);
 /* The same without a result, if it has not been done. */
 void outcome_settle_open(struct waiter *waiter);
 
+/* In a hurry: it is counted, and one in eight is learnt from; or none. */
+void outcome_settle_some(struct waiter *waiter);
+void outcome_count_open(struct waiter *waiter);
+
 /*
  * If a wait that returns has a result, the result is made between the event and the return. This
  * makes it once before the event, only to fetch the code; what it writes is written again.
  */
 void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result);
-
-/* The same in a hurry: it is counted, and nothing is learnt from it. */
-void outcome_count_open(struct waiter *waiter);
 
 #endif

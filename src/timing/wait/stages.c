@@ -93,8 +93,8 @@ static int is_exact_possible(const struct wait *wait)
 }
 
 /*
- * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of before say
- * nothing of that. Where there are none, some exact waits show how well others would do.
+ * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of
+ * before say nothing of that. Where there are none, some exact waits show how well others would do.
  */
 static int is_exact_near(const struct wait *wait)
 {
@@ -160,12 +160,11 @@ static int is_nearer_than(const struct wait *wait, int64_t ns)
 /* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
 static void settle_last(const struct wait *asked)
 {
-    enum { NEAREST_NS = 500, EIGHT = 8 };
-    struct waiter *waiter = asked->waiter;
-    if (is_nearer_than(asked, NEAREST_NS) && waiter->uses % EIGHT != 0)
-        outcome_count_open(waiter);
+    enum { NEAREST_NS = 500 };
+    if (is_nearer_than(asked, NEAREST_NS))
+        outcome_settle_some(asked->waiter);
     else
-        outcome_settle_open(waiter);
+        outcome_settle_open(asked->waiter);
 }
 
 static struct wait *begin(const struct wait *asked)
@@ -218,8 +217,10 @@ static int run(const struct wait *asked)
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     waiter->wait_is_open = 1;
+    waiter->is_in_event = wait->function != NULL;
     if (approach(wait) == APPROACH_POLLS)
         return APPROACH_POLLS;
+    waiter->is_in_event = 0;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)

@@ -28,8 +28,7 @@ static void follow_cpu(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
-    int failed =
-        waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
+    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
     if (moved || failed)
         calibrate(waiter);
 }
@@ -166,28 +165,33 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *wai
     return function != NULL ? wait_for(waiter, &wait, utc_now(waiter), result) : TIMEBASE_E_INVALID;
 }
 
-static int delay_for(void *public, uint64_t delay_ns, uint64_t flags, void *result, void *frame)
+static int delay_long(struct waiter *waiter, const struct delay *delay, unsigned flags)
 {
-    struct waiter *waiter = waiter_checked((const struct timebase_waiter *)public);
-    double ticks = (double)delay_ns / waiter->learnt.period_ns;
-    if (check((const struct timebase_waiter *)public, (unsigned)flags) == NULL ||
-        target_is_far(ticks, waiter->learnt.period_ns))
+    if (target_is_far(delay->ticks, waiter->learnt.period_ns))
         return TIMEBASE_E_INVALID;
-    struct wait wait =
-        delay_as_wait(waiter, ticks, (unsigned)flags, (struct timebase_wait_result *)result);
-    wait.frame = result == NULL ? frame : NULL;
+    struct wait wait = delay_as_wait(waiter, delay->ticks, flags, delay->result);
+    wait.frame = delay->frame;
     if (is_long(&wait))
         follow_cpu(&wait);
     return stages_run(&wait);
 }
 
-TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
-                                   unsigned flags, struct timebase_wait_result *result)
+static int delay_for(void *public, uint64_t delay_ns, uint64_t flags, void *result, void *frame)
 {
-    struct waiter *waiter = waiter_checked(public);
+    struct delay delay = {.start_ticks = timebase_ticks(),
+                          .frame = result == NULL ? frame : NULL,
+                          .result = (struct timebase_wait_result *)result};
+    struct waiter *waiter = check((const struct timebase_waiter *)public, (unsigned)flags);
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
-    if (delay_is_short(waiter, delay_ns, flags))
-        return delay_by_instructions(waiter, delay_ns, result);
-    return approach_from(public, delay_ns, flags, result, delay_for);
+    delay.ticks = (double)delay_ns / waiter->learnt.period_ns;
+    if (delay_is_short(waiter, delay_ns, (unsigned)flags))
+        return delay_short(waiter, &delay);
+    return delay_long(waiter, &delay, (unsigned)flags);
+}
+
+TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
+                                   unsigned flags, struct timebase_wait_result *result)
+{
+    return approach_from(waiter, delay_ns, flags, result, delay_for);
 }

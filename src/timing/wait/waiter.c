@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
-enum { SETTLED = 32 }; /* when the mean of so many is taken */
+enum { SETTLED = 32 };   /* when the mean of so many is taken */
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
-#define DOUBT 0.03 /* of the time from poll to poll; steps of the counter */
+#define DELAY_DOUBT 2 /* of the first poll, in ticks */
+#define DOUBT 0.03    /* of the time from poll to poll; steps of the counter */
 
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out)
@@ -23,17 +24,44 @@ static int64_t scaled(double value, int bits)
     return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
 
+/* Rounded down there. */
+static void aim_exactly(struct waiter *waiter, double aim_ticks)
+{
+    double cycles = waiter->learnt.tail_cycles - aim_ticks / waiter->tempo.cycle_ticks;
+    waiter->approach.fixed_cycles = scaled(cycles + 0.5, APPROACH_CYCLE_BITS);
+}
+
 void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     struct approach *a = &waiter->approach;
-    double per_tick = 1 / waiter->tempo.cycle_ticks;
     a->target_ticks = target_ticks;
     a->leave_ticks = target_ticks - (uint64_t)(int64_t)(learnt->plain_bias_ticks - aim_ticks);
-    a->late_cycles = (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) * per_tick);
-    if (exact) /* rounded down there */
-        a->fixed_cycles =
-            scaled(learnt->tail_cycles - aim_ticks * per_tick + 0.5, APPROACH_CYCLE_BITS);
+    a->late_cycles =
+        (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
+    a->span_ticks = scaled(waiter->vernier.step_ticks - 1, APPROACH_TICK_BITS);
+    a->first_earliest_ticks = -APPROACH_NEVER;
+    a->first_latest_ticks = APPROACH_NEVER;
+    waiter->delay_is_open = 0;
+    if (exact)
+        aim_exactly(waiter, aim_ticks);
+}
+
+/*
+ * The difference of two readings is off by less than a step, either way. So a target that is so far
+ * from a reading is as far, plus a step, from readings that stand for two steps.
+ */
+void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks)
+{
+    struct approach *a = &waiter->approach;
+    double less = waiter->vernier.step_ticks - 1, doubt = DELAY_DOUBT;
+    int64_t whole = (int64_t)ticks;
+    waiter_aim(waiter, start_ticks + (uint64_t)whole, ticks - (double)whole, 1);
+    a->target_ticks += (uint64_t)less;
+    a->span_ticks *= 2;
+    double first = first_ticks - (double)whole;
+    a->first_earliest_ticks = scaled(first - doubt, APPROACH_TICK_BITS) - a->earliest_ticks;
+    a->first_latest_ticks = scaled(first + doubt, APPROACH_TICK_BITS) - a->latest_ticks;
 }
 
 /* A wait with a result has no frame and cannot leave: more is to be done after the event. */
@@ -92,8 +120,8 @@ double waiter_event(const struct waiter *waiter, int exact)
     return exact ? within(middle - half, predicted, middle + half) : middle;
 }
 
-/* The counter's step makes the slope of 16 readings wrong by 1/64 step, root mean square, and that of
- * fewer by the square of the share at most. Three times that is far off. */
+/* The counter's step makes the slope of 16 readings wrong by 1/64 step, root mean square, and that
+ * of fewer by the square of the share at most. Three times that is far off. */
 static double far_ticks(const struct waiter *waiter, int readings)
 {
     enum { LEAST_TICKS = 1 };

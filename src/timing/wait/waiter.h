@@ -15,8 +15,8 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo  vernier  wait_names
- *                                 know no waiter
+ *     approach*  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo  vernier
+ * wait_names know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
  *
@@ -51,8 +51,8 @@ enum { WAITER_HOT_NS = 20000 };
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
-/* Delays by instructions: without readings; with two; with two, evidence and a result. */
-enum delay_kind { DELAY_BARE, DELAY_FOLLOWED, DELAY_MEASURED, DELAY_KINDS };
+/* How a short delay passes. */
+enum delay_way { DELAY_BY_INSTRUCTIONS, DELAY_BY_POLLS };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -72,13 +72,12 @@ struct waiter_learnt {
     double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
-    double run_ticks;                      /* one instruction of a delay by instructions alone */
-    double delay_fixed_ticks[DELAY_KINDS]; /* a delay by no instructions */
-    double delay_read_ticks[DELAY_KINDS];  /* from reading to reading, without the instructions */
-    double delay_bias_ticks[2]; /* what a delay by a wait is late: without or with a result */
-    uint64_t phase_ticks;          /* the counter's readings modulo its step */
-    int series;                    /* which of the spacings of fine readings */
-    int exact;                     /* 0: no approach but polling works here */
+    double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
+    double delay_call_ticks;     /* call to the reading that a delay by polls counts from */
+    double delay_bias_ticks[2];  /* what a delay by a wait is late: without or with a result */
+    uint64_t phase_ticks;        /* the counter's readings modulo its step */
+    int series;                  /* which of the spacings of fine readings */
+    int exact;                   /* 0: no approach but polling works here */
 };
 
 /* One wait. */
@@ -112,6 +111,7 @@ struct waiter {
     uint64_t magic;
     int cpu;
     int wait_is_open; /* the last wait has not been settled yet */
+    int is_in_event;  /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
     uint64_t waits, late, disturbed;
     uint64_t uses;  /* of the approach and its evidence: waits and measured delays */
@@ -124,19 +124,20 @@ struct waiter {
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
     struct estimate period;  /* from poll to poll, ticks */
-    struct estimate run;     /* of an instruction of a delay, ticks */
     struct choice choice;
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    uint64_t short_delays, followed_ticks;
+    int delay_is_open;          /* the last approach was a delay's, and has not been learnt from */
+    uint64_t delay_start_ticks; /* the reading that the last short delay counts from */
+    struct estimate way_in;     /* from there to the first poll of a delay by polls, ticks */
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
     uint32_t dice;
-    enum delay_kind calibrated_kind;
+    enum delay_way calibrated_way;
 };
 
 /* Where it lies in the storage. */
@@ -201,6 +202,10 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
 
 /* Set the approach up for an event at target + aim. */
 void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact);
+
+/* ... or exactly, for one that comes so long after a reading, the first poll first_ticks after it.
+ */
+void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks);
 
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
