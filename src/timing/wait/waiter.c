@@ -4,8 +4,9 @@
 enum { SETTLED = 32 };   /* when the mean of so many is taken */
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
-#define DELAY_DOUBT 2 /* of the first poll, in ticks */
-#define DOUBT 0.03    /* of the time from poll to poll; steps of the counter */
+#define DELAY_DOUBT 2          /* of a delay's first poll, in ticks */
+#define DELAY_PERIOD_DOUBT 0.2 /* of the time between its polls: the sum of all is learnt */
+#define DOUBT 0.03             /* of the time from poll to poll; steps of the counter */
 
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out)
@@ -22,6 +23,19 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
 static int64_t scaled(double value, int bits)
 {
     return (int64_t)(value * (double)(INT64_C(1) << bits));
+}
+
+/*
+ * What a poll says of the next one is wrong by what is not known of the time between them. So the
+ * earlier a poll, the less it counts.
+ */
+static void set_period(struct waiter *waiter, double doubt_ticks)
+{
+    struct approach *a = &waiter->approach;
+    double period = waiter->period.value;
+    double doubt = waiter_has_vernier(waiter) ? doubt_ticks : APPROACH_FARTHEST;
+    a->earliest_ticks = scaled(period - doubt, APPROACH_TICK_BITS);
+    a->latest_ticks = scaled(period + doubt, APPROACH_TICK_BITS);
 }
 
 /* Rounded down there. */
@@ -43,6 +57,7 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
     a->first_earliest_ticks = -APPROACH_NEVER;
     a->first_latest_ticks = APPROACH_NEVER;
     waiter->delay_is_open = 0;
+    set_period(waiter, waiter->vernier.step_ticks * DOUBT);
     if (exact)
         aim_exactly(waiter, aim_ticks);
 }
@@ -54,14 +69,15 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks)
 {
     struct approach *a = &waiter->approach;
-    double less = waiter->vernier.step_ticks - 1, doubt = DELAY_DOUBT;
+    double less = waiter->vernier.step_ticks - 1;
     int64_t whole = (int64_t)ticks;
     waiter_aim(waiter, start_ticks + (uint64_t)whole, ticks - (double)whole, 1);
     a->target_ticks += (uint64_t)less;
     a->span_ticks *= 2;
+    set_period(waiter, DELAY_PERIOD_DOUBT);
     double first = first_ticks - (double)whole;
-    a->first_earliest_ticks = scaled(first - doubt, APPROACH_TICK_BITS) - a->earliest_ticks;
-    a->first_latest_ticks = scaled(first + doubt, APPROACH_TICK_BITS) - a->latest_ticks;
+    a->first_earliest_ticks = scaled(first - DELAY_DOUBT, APPROACH_TICK_BITS) - a->earliest_ticks;
+    a->first_latest_ticks = scaled(first + DELAY_DOUBT, APPROACH_TICK_BITS) - a->latest_ticks;
 }
 
 /* A wait with a result has no frame and cannot leave: more is to be done after the event. */
@@ -175,20 +191,6 @@ void waiter_learn_period(struct waiter *waiter)
         choose_pad(waiter);
 }
 
-/*
- * What a poll says of the next one is wrong by what is not known of the time between them. So the
- * earlier a poll, the less it counts.
- */
-static void publish_period(struct waiter *waiter)
-{
-    struct approach *a = &waiter->approach;
-    double period = waiter->period.value, doubt = waiter->vernier.step_ticks * DOUBT;
-    if (!waiter_has_vernier(waiter))
-        doubt = APPROACH_FARTHEST;
-    a->earliest_ticks = scaled(period - doubt, APPROACH_TICK_BITS);
-    a->latest_ticks = scaled(period + doubt, APPROACH_TICK_BITS);
-}
-
 /* A poll takes no longer than it usually does, but for a few cycles. */
 static int32_t another_cycles(const struct waiter *waiter)
 {
@@ -203,7 +205,6 @@ void waiter_publish_tempo(struct waiter *waiter)
     double cycle = waiter->tempo.cycle_ticks;
     a->cycles_per_tick = scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
     a->another_cycles = another_cycles(waiter);
-    publish_period(waiter);
     if (waiter_has_vernier(waiter))
         waiter->vernier.spacing_ticks = waiter->spacing.value * cycle;
 }

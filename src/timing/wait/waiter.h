@@ -129,9 +129,10 @@ struct waiter {
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    int delay_is_open;          /* the last approach was a delay's, and has not been learnt from */
-    uint64_t delay_start_ticks; /* the reading that the last short delay counts from */
-    struct estimate way_in;     /* from there to the first poll of a delay by polls, ticks */
+    int delay_is_open;           /* the last approach was a delay's, and has not been learnt from */
+    uint64_t delay_called_ticks; /* the counter at the last delay's call */
+    uint64_t delay_start_ticks;  /* ... of the last delay by polls */
+    struct estimate way_in;      /* from there to the first poll of a delay by polls, ticks */
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
