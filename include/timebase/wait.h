@@ -206,10 +206,10 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
 
 /*
  * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
- * Below 1.6 us it counts from one reading of the counter at the call, and polls as an exact wait
- * does; what is too short for a poll, below some 150 ns, is a run of instructions, and below the cost
- * of the call (some 10 ns) it returns at once. From 1.6 us on it is a wait. With a result the error is
- * known to a step of the counter, and a delay takes at least 150 ns. Returns as above.
+ * It counts from the counter's reading at the call. From some 200 ns on it polls as a wait does,
+ * exactly or by the loop; what is shorter is a run of instructions, and below the cost of the call
+ * (some 10 ns) it returns at once. With a result the error is known to a step of the counter, and a
+ * delay takes at least 150 ns. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "delay.h"
 #include "outcome.h"
 #include "quantile.h"
 #include "rehearsal.h"
@@ -212,34 +211,6 @@ static void find_fixed(struct waiter *waiter, int measured)
         DELAY_NS / waiter->learnt.period_ns;
 }
 
-/* From the call of a delay by polls to the reading that it counts from, as one_way_in(). */
-static double one_call(struct waiter *waiter, uint64_t ns)
-{
-    struct timebase_waiter *public = public_of(waiter);
-    struct timebase_fine_reading before;
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
-    waiter->delay(public, ns, 0, NULL);
-    double start = waiter_middle(waiter, waiter->delay_start_ticks, base);
-    return start - before.ticks - nothing(waiter);
-}
-
-/* They follow each other's way in from here on. */
-static void find_polled(struct waiter *waiter)
-{
-    enum { DELAY_NS = 600 };
-    double calls[DELAY_TRIALS], ways[DELAY_TRIALS];
-    waiter->calibrated_way = DELAY_BY_POLLS;
-    estimate_init(&waiter->way_in, 0, WAITER_PERIOD_MEAN);
-    for (int i = 0; i < DELAY_TRIALS; i++) {
-        calls[i] = one_call(waiter, DELAY_NS);
-        ways[i] = delay_way_in(waiter);
-    }
-    double way_in = quantile_mean_about(ways, DELAY_TRIALS, reach_ticks(waiter));
-    estimate_init(&waiter->way_in, way_in, WAITER_PERIOD_MEAN);
-    waiter->learnt.delay_call_ticks = quantile_mean_about(calls, DELAY_TRIALS, reach_ticks(waiter));
-}
-
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
 static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
@@ -249,46 +220,64 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
-/*
- * From the call of a delay by a wait to the fine reading that it counts from, less what the call of
- * a reading takes.
- */
-static double one_way_in(struct waiter *waiter)
+/* From a delay's call to the reading that it counts from, less what the call of a reading takes. */
+static double one_call(struct waiter *waiter, uint64_t ns)
 {
     struct timebase_waiter *public = public_of(waiter);
     struct timebase_fine_reading before;
-    uint64_t base = timebase_ticks(), ns = delay_by_wait_ns(waiter);
+    uint64_t base = timebase_ticks();
     timebase_wait_read_fine(public, base, &before);
     waiter->delay(public, ns, TIMEBASE_WAIT_PLAIN, NULL);
-    double end = (double)(int64_t)(waiter->last.ticks - base) + waiter->last.fraction;
-    return end - (double)ns / waiter->learnt.period_ns - before.ticks - nothing(waiter);
+    double start = (double)(int64_t)(waiter->last.entered_ticks - base);
+    return start + waiter->vernier.half_step_ticks - before.ticks - nothing(waiter);
 }
 
 /*
- * How late a delay by a wait is. The wait itself ends in time, and rehearsals follow it; so only
- * the way to its beginning counts. A wait without a result ends with the reading behind it
- * (mean_leave()).
+ * How late a delay begins to count, and from there how late its fine reading is. Its end is a
+ * wait's, which rehearsals follow: so only the beginning counts.
  */
-static void find_bias(struct waiter *waiter)
+static void find_beginning(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double values[DELAY_TRIALS];
-    learnt->delay_bias_ticks[0] = 0;
-    for (int i = 0; i < DELAY_TRIALS; i++)
-        values[i] = one_way_in(waiter);
-    double ticks = quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter));
-    learnt->delay_bias_ticks[0] = ticks;
-    learnt->delay_bias_ticks[1] = ticks + learnt->reading_ticks;
+    double calls[DELAY_TRIALS], reads[DELAY_TRIALS], reach = reach_ticks(waiter);
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        calls[i] = one_call(waiter, delay_by_wait_ns(waiter));
+        reads[i] = waiter->last.read_ticks - waiter->vernier.half_step_ticks;
+    }
+    learnt->delay_call_ticks = quantile_mean_about(calls, DELAY_TRIALS, reach);
+    learnt->delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach);
+}
+
+static double mean_way_in(struct waiter *waiter)
+{
+    enum { DELAY_NS = 600 };
+    double ways[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        waiter->delay(public_of(waiter), DELAY_NS, 0, NULL);
+        ways[i] = waiter_way_in(waiter);
+    }
+    return quantile_mean_about(ways, DELAY_TRIALS, reach_ticks(waiter));
+}
+
+/* Delays follow it from here on: those that learn on their way in, too. */
+static void find_way_in(struct waiter *waiter)
+{
+    waiter->calibrated_way = DELAY_BY_EXACT_POLLS;
+    for (int learns = 0; learns < 2; learns++)
+        estimate_init(&waiter->way_in[learns], 0, WAITER_PERIOD_MEAN);
+    double ticks = mean_way_in(waiter);
+    for (int learns = 0; learns < 2; learns++)
+        estimate_init(&waiter->way_in[learns], ticks, WAITER_PERIOD_MEAN);
 }
 
 static void find_delay(struct waiter *waiter)
 {
-    if (waiter->ways.run != NULL && waiter->learnt.exact) {
-        find_fixed(waiter, 0);
-        find_fixed(waiter, 1);
-        find_polled(waiter);
-    }
-    find_bias(waiter);
+    find_beginning(waiter);
+    if (waiter->ways.run == NULL || !waiter->learnt.exact)
+        return;
+    find_fixed(waiter, 0);
+    find_fixed(waiter, 1);
+    find_way_in(waiter);
 }
 
 void calibrate_calls(struct waiter *waiter)

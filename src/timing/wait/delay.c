@@ -26,73 +26,51 @@ static void tell(struct waiter *waiter, const struct delay *delay, int mechanism
 
 /* ---- by polls ----------------------------------------------------------------------------- */
 
-/* Two readings stand for two instants whose distance is known to less than this, either way. */
-static double less_than_step(const struct waiter *waiter)
+/* The delay before is learnt from first: a part of the way in, which is another then. */
+static struct wait *begin(struct waiter *waiter, const struct delay *delay)
 {
-    return waiter->vernier.step_ticks - 1;
-}
-
-/*
- * From the delay's reading to its first poll, as its last poll shows it: so that what is wrong with
- * the distance of polls is made up for at the end.
- */
-double delay_way_in(const struct waiter *waiter)
-{
-    const struct approach *a = &waiter->approach;
-    double last = a->poll_ticks[(a->polls - 1) % APPROACH_VERNIER];
-    double since = (double)(int64_t)(a->target_ticks - waiter->delay_start_ticks);
-    return since + last - (a->polls - 1) * waiter->period.value;
-}
-
-static void learn_tempo(struct waiter *waiter)
-{
-    const struct approach *a = &waiter->approach;
-    double less = less_than_step(waiter);
-    double event =
-        (double)(int64_t)(a->event_ticks - a->target_ticks) + less + waiter->learnt.stamp_ticks[1];
-    tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), waiter_cycles(waiter), less);
-}
-
-/* At the next delay, because at its own end there is no time. */
-static void learn_open(struct waiter *waiter)
-{
-    enum { MORE_TICKS = 8 }; /* than the counter's step */
-    if (!waiter->delay_is_open)
-        return;
-    waiter->delay_is_open = 0;
-    estimate_learn(&waiter->way_in, delay_way_in(waiter), 1,
-                   waiter->vernier.step_ticks + MORE_TICKS);
-    learn_tempo(waiter);
-    waiter_learn_period(waiter);
-    waiter_publish_tempo(waiter);
-}
-
-static void set_up(struct waiter *waiter, const struct delay *delay)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    const struct wait wait = {.waiter = waiter, .frame = delay->frame};
-    double exit = learnt->exit_ticks[1][delay->result != NULL];
-    outcome_settle_some(waiter);
-    learn_open(waiter);
-    waiter_aim_from(waiter, delay->start_ticks, delay->ticks - learnt->delay_call_ticks - exit,
-                    waiter->way_in.value);
-    waiter->approach.not_before_ticks = delay->start_ticks - (UINT64_C(1) << 62);
-    waiter->delay_start_ticks = delay->start_ticks;
-    waiter->delay_is_open = 1;
+    int has_learnt = outcome_settle_some(waiter);
+    waiter->last = (struct wait){.waiter = waiter,
+                                 .ticks = delay->start_ticks + (uint64_t)delay->ticks,
+                                 .flags = delay->flags,
+                                 .is_delay = 1,
+                                 .has_learnt = has_learnt,
+                                 .frame = delay->frame,
+                                 .result = delay->result,
+                                 .entered_ticks = delay->start_ticks,
+                                 .cpu = evidence_cpu(&waiter->evidence)};
     waiter->uses++;
-    wait_set_event(&wait);
-    evidence_begin(&waiter->evidence, &waiter->approach);
+    return &waiter->last;
+}
+
+static void aim(struct wait *wait, double ticks)
+{
+    struct waiter *waiter = wait->waiter;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double end =
+        ticks - learnt->delay_call_ticks - learnt->exit_ticks[wait->exact][wait->result != NULL];
+    if (wait->exact)
+        waiter_aim_from(waiter, wait->entered_ticks, end, waiter->way_in[wait->has_learnt].value);
+    else
+        waiter_aim(waiter, wait->entered_ticks, end, 0);
+    waiter->approach.not_before_ticks = wait->entered_ticks - (UINT64_C(1) << 62);
 }
 
 /* A delay without a result may leave from within. */
-static int by_polls(struct waiter *waiter, const struct delay *delay)
+static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
 {
-    struct approach *a = &waiter->approach;
-    set_up(waiter, delay);
-    waiter_approach(waiter, 1);
-    int late = a->overdue_cycles > a->late_cycles;
+    struct wait *wait = begin(waiter, delay);
+    wait->exact = exact;
+    wait->is_unsteady = !exact;
+    aim(wait, delay->ticks);
+    wait_set_event(wait);
+    waiter_mark(waiter, exact);
+    waiter->wait_is_open = 1;
+    if (waiter_approach(waiter, exact) == APPROACH_POLLS)
+        return APPROACH_POLLS;
+    int late = outcome_is_late(wait);
     if (delay->result != NULL)
-        tell(waiter, delay, waiter->ways.mechanism, late);
+        tell(waiter, delay, exact ? waiter->ways.mechanism : TIMEBASE_MECHANISM_LOOP, late);
     return late;
 }
 
@@ -125,12 +103,13 @@ static int by_instructions(struct waiter *waiter, const struct delay *delay)
 
 /* From the call to the return at least: what comes before the first poll, and that this is the
  * last. */
-static double least_by_polls(const struct waiter *waiter, int measured)
+static double least_by_polls(const struct waiter *waiter, int exact, int measured)
 {
     enum { MORE_NS = 10 };
     const struct waiter_learnt *learnt = &waiter->learnt;
-    return learnt->delay_call_ticks + waiter->way_in.value + waiter_coarse_ticks(waiter) +
-        learnt->exit_ticks[1][measured] + MORE_NS / learnt->period_ns;
+    double before = learnt->delay_call_ticks + waiter->way_in[0].value;
+    double after = exact ? waiter_coarse_ticks(waiter) : learnt->plain_bias_ticks;
+    return before + after + learnt->exit_ticks[exact][measured] + MORE_NS / learnt->period_ns;
 }
 
 /* In a wait's function the approach, and what it has found, belong to the wait. */
@@ -141,35 +120,55 @@ static enum delay_way way_of(const struct waiter *waiter, const struct delay *de
         return waiter->calibrated_way;
     if (waiter->is_in_event && !measured)
         return DELAY_BY_INSTRUCTIONS;
-    return delay->ticks > least_by_polls(waiter, measured) ? DELAY_BY_POLLS : DELAY_BY_INSTRUCTIONS;
+    int exact = waiter_is_exact_better(waiter, delay->start_ticks, delay->flags);
+    if (delay->ticks <= least_by_polls(waiter, exact, measured))
+        return DELAY_BY_INSTRUCTIONS;
+    return exact ? DELAY_BY_EXACT_POLLS : DELAY_BY_LOOP;
 }
 
-int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
+int delay_is_short(const struct waiter *waiter, const struct delay *delay)
 {
-    return waiter->ways.run != NULL && waiter->learnt.exact && delay_ns < SHORT_DELAY_NS &&
-        !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
+    return waiter->ways.run != NULL && waiter->learnt.exact &&
+        delay->ticks * waiter->learnt.period_ns < SHORT_DELAY_NS &&
+        !(delay->flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
 }
 
 int delay_short(struct waiter *waiter, const struct delay *delay)
 {
-    return way_of(waiter, delay) == DELAY_BY_POLLS ? by_polls(waiter, delay)
-                                                   : by_instructions(waiter, delay);
+    enum delay_way way = way_of(waiter, delay);
+    if (way == DELAY_BY_INSTRUCTIONS)
+        return by_instructions(waiter, delay);
+    return by_polls(waiter, delay, way == DELAY_BY_EXACT_POLLS);
 }
 
-/* Rounded up where it must not end early. */
-struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,
-                          struct timebase_wait_result *result)
+/*
+ * When the delay was called, relative to its reading: less than a step after it. The fine reading
+ * says more, if the way there took as long as it usually does; cold code makes it longer by 0.1 us.
+ */
+static double called_at(const struct waiter *waiter, double read_ticks)
 {
-    struct wait wait = {.waiter = waiter, .flags = flags, .result = result};
-    struct timebase_fine_reading start;
-    uint64_t base = timebase_ticks();
-    wait.entered_ticks = base;
-    waiter_read_fine(waiter, base, &start);
-    double bias =
-        flags & TIMEBASE_WAIT_NEVER_EARLY ? 0 : waiter->learnt.delay_bias_ticks[result != NULL];
-    double end = start.ticks + ticks - bias;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double at = read_ticks - learnt->delay_read_ticks, most = waiter->vernier.step_ticks - 1;
+    return (at < 0 ? 0 : at > most ? most : at) - learnt->delay_call_ticks;
+}
+
+/* One that must not end early counts from the later reading, and is rounded up. */
+struct wait delay_as_wait(struct waiter *waiter, const struct delay *delay)
+{
+    struct wait wait = {.waiter = waiter,
+                        .flags = delay->flags,
+                        .frame = delay->frame,
+                        .result = delay->result,
+                        .entered_ticks = delay->start_ticks};
+    struct timebase_fine_reading read;
+    waiter_read_fine(waiter, delay->start_ticks, &read);
+    wait.read_ticks = read.ticks;
+    int never_early = (delay->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    double end = delay->ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));
+    if (delay->result != NULL && !never_early)
+        end -= waiter->learnt.reading_ticks;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait.fraction = end - (double)whole;
-    wait.ticks = base + (uint64_t)whole + (flags & TIMEBASE_WAIT_NEVER_EARLY ? 1 : 0);
+    wait.ticks = delay->start_ticks + (uint64_t)whole + (uint64_t)never_early;
     return wait;
 }

@@ -15,20 +15,17 @@
 struct delay {
     uint64_t start_ticks; /* the counter at the call */
     double ticks;
+    unsigned flags;
     void *frame; /* not null: of approach_from() */
     struct timebase_wait_result *result;
 };
 
-int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags);
+int delay_is_short(const struct waiter *waiter, const struct delay *delay);
 
 /* Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, const struct delay *delay);
 
-/* What the last delay by polls shows: from its reading to its first poll, ticks. */
-double delay_way_in(const struct waiter *waiter);
-
 /* A long one, from now: the wait that makes it. */
-struct wait delay_as_wait(struct waiter *waiter, double ticks, unsigned flags,
-                          struct timebase_wait_result *result);
+struct wait delay_as_wait(struct waiter *waiter, const struct delay *delay);
 
 #endif

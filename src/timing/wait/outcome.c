@@ -83,7 +83,7 @@ static double size_of(double ticks)
 static void learn_exact(struct waiter *waiter, int late)
 {
     const struct approach *a = &waiter->approach;
-    double half = waiter->vernier.half_step_ticks, cycles = waiter_cycles(waiter);
+    double half = waiter_half_span(waiter), cycles = waiter_cycles(waiter);
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     event += waiter->learnt.stamp_ticks[1];
     double wrong =
@@ -91,6 +91,8 @@ static void learn_exact(struct waiter *waiter, int late)
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
     if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
+    if (waiter->last.is_delay)
+        waiter_learn_way_in(waiter);
     waiter_learn_period(waiter);
     if (late)
         return;
@@ -150,13 +152,17 @@ void outcome_settle_open(struct waiter *waiter)
         outcome_settle(waiter, NULL);
 }
 
-void outcome_settle_some(struct waiter *waiter)
+int outcome_settle_some(struct waiter *waiter)
 {
-    enum { EIGHT = 8 };
-    if (waiter->uses % EIGHT == 0)
-        outcome_settle_open(waiter);
+    enum { EIGHT = 8, MANY = 64 };
+    int is_due = waiter->uses % EIGHT == 0;
+    is_due = is_due || waiter->uses % MANY == 1; /* from those that learnt, too */
+    int learns = waiter->wait_is_open && is_due;
+    if (learns)
+        outcome_settle(waiter, NULL);
     else
         outcome_count_open(waiter);
+    return learns;
 }
 
 void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result)

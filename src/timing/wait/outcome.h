@@ -17,8 +17,8 @@ void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result);
 /* The same without a result, if it has not been done. */
 void outcome_settle_open(struct waiter *waiter);
 
-/* In a hurry: it is counted, and one in eight is learnt from; or none. */
-void outcome_settle_some(struct waiter *waiter);
+/* In a hurry: it is counted, and one in eight is learnt from (returns 1 if so); or none. */
+int outcome_settle_some(struct waiter *waiter);
 void outcome_count_open(struct waiter *waiter);
 
 /*

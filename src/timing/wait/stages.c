@@ -92,28 +92,6 @@ static int is_exact_possible(const struct wait *wait)
     return left > waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
 }
 
-/*
- * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of
- * before say nothing of that. Where there are none, some exact waits show how well others would do.
- */
-static int is_exact_near(const struct wait *wait)
-{
-    enum { TRIAL = 16 };
-    const struct waiter *waiter = wait->waiter;
-    if (waiter_is_exact_hot(waiter, wait->ticks))
-        return 1;
-    return !waiter_has_rehearsed(waiter, wait->ticks) && waiter->uses % TRIAL == 0;
-}
-
-/* By what rehearsals and waits have seen of both ways. */
-static int is_exact_better(const struct wait *wait)
-{
-    const struct waiter *waiter = wait->waiter;
-    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
-    return waiter->is_calibrating ||
-        (choice_is_exact(&waiter->choice, steady) && is_exact_near(wait));
-}
-
 static void find_way(struct wait *wait)
 {
     wait->exact = wait->waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
@@ -121,7 +99,7 @@ static void find_way(struct wait *wait)
     if (!wait->exact)
         return;
     int possible = is_exact_possible(wait);
-    wait->exact = possible && is_exact_better(wait);
+    wait->exact = possible && waiter_is_exact_better(wait->waiter, wait->ticks, wait->flags);
     wait->is_unsteady = possible && !wait->exact;
     if (!wait->exact)
         wait->aim = aim_of(wait);
@@ -143,10 +121,7 @@ static int approach(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     set_up(wait);
-    if (wait->exact || !waiter_is_bare(waiter))
-        evidence_begin(&waiter->evidence, &waiter->approach);
-    else
-        evidence_forget(&waiter->approach);
+    waiter_mark(waiter, wait->exact);
     return waiter_approach(waiter, wait->exact);
 }
 

@@ -165,12 +165,11 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *wai
     return function != NULL ? wait_for(waiter, &wait, utc_now(waiter), result) : TIMEBASE_E_INVALID;
 }
 
-static int delay_long(struct waiter *waiter, const struct delay *delay, unsigned flags)
+static int delay_long(struct waiter *waiter, const struct delay *delay)
 {
     if (target_is_far(delay->ticks, waiter->learnt.period_ns))
         return TIMEBASE_E_INVALID;
-    struct wait wait = delay_as_wait(waiter, delay->ticks, flags, delay->result);
-    wait.frame = delay->frame;
+    struct wait wait = delay_as_wait(waiter, delay);
     if (is_long(&wait))
         follow_cpu(&wait);
     return stages_run(&wait);
@@ -181,11 +180,12 @@ static int delay_for(void *of, uint64_t delay_ns, uint64_t flags, void *result, 
     struct waiter *waiter = (struct waiter *)of;
     const struct delay delay = {.start_ticks = waiter->delay_called_ticks,
                                 .ticks = (double)delay_ns / waiter->learnt.period_ns,
+                                .flags = (unsigned)flags,
                                 .frame = result == NULL ? frame : NULL,
                                 .result = (struct timebase_wait_result *)result};
-    if (delay_is_short(waiter, delay_ns, (unsigned)flags))
+    if (delay_is_short(waiter, &delay))
         return delay_short(waiter, &delay);
-    return delay_long(waiter, &delay, (unsigned)flags);
+    return delay_long(waiter, &delay);
 }
 
 /* The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. */

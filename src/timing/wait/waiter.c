@@ -56,10 +56,28 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
     a->span_ticks = scaled(waiter->vernier.step_ticks - 1, APPROACH_TICK_BITS);
     a->first_earliest_ticks = -APPROACH_NEVER;
     a->first_latest_ticks = APPROACH_NEVER;
-    waiter->delay_is_open = 0;
     set_period(waiter, waiter->vernier.step_ticks * DOUBT);
     if (exact)
         aim_exactly(waiter, aim_ticks);
+}
+
+/*
+ * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of
+ * before say nothing of that. Where there are none, some exact waits show how well others would do.
+ */
+static int is_exact_near(const struct waiter *waiter, uint64_t ticks)
+{
+    enum { TRIAL = 16 };
+    if (waiter_is_exact_hot(waiter, ticks))
+        return 1;
+    return !waiter_has_rehearsed(waiter, ticks) && waiter->uses % TRIAL == 0;
+}
+
+int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
+{
+    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
+    return waiter->is_calibrating ||
+        (choice_is_exact(&waiter->choice, steady) && is_exact_near(waiter, ticks));
 }
 
 /*
@@ -90,6 +108,14 @@ APPROACH_WAY void wait_set_event(const struct wait *wait)
                                       : approach_event_none;
     a->argument = leaves ? a : wait->argument;
     a->frame = wait->frame;
+}
+
+APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
+{
+    if (exact || !waiter_is_bare(waiter))
+        evidence_begin(&waiter->evidence, &waiter->approach);
+    else
+        evidence_forget(&waiter->approach);
 }
 
 /* A wait that leaves by a bare loop takes no evidence: nobody asked for a result. */
@@ -189,6 +215,21 @@ void waiter_learn_period(struct waiter *waiter)
     estimate_learn(&waiter->period, vernier_slope(polls, kept), 1, far_ticks(waiter, kept));
     if (waiter->period.count == SETTLED && waiter_has_vernier(waiter))
         choose_pad(waiter);
+}
+
+double waiter_way_in(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double last = a->poll_ticks[(a->polls - 1) % APPROACH_VERNIER];
+    double since = (double)(int64_t)(a->target_ticks - waiter->last.entered_ticks);
+    return since + last - (a->polls - 1) * waiter->period.value;
+}
+
+void waiter_learn_way_in(struct waiter *waiter)
+{
+    enum { MORE_TICKS = 8 };
+    struct estimate *way_in = &waiter->way_in[waiter->last.has_learnt];
+    estimate_learn(way_in, waiter_way_in(waiter), 1, waiter->vernier.step_ticks + MORE_TICKS);
 }
 
 /* A poll takes no longer than it usually does, but for a few cycles. */

@@ -52,7 +52,7 @@ enum { WAITER_HOT_NS = 20000 };
 enum { WAITER_LEAST_POLLS = 10 };
 
 /* How a short delay passes. */
-enum delay_way { DELAY_BY_INSTRUCTIONS, DELAY_BY_POLLS };
+enum delay_way { DELAY_BY_INSTRUCTIONS, DELAY_BY_LOOP, DELAY_BY_EXACT_POLLS };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -73,8 +73,8 @@ struct waiter_learnt {
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
-    double delay_call_ticks;     /* call to the reading that a delay by polls counts from */
-    double delay_bias_ticks[2];  /* what a delay by a wait is late: without or with a result */
+    double delay_call_ticks;     /* a delay's call to the reading that it counts from */
+    double delay_read_ticks;     /* from there to the fine reading of a delay by a wait */
     uint64_t phase_ticks;        /* the counter's readings modulo its step */
     int series;                  /* which of the spacings of fine readings */
     int exact;                   /* 0: no approach but polling works here */
@@ -90,6 +90,9 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
+    int is_delay;             /* by polls: entered_ticks is the reading that it counts from */
+    int has_learnt;           /* ... and it learnt from the wait before on its way in */
+    double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
@@ -129,10 +132,9 @@ struct waiter {
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    int delay_is_open;           /* the last approach was a delay's, and has not been learnt from */
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
-    uint64_t delay_start_ticks;  /* ... of the last delay by polls */
-    struct estimate way_in;      /* from there to the first poll of a delay by polls, ticks */
+    struct estimate way_in[2];   /* the reading of a delay by polls to its first poll, ticks; if it
+                                  * learnt from the wait before, too */
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
@@ -164,10 +166,16 @@ static inline int64_t waiter_ticks_of_ns(const struct waiter *waiter, double ns)
     return (int64_t)(ns / waiter->learnt.period_ns);
 }
 
-/* The instant that a reading stands for: the middle of its step. */
+/* What a reading stands for begins with it, and this is its half. */
+static inline double waiter_half_span(const struct waiter *waiter)
+{
+    return (double)waiter->approach.span_ticks / (2 << APPROACH_TICK_BITS);
+}
+
+/* The instant that a reading of the last approach stands for. */
 static inline double waiter_middle(const struct waiter *waiter, uint64_t ticks, uint64_t base)
 {
-    return (double)(int64_t)(ticks - base) + waiter->vernier.half_step_ticks;
+    return (double)(int64_t)(ticks - base) + waiter_half_span(waiter);
 }
 
 /* Does the counter step so far that several readings say more than one? */
@@ -215,6 +223,9 @@ static inline int waiter_is_bare(const struct waiter *waiter)
     return a->event == approach_leave && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
 }
 
+/* Marks for evidence, where the approach looks at them. */
+void waiter_mark(struct waiter *waiter, int exact);
+
 /* Run it. Returns 0, or APPROACH_POLLS: return this at once, to approach_from(), which polls. */
 int waiter_approach(struct waiter *waiter, int exact);
 
@@ -240,11 +251,25 @@ int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNI
 /* From these polls. */
 void waiter_learn_period(struct waiter *waiter);
 
+/*
+ * From a delay's reading to its first poll, as its last poll shows it: so that what is wrong with
+ * the distance of polls is made up for at the end. And what is believed of it.
+ */
+double waiter_way_in(const struct waiter *waiter);
+void waiter_learn_way_in(struct waiter *waiter);
+
 /* The code of exact approaches has not gone out of the caches yet. */
 static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t ticks)
 {
     return (int64_t)(ticks - waiter->exact_ticks) < waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
 }
+
+/*
+ * By what rehearsals and waits have seen of both ways: is it to be exact? Where its code has gone
+ * out of the caches, and no rehearsals fetch it, only now and then, to know how well others would
+ * do.
+ */
+int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags);
 
 /* Rehearsals see errors better than waits see their own. */
 static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t ticks)
