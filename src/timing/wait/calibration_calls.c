@@ -110,21 +110,28 @@ static double mean_return(struct waiter *waiter, int exact)
 
 /* Of a wait without a result: measured as rehearsals do, because rehearsals follow it from here on.
  */
-static double mean_leave(struct waiter *waiter, int exact)
+static double mean_leave(struct waiter *waiter, int exact, double *stamp_ticks)
 {
     struct rehearsal_plan plan = {exact, 1};
-    double errors[TRIALS];
-    for (int i = 0; i < TRIALS; i++)
-        errors[i] = rehearsal_near(waiter, plan).error_ticks;
+    double errors[TRIALS], stamps[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        struct rehearsal done = rehearsal_near(waiter, plan);
+        errors[i] = done.error_ticks;
+        stamps[i] = done.stamp_ticks;
+    }
+    *stamp_ticks = quantile_low_mean(stamps, TRIALS);
     return quantile_low_mean(errors, TRIALS);
 }
 
 static void find_exit(struct waiter *waiter)
 {
-    for (int exact = 0; exact <= waiter->learnt.exact; exact++) {
-        waiter->learnt.exit_ticks[exact][0] = mean_leave(waiter, exact);
-        waiter->learnt.exit_ticks[exact][1] = mean_return(waiter, exact);
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double stamps[2];
+    for (int exact = 0; exact <= learnt->exact; exact++) {
+        learnt->exit_ticks[exact][0] = mean_leave(waiter, exact, &stamps[exact]);
+        learnt->exit_ticks[exact][1] = mean_return(waiter, exact);
     }
+    learnt->bare_stamp_ticks = stamps[0] - learnt->exit_ticks[0][0];
 }
 
 static int late_calls(struct waiter *waiter)

@@ -100,13 +100,24 @@ static void learn_exact(struct waiter *waiter, int late)
     waiter_publish_tempo(waiter);
 }
 
+static double within(double low, double value, double high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* What is wrong with the loop's bias is limited as in rehearsals, and followed twice as fast. */
 static void learn_plain(struct waiter *waiter)
 {
+    enum { MOST_TICKS = 8, SIXTEEN = 16 };
+    struct waiter_learnt *learnt = &waiter->learnt;
     const struct approach *a = &waiter->approach;
-    double usual = waiter->learnt.plain_bias_ticks - waiter->learnt.stamp_ticks[0];
-    double event = waiter_middle(waiter, a->event_ticks, a->leave_ticks);
-    if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
-        choice_learn(&waiter->choice, CHOICE_LOOP, size_of(event - usual));
+    double most = waiter->vernier.step_ticks + MOST_TICKS;
+    double event = waiter_middle(waiter, a->event_ticks, a->leave_ticks) +
+        (waiter_is_bare(waiter) ? learnt->bare_stamp_ticks : learnt->stamp_ticks[0]);
+    double wrong = event - learnt->plain_bias_ticks;
+    learnt->plain_bias_ticks += within(-most, wrong, most) / SIXTEEN;
+    if (waiter->last.is_unsteady && !waiter_has_rehearsed(waiter, a->event_ticks))
+        choice_learn(&waiter->choice, CHOICE_LOOP, size_of(wrong));
 }
 
 /* Counts the wait, which costs next to nothing. Returns what disturbed it. */
@@ -140,7 +151,7 @@ APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_res
     int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     if (wait->exact && is_sound)
         learn_exact(waiter, late);
-    else if (wait->is_unsteady && is_sound && !late)
+    else if ((wait->is_unsteady || wait->flags & TIMEBASE_WAIT_PLAIN) && is_sound && !late)
         learn_plain(waiter);
     if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_fade(&waiter->choice);

@@ -66,10 +66,11 @@ struct waiter_learnt {
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
-    double reading_ticks;  /* call of timebase_wait_read_fine() to its first reading */
-    double lead_ticks;     /* polling in C ends this long before the approach begins */
-    double rehearsal_ticks; /* what one takes */
-    double early_ticks;     /* no undisturbed wait of the calibration was this early */
+    double bare_stamp_ticks; /* the same of a bare loop, to the return less exit_ticks[0][0] */
+    double reading_ticks;    /* call of timebase_wait_read_fine() to its first reading */
+    double lead_ticks;       /* polling in C ends this long before the approach begins */
+    double rehearsal_ticks;  /* what one takes */
+    double early_ticks;      /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
