@@ -305,6 +305,7 @@ void calibrate(struct waiter *waiter)
     find_ways(waiter);
     calibrate_calls(waiter);
     hurry_init(waiter);
+    waiter->cold = (struct caution){0}; /* the first exact waits of all are no evidence */
     waiter->waits = waits;
     waiter->late = late;
     waiter->disturbed = disturbed;

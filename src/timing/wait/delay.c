@@ -62,6 +62,7 @@ static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
     struct wait *wait = begin(waiter, delay);
     wait->exact = exact;
     wait->is_unsteady = !exact;
+    wait->is_cold = exact && !waiter_is_exact_hot(waiter, delay->start_ticks);
     aim(wait, delay->ticks);
     wait_set_event(wait);
     waiter_mark(waiter, exact);

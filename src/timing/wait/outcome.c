@@ -6,6 +6,7 @@
 enum {
     GAP_NS = 300, /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
+    BAD_TICKS = 8,       /* besides a step: what cold code takes is far more */
     TOLERATED_TICKS = 2, /* readings that contradict each other by no more count as even */
 };
 
@@ -91,6 +92,9 @@ static void learn_exact(struct waiter *waiter, int late)
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
     if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
+    int is_bad = late || wrong > half + BAD_TICKS || misfit > BAD_TICKS;
+    if (waiter->last.is_cold || !is_bad)
+        caution_note(&waiter->cold, !is_bad);
     if (waiter->last.is_delay)
         waiter_learn_way_in(waiter);
     waiter_learn_period(waiter);
@@ -128,6 +132,8 @@ APPROACH_WAY static uint32_t count(struct waiter *waiter)
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
     waiter->evidence.noticed |= found;
     waiter->wait_is_open = 0;
+    if (wait->is_unsteady)
+        caution_pass(&waiter->cold);
     waiter->waits++;
     waiter->late += (uint64_t)late;
     waiter->disturbed += found != 0;

@@ -101,6 +101,7 @@ static void find_way(struct wait *wait)
     int possible = is_exact_possible(wait);
     wait->exact = possible && waiter_is_exact_better(wait->waiter, wait->ticks, wait->flags);
     wait->is_unsteady = possible && !wait->exact;
+    wait->is_cold = wait->exact && !waiter_is_exact_hot(wait->waiter, wait->ticks);
     if (!wait->exact)
         wait->aim = aim_of(wait);
 }

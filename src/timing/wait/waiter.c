@@ -62,22 +62,14 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 }
 
 /*
- * Code that has gone out of the caches makes an exact wait late by some 0.1 us, and rehearsals of
- * before say nothing of that. Where there are none, some exact waits show how well others would do.
+ * Code that has gone out of the caches can make an exact wait late by some 0.1 us, and rehearsals
+ * of before say nothing of that: such waits themselves do.
  */
-static int is_exact_near(const struct waiter *waiter, uint64_t ticks)
-{
-    enum { TRIAL = 16 };
-    if (waiter_is_exact_hot(waiter, ticks))
-        return 1;
-    return !waiter_has_rehearsed(waiter, ticks) && waiter->uses % TRIAL == 0;
-}
-
 int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
 {
     int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
-    return waiter->is_calibrating ||
-        (choice_is_exact(&waiter->choice, steady) && is_exact_near(waiter, ticks));
+    int is_near = waiter_is_exact_hot(waiter, ticks) || caution_allows(&waiter->cold);
+    return waiter->is_calibrating || (is_near && choice_is_exact(&waiter->choice, steady));
 }
 
 /*

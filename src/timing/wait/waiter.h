@@ -15,8 +15,8 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo  vernier
- * wait_names know no waiter
+ *     approach*  caution  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo
+ * vernier wait_names know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
  *
@@ -31,6 +31,7 @@
 #include <timebase/wait.h>
 
 #include "approach.h"
+#include "caution.h"
 #include "choice.h"
 #include "estimate.h"
 #include "evidence.h"
@@ -94,6 +95,7 @@ struct wait {
     int is_delay;             /* by polls: entered_ticks is the reading that it counts from */
     int has_learnt;           /* ... and it learnt from the wait before on its way in */
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
+    int is_cold;              /* it is exact by code that had gone out of the caches */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
@@ -129,6 +131,7 @@ struct waiter {
     struct estimate spacing; /* of a fine reading's readings, cycles */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
+    struct caution cold; /* of exact waits by code that has gone out of the caches */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
@@ -267,8 +270,7 @@ static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t tick
 
 /*
  * By what rehearsals and waits have seen of both ways: is it to be exact? Where its code has gone
- * out of the caches, and no rehearsals fetch it, only now and then, to know how well others would
- * do.
+ * out of the caches, and no rehearsals fetch it, by what became of such waits.
  */
 int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags);
 
