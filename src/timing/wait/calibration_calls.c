@@ -40,6 +40,13 @@ static double time_of_rehearsals(struct waiter *waiter)
     return quantile_at(times, TRIALS, 0.75);
 }
 
+/* Delays and their readings are called as everybody does: those calls are a part of what they take.
+ */
+static struct timebase_waiter *public_of(struct waiter *waiter)
+{
+    return (struct timebase_waiter *)(void *)waiter;
+}
+
 struct fine_event {
     struct waiter *waiter;
     struct timebase_fine_reading reading;
@@ -48,7 +55,8 @@ struct fine_event {
 static void read_fine(void *argument)
 {
     struct fine_event *event = (struct fine_event *)argument;
-    waiter_read_fine(event->waiter, event->waiter->approach.target_ticks, &event->reading);
+    timebase_wait_read_fine(public_of(event->waiter), event->waiter->approach.target_ticks,
+                            &event->reading);
 }
 
 /* From the call of a fine reading to its first reading; where that is emulated it is not steady. */
@@ -159,13 +167,6 @@ static void find_lead(struct waiter *waiter)
     learnt->lead_ticks = LEAD_NS / learnt->period_ns;
     for (int doubled = 0; doubled < LEAD_DOUBLED && late_calls(waiter) > LEAD_TRIALS / 4; doubled++)
         learnt->lead_ticks *= 2;
-}
-
-/* Delays and their readings are called as everybody does: those calls are a part of what they take.
- */
-static struct timebase_waiter *public_of(struct waiter *waiter)
-{
-    return (struct timebase_waiter *)(void *)waiter;
 }
 
 /* From one fine reading to the next, with the delay between them. */
