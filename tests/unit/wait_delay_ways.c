@@ -303,6 +303,7 @@ static void delays_by_cold_code_are_exact_until_one_is_bad(void **state)
             tempo_init(&waiter->tempo, 0.5);
             approached.held_up_ticks = is_bad * 200;
             waiter->exact_ticks = timebase_ticks() - (UINT64_C(1) << 60);
+            waiter->rehearsed_ticks = timebase_ticks() + (UINT64_C(1) << 60);
             timebase_delay_ns(ours, 1000, 0, NULL);
         }
         if (is_bad)

@@ -4,8 +4,10 @@
 #include "quantile.h"
 
 #define LEAST_TICKS 0.25
-/* So many times better, by each quantile: they follow few rehearsals and are uncertain accordingly. */
+/* So many times better, by each quantile: they follow few rehearsals and are uncertain accordingly.
+ */
 static const double clearly[CHOICE_QUANTILES] = {1.5, 1.25, 1.25};
+#define QUIETLY 2.5
 #define FADE (1 - 1.0 / 512)
 
 /* e^(G q) and e^(-G (1 - q)) for G = 1/4. */
@@ -50,6 +52,16 @@ int choice_is_exact(const struct choice *choice, int steady)
     const double *loop = choice->error_ticks[CHOICE_LOOP];
     for (int i = 0; i < (steady ? CHOICE_QUANTILES : CHOICE_QUANTILES - 1); i++)
         if (exact[i] * clearly[i] > loop[i])
+            return 0;
+    return 1;
+}
+
+int choice_is_quiet(const struct choice *choice)
+{
+    const double *exact = choice->error_ticks[CHOICE_EXACT];
+    const double *loop = choice->error_ticks[CHOICE_LOOP];
+    for (int i = 0; i < CHOICE_QUANTILES - 1; i++)
+        if (exact[i] * QUIETLY > loop[i])
             return 0;
     return 1;
 }

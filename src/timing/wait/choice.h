@@ -39,4 +39,7 @@ void choice_fade(struct choice *choice);
 /* Is the exact way clearly better than the loop? */
 int choice_is_exact(const struct choice *choice, int steady);
 
+/* Is it so much better as on a core that nobody shares? */
+int choice_is_quiet(const struct choice *choice);
+
 #endif

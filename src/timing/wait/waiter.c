@@ -62,14 +62,26 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 }
 
 /*
- * Code that has gone out of the caches can make an exact wait late by some 0.1 us, and rehearsals
- * of before say nothing of that: such waits themselves do.
+ * Code that has gone out of the caches can make an exact wait late by 10 ns to 0.1 us, half of it
+ * behind its stamp. So it is tried where the core is quiet, as rehearsals have seen, and as long as
+ * stamps show nothing; or now and then, where no rehearsals say how well exact waits would do.
  */
+static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
+{
+    enum { TRIAL = 16 };
+    if (!caution_allows(&waiter->cold))
+        return 0;
+    return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice)
+                                               : waiter->uses % TRIAL == 0;
+}
+
 int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
 {
     int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
-    int is_near = waiter_is_exact_hot(waiter, ticks) || caution_allows(&waiter->cold);
-    return waiter->is_calibrating || (is_near && choice_is_exact(&waiter->choice, steady));
+    if (waiter->is_calibrating)
+        return 1;
+    return choice_is_exact(&waiter->choice, steady) &&
+        (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
 }
 
 /*
