@@ -26,6 +26,12 @@ static uint64_t ahead_ticks(const struct waiter *waiter)
                       varied);
 }
 
+/* What the counter's step makes of the difference of two readings, and a little more. */
+static double reach_ticks(const struct waiter *waiter)
+{
+    return 1.5 * waiter->vernier.step_ticks + 8;
+}
+
 /* ---- readings and rehearsals -------------------------------------------------------------- */
 
 static double time_of_rehearsals(struct waiter *waiter)
@@ -40,8 +46,7 @@ static double time_of_rehearsals(struct waiter *waiter)
     return quantile_at(times, TRIALS, 0.75);
 }
 
-/* Delays and their readings are called as everybody does: those calls are a part of what they take.
- */
+/* Delays and readings are called as everybody does: those calls are a part of what they take. */
 static struct timebase_waiter *public_of(struct waiter *waiter)
 {
     return (struct timebase_waiter *)(void *)waiter;
@@ -71,7 +76,7 @@ static void find_reading(struct waiter *waiter)
         stages_run(&wait);
         errors[i] = event.reading.ticks;
     }
-    double ticks = quantile_low_mean(errors, TRIALS);
+    double ticks = quantile_mean_about(errors, TRIALS, reach_ticks(waiter));
     waiter->learnt.reading_ticks =
         ticks > 0 && ticks * waiter->learnt.period_ns < MOST_READING_NS ? ticks : 0;
 }
@@ -192,12 +197,6 @@ static double nothing(struct waiter *waiter)
     timebase_wait_read_fine(public, base, &before);
     timebase_wait_read_fine(public, base, &after);
     return after.ticks - before.ticks;
-}
-
-/* What the counter's step makes of the difference of two readings, and a little more. */
-static double reach_ticks(const struct waiter *waiter)
-{
-    return 1.5 * waiter->vernier.step_ticks + 8;
 }
 
 /*

@@ -7,7 +7,7 @@
 /* So many times better, by each quantile: they follow few rehearsals and are uncertain accordingly.
  */
 static const double clearly[CHOICE_QUANTILES] = {1.5, 1.25, 1.25};
-#define QUIETLY 2.5
+#define QUIETLY 1.9
 #define FADE (1 - 1.0 / 512)
 
 /* e^(G q) and e^(-G (1 - q)) for G = 1/4. */
