@@ -40,7 +40,7 @@ bool bench_delay_exists(int loop)
 
 /*
  * Only the delay stands between its two readings, so the cost of calling it counts. The delay is
- * called without a result, as programs call it: gathering evidence takes longer than a short delay.
+ * called without a result, as programs call it.
  */
 static void run(const struct timebase_bench_method *method, int loop, struct lap *lap)
 {

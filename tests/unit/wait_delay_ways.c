@@ -111,9 +111,11 @@ static struct timebase_waiter *waiter_with_our_ways(void)
     estimate_init(&waiter->period, ticks_asked(waiter, 20), WAITER_PERIOD_MEAN);
     for (int learns = 0; learns < 2; learns++)
         estimate_init(&waiter->way_in[learns], ticks_asked(waiter, 25), WAITER_PERIOD_MEAN);
+    waiter->learnt.plain_bias_ticks = 100;
     waiter->learnt.delay_call_ticks = 3;
     for (int measured = 0; measured < 2; measured++) {
         waiter->learnt.delay_fixed_ticks[measured] = ticks_asked(waiter, 20) * (measured + 1);
+        waiter->learnt.exit_ticks[0][measured] = 9 + measured;
         waiter->learnt.exit_ticks[1][measured] = 7 + measured;
     }
     run.least_ticks = 0;
@@ -282,6 +284,7 @@ static void a_delay_is_polled_where_that_is_better(void **state)
         assert_false(waiter->last.exact);
         if (i % 2 && !result.late)
             assert_int_equal(result.mechanism, TIMEBASE_MECHANISM_LOOP);
+        assert_true(i % 2 == 0 || result.disturbance & TIMEBASE_DISTURBED_SHARED);
         forget(waiter);
     }
 }

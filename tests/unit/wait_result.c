@@ -238,18 +238,20 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
  */
 static void waits_by_the_loop_follow_its_bias(void **state)
 {
-    enum { WRONG_TICKS = 1000, WAITS = 2000 };
+    enum { WRONG_TICKS = 200, WAITS = 2000, AHEAD_NS = 850 };
     struct waiter *waiter = waiter_within(the_waiter());
     double known = waiter->learnt.plain_bias_ticks;
+    uint64_t late = description_of(the_waiter()).late;
     (void)state;
     waiter->learnt.plain_bias_ticks = known + WRONG_TICKS;
-    for (int i = 0; i < WAITS; i++) {
-        uint64_t ahead_ticks = (uint64_t)(ticks_of(600) + known + WRONG_TICKS);
-        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, TIMEBASE_WAIT_PLAIN,
-                                  NULL);
-    }
-    assert_true(waiter->learnt.plain_bias_ticks < known + WRONG_TICKS / 2);
+    for (int i = 0; i < WAITS; i++)
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(AHEAD_NS),
+                                  TIMEBASE_WAIT_PLAIN, NULL);
+    double followed = waiter->learnt.plain_bias_ticks;
     waiter->learnt.plain_bias_ticks = known;
+    if (description_of(the_waiter()).late - late > WAITS / 2)
+        skip(); /* so near a target is too near for this machine */
+    assert_true(followed < known + WRONG_TICKS / 2);
 }
 
 /* Exact waits do well; but the last one was long ago, and such waits have done badly, or have not.

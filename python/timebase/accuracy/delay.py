@@ -25,7 +25,7 @@ DELAYERS = {
     KERNEL: lib.TIMEBASE_BENCH_SLEEP,
     WATCH: lib.TIMEBASE_BENCH_NOTHING,
 }
-MUTE = tuple(DELAYERS)  # a delay without a result gathers no evidence
+MUTE = tuple(DELAYERS)  # a delay without a result tells no evidence
 BESIDE_NS = 20_000  # readings, and the kernel's part of a sleep; mean of the ways
 LOOKS = {EXACT: ("timebase_delay_ns", "ours"), LOOP: ("polling loop", "article"),
          KERNEL: ("clock_nanosleep", "kernel"), WATCH: ("the stopwatch alone", "muted")}  # fmt: skip

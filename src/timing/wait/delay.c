@@ -19,6 +19,8 @@ static void tell(struct waiter *waiter, const struct delay *delay, int mechanism
     done.error_ns = (double)done.error_ticks * period_ns;
     done.error_bound_ns = waiter->vernier.step_ticks * period_ns;
     done.disturbance = evidence_judge(&waiter->evidence, &waiter->approach, UINT32_MAX);
+    if (mechanism == TIMEBASE_MECHANISM_LOOP) /* only because that is better now: see choice.h */
+        done.disturbance |= TIMEBASE_DISTURBED_SHARED;
     done.mechanism = late ? TIMEBASE_MECHANISM_NONE : mechanism;
     done.late = late;
     *delay->result = done;
