@@ -44,10 +44,11 @@ static void rehearse_function(void (*function)(void *), void *argument)
 }
 
 /*
- * One rehearsal in four is by the loop, so that both ways are known. Every other one of each returns as
- * the wait will. But leaving an exact approach skips returns that the core has noted down, so the
- * core then predicts the returns of all functions further out wrongly. A wait by the loop is better
- * if its return is predicted rightly: so no exact rehearsal leaves if the wait will be by the loop.
+ * One rehearsal in four is by the loop, so that both ways are known. Every other one of each
+ * returns as the wait will. But leaving an exact approach skips returns that the core has noted
+ * down, so the core then predicts the returns of all functions further out wrongly. A wait by the
+ * loop is better if its return is predicted rightly: so no exact rehearsal leaves if the wait will
+ * be by the loop.
  */
 static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
 {
@@ -71,8 +72,8 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
     else
         rehearsal_near(waiter, plan);
     double took = (double)(timebase_ticks() - start);
-    if (is_warm && took < 2 * *known)
-        *known += (took - *known) / 16;
+    if (is_warm) /* one that was held up counts as twice as long, no more */
+        *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;
 }
 
 static int is_soon_after_another(const struct waiter *waiter)
