@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "outcome.h"
+#include "within.h"
 
 /* In a longer delay an exact wait has the time for its fine reading, and for rehearsals. */
 enum { SHORT_DELAY_NS = 1600 };
@@ -55,7 +56,7 @@ static void aim(struct wait *wait, double ticks)
         waiter_aim_from(waiter, wait->entered_ticks, end, waiter->way_in[wait->has_learnt].value);
     else
         waiter_aim(waiter, wait->entered_ticks, end, 0);
-    waiter->approach.not_before_ticks = wait->entered_ticks - (UINT64_C(1) << 62);
+    waiter->approach.not_before_ticks = waiter_long_before(wait->entered_ticks);
 }
 
 /* A delay without a result may leave from within. */
@@ -151,8 +152,8 @@ int delay_short(struct waiter *waiter, const struct delay *delay)
 static double called_at(const struct waiter *waiter, double read_ticks)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double at = read_ticks - learnt->delay_read_ticks, most = waiter->vernier.step_ticks - 1;
-    return (at < 0 ? 0 : at > most ? most : at) - learnt->delay_call_ticks;
+    double most = waiter->vernier.step_ticks - 1;
+    return within(0, read_ticks - learnt->delay_read_ticks, most) - learnt->delay_call_ticks;
 }
 
 /* One that must not end early counts from the later reading, and is rounded up. */

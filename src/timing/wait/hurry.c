@@ -46,7 +46,7 @@ APPROACH_WAY static void set_up(struct wait *wait)
     wait_set_event(wait);
     a->target_ticks = wait->ticks;
     a->leave_ticks = wait->ticks - (uint64_t)(never_early ? 0 : (int64_t)before);
-    a->not_before_ticks = never_early ? wait->ticks : wait->entered_ticks - (UINT64_C(1) << 62);
+    a->not_before_ticks = never_early ? wait->ticks : waiter_long_before(wait->entered_ticks);
 }
 
 /* Takes the CPU to be that of the wait before. A wait with a result asks for the CPU itself. */

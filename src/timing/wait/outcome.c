@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "within.h"
+
 enum {
     GAP_NS = 300, /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
@@ -102,11 +104,6 @@ static void learn_exact(struct waiter *waiter, int late)
         return;
     tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
     waiter_publish_tempo(waiter);
-}
-
-static double within(double low, double value, double high)
-{
-    return value < low ? low : value > high ? high : value;
 }
 
 /* What is wrong with the loop's bias is limited as in rehearsals, and followed twice as fast. */

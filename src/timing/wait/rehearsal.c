@@ -69,7 +69,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     evidence_begin(&waiter->evidence, a);
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
-    a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);
+    a->not_before_ticks = waiter_long_before(a->target_ticks);
     run_approach(waiter, plan, done.readings);
     evidence_forget(a); /* a bare loop leaves it */
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);

@@ -114,7 +114,7 @@ static void set_up(struct wait *wait)
     waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
     a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
         ? wait->ticks
-        : wait->entered_ticks - (UINT64_C(1) << 62);
+        : waiter_long_before(wait->entered_ticks);
     wait_set_event(wait);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
+#include "within.h"
+
 enum { SETTLED = 32 };   /* when the mean of so many is taken */
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
@@ -148,11 +150,6 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 double waiter_cycles(const struct waiter *waiter)
 {
     return waiter->learnt.tail_cycles + waiter->approach.run;
-}
-
-static double within(double low, double value, double high)
-{
-    return value < low ? low : value > high ? high : value;
 }
 
 double waiter_event(const struct waiter *waiter, int exact)

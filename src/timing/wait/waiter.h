@@ -15,8 +15,9 @@
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
  *     waiter                      this structure
- *     approach*  caution  choice  estimate  evidence*  margin  quantile  relax*  sleep*  tempo
- * vernier wait_names know no waiter
+ *     approach*  caution  choice  estimate  evidence*  margin  quantile
+ *     relax*  sleep*  tempo  vernier  wait_names  within
+ *                                 know no waiter
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
  *
@@ -212,6 +213,12 @@ static inline double waiter_polls_ticks(const struct waiter *waiter)
 /* A fine reading, by the vernier where there is one. */
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out);
+
+/* A tick that has passed whenever the event comes: one that may be early need not wait for it. */
+static inline uint64_t waiter_long_before(uint64_t ticks)
+{
+    return ticks - (UINT64_C(1) << 62);
+}
 
 /* Set the approach up for an event at target + aim. */
 void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact);
