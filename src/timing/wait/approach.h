@@ -32,8 +32,9 @@ enum {
 typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
 
 /*
- * The code of a wait in a hurry lies together. After a pause each page of it costs the look-up of a
- * translation, which a virtual machine does twice, and each cache line comes from memory.
+ * The code of a wait in a hurry lies together, and behind it that of delays. After a pause each page
+ * of it costs the look-up of a translation, which a virtual machine does twice, and each cache line
+ * comes from memory.
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
 

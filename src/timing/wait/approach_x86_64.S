@@ -288,7 +288,7 @@
     .size \name, . - \name
     .endm
 
-    .text
+    .section .text.hot.timebase_wait, "ax", @progbits
     approach approach_return, 0
     approach approach_jump, 1
 

@@ -313,3 +313,13 @@ void calibrate(struct waiter *waiter)
     waiter->calibrations++;
     waiter->calibration_ns = (double)(timebase_ticks() - start) * learnt->period_ns;
 }
+
+/* Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact
+ * waits are possible here and noise may have hidden that from the calibration before. */
+void calibrate_again(struct waiter *waiter)
+{
+    int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
+    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
+    if (moved || failed)
+        calibrate(waiter);
+}

@@ -20,4 +20,16 @@
 /* Learn all of it. What was known of the last wait is settled first. */
 void calibrate(struct waiter *waiter);
 
+/* ... if the waiter's machine has changed. */
+void calibrate_again(struct waiter *waiter);
+
+/* Before a wait that is long enough for it: a calibration takes 5 ms. */
+static inline void calibrate_before(const struct wait *wait)
+{
+    enum { LONG_NS = 20000000 };
+    struct waiter *waiter = wait->waiter;
+    if ((int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(waiter, LONG_NS))
+        calibrate_again(waiter);
+}
+
 #endif

@@ -227,32 +227,18 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
-/* From a delay's call to the reading that it counts from, less what the call of a reading takes. */
-static double one_call(struct waiter *waiter, uint64_t ns)
-{
-    struct timebase_waiter *public = public_of(waiter);
-    struct timebase_fine_reading before;
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
-    waiter->delay(public, ns, TIMEBASE_WAIT_PLAIN, NULL);
-    double start = (double)(int64_t)(waiter->last.entered_ticks - base);
-    return start + waiter->vernier.half_step_ticks - before.ticks - nothing(waiter);
-}
-
 /*
- * How late a delay begins to count, and from there how late its fine reading is. Its end is a
- * wait's, which rehearsals follow: so only the beginning counts.
+ * From a delay's reading at its call to its fine reading. Its end is a wait's, which rehearsals
+ * follow: so only the beginning counts.
  */
 static void find_beginning(struct waiter *waiter)
 {
-    struct waiter_learnt *learnt = &waiter->learnt;
-    double calls[DELAY_TRIALS], reads[DELAY_TRIALS], reach = reach_ticks(waiter);
+    double reads[DELAY_TRIALS];
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        calls[i] = one_call(waiter, delay_by_wait_ns(waiter));
+        waiter->delay(public_of(waiter), delay_by_wait_ns(waiter), TIMEBASE_WAIT_PLAIN, NULL);
         reads[i] = waiter->last.read_ticks - waiter->vernier.half_step_ticks;
     }
-    learnt->delay_call_ticks = quantile_mean_about(calls, DELAY_TRIALS, reach);
-    learnt->delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach);
+    waiter->learnt.delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach_ticks(waiter));
 }
 
 static double mean_way_in(struct waiter *waiter)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "choice.h"
 
+#include "approach.h"
+
 #include "quantile.h"
 
 #define LEAST_TICKS 0.25
@@ -46,7 +48,7 @@ void choice_fade(struct choice *choice)
         choice->error_ticks[CHOICE_EXACT][i] *= FADE;
 }
 
-int choice_is_exact(const struct choice *choice, int steady)
+APPROACH_WAY int choice_is_exact(const struct choice *choice, int steady)
 {
     const double *exact = choice->error_ticks[CHOICE_EXACT];
     const double *loop = choice->error_ticks[CHOICE_LOOP];

@@ -10,7 +10,8 @@
 enum { SHORT_DELAY_NS = 1600 };
 
 /* The approach's stamp and marks are the event's. */
-static void tell(struct waiter *waiter, const struct delay *delay, int mechanism, int late)
+APPROACH_WAY static void tell(struct waiter *waiter, const struct delay *delay, int mechanism,
+                              int late)
 {
     struct timebase_wait_result done = {0};
     double period_ns = waiter->learnt.period_ns;
@@ -30,7 +31,7 @@ static void tell(struct waiter *waiter, const struct delay *delay, int mechanism
 /* ---- by polls ----------------------------------------------------------------------------- */
 
 /* The delay before is learnt from first: a part of the way in, which is another then. */
-static struct wait *begin(struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY static struct wait *begin(struct waiter *waiter, const struct delay *delay)
 {
     int has_learnt = outcome_settle_some(waiter);
     waiter->last = (struct wait){.waiter = waiter,
@@ -46,12 +47,11 @@ static struct wait *begin(struct waiter *waiter, const struct delay *delay)
     return &waiter->last;
 }
 
-static void aim(struct wait *wait, double ticks)
+APPROACH_WAY static void aim(struct wait *wait, double ticks)
 {
     struct waiter *waiter = wait->waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double end =
-        ticks - learnt->delay_call_ticks - learnt->exit_ticks[wait->exact][wait->result != NULL];
+    double end = ticks - learnt->exit_ticks[wait->exact][wait->result != NULL];
     if (wait->exact)
         waiter_aim_from(waiter, wait->entered_ticks, end, waiter->way_in[wait->has_learnt].value);
     else
@@ -60,7 +60,7 @@ static void aim(struct wait *wait, double ticks)
 }
 
 /* A delay without a result may leave from within. */
-static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
+APPROACH_WAY static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
 {
     struct wait *wait = begin(waiter, delay);
     wait->exact = exact;
@@ -80,14 +80,14 @@ static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
 
 /* ---- by instructions ---------------------------------------------------------------------- */
 
-static uint64_t instructions(const struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY static uint64_t instructions(const struct waiter *waiter, const struct delay *delay)
 {
     double fixed = waiter->learnt.delay_fixed_ticks[delay->result != NULL];
     double count = (delay->ticks - fixed) / waiter->tempo.cycle_ticks + 0.5;
     return count > 0 ? (uint64_t)count : 0;
 }
 
-static int by_instructions(struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY static int by_instructions(struct waiter *waiter, const struct delay *delay)
 {
     uint64_t count = instructions(waiter, delay);
     if (delay->result != NULL)
@@ -103,21 +103,51 @@ static int by_instructions(struct waiter *waiter, const struct delay *delay)
     return count == 0;
 }
 
+/* ---- its code ----------------------------------------------------------------------------- */
+
+APPROACH_WAY static inline void fetch(const void *start, int bytes)
+{
+    enum { LINE = 64 };
+    for (int at = 0; at < bytes; at += LINE)
+        __builtin_prefetch((const char *)start + at, 0, 2);
+}
+
+#define FETCH(function, bytes) fetch((const void *)(uintptr_t)(function), bytes)
+
+/*
+ * What other code has driven out comes back line by line, each as it is needed. Asked for at once
+ * it takes as long as the furthest line. The lengths are those of x86-64, rounded up: to ask for
+ * too much or too little changes nothing but the time.
+ */
+APPROACH_WAY void delay_fetch(const struct waiter *waiter, uint64_t start_ticks)
+{
+    if ((int64_t)(start_ticks - waiter->approach.event_ticks) <
+        waiter_ticks_of_ns(waiter, WAITER_HOT_NS))
+        return;
+    fetch(waiter, sizeof(*waiter));
+    FETCH(delay_short, 1408);
+    FETCH(waiter_is_exact_better, 256);
+    FETCH(waiter_aim, 960); /* and what stands behind it */
+    FETCH(evidence_begin, 128);
+    FETCH(waiter->ways.exact, 384);
+    FETCH(outcome_settle_some, 128);
+}
+
 /* ---- all of them -------------------------------------------------------------------------- */
 
 /* From the call to the return at least: what comes before the first poll, and that this is the
  * last. */
-static double least_by_polls(const struct waiter *waiter, int exact, int measured)
+APPROACH_WAY static double least_by_polls(const struct waiter *waiter, int exact, int measured)
 {
     enum { MORE_NS = 10 };
     const struct waiter_learnt *learnt = &waiter->learnt;
-    double before = learnt->delay_call_ticks + waiter->way_in[0].value;
+    double before = waiter->way_in[0].value;
     double after = exact ? waiter_coarse_ticks(waiter) : learnt->plain_bias_ticks;
     return before + after + learnt->exit_ticks[exact][measured] + MORE_NS / learnt->period_ns;
 }
 
 /* In a wait's function the approach, and what it has found, belong to the wait. */
-static enum delay_way way_of(const struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY static enum delay_way way_of(const struct waiter *waiter, const struct delay *delay)
 {
     int measured = delay->result != NULL;
     if (waiter->is_calibrating)
@@ -130,14 +160,14 @@ static enum delay_way way_of(const struct waiter *waiter, const struct delay *de
     return exact ? DELAY_BY_EXACT_POLLS : DELAY_BY_LOOP;
 }
 
-int delay_is_short(const struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY int delay_is_short(const struct waiter *waiter, const struct delay *delay)
 {
     return waiter->ways.run != NULL && waiter->learnt.exact &&
         delay->ticks * waiter->learnt.period_ns < SHORT_DELAY_NS &&
         !(delay->flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
 }
 
-int delay_short(struct waiter *waiter, const struct delay *delay)
+APPROACH_WAY int delay_short(struct waiter *waiter, const struct delay *delay)
 {
     enum delay_way way = way_of(waiter, delay);
     if (way == DELAY_BY_INSTRUCTIONS)
@@ -151,9 +181,8 @@ int delay_short(struct waiter *waiter, const struct delay *delay)
  */
 static double called_at(const struct waiter *waiter, double read_ticks)
 {
-    const struct waiter_learnt *learnt = &waiter->learnt;
     double most = waiter->vernier.step_ticks - 1;
-    return within(0, read_ticks - learnt->delay_read_ticks, most) - learnt->delay_call_ticks;
+    return within(0, read_ticks - waiter->learnt.delay_read_ticks, most);
 }
 
 /* One that must not end early counts from the later reading, and is rounded up. */

@@ -20,6 +20,9 @@ struct delay {
     struct timebase_wait_result *result;
 };
 
+/* Asks memory for what a delay needs, if the last wait or delay was long ago. */
+void delay_fetch(const struct waiter *waiter, uint64_t start_ticks);
+
 int delay_is_short(const struct waiter *waiter, const struct delay *delay);
 
 /* Returns 0, or 1 if the call takes longer. */

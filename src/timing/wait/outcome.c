@@ -166,7 +166,7 @@ void outcome_settle_open(struct waiter *waiter)
         outcome_settle(waiter, NULL);
 }
 
-int outcome_settle_some(struct waiter *waiter)
+APPROACH_WAY int outcome_settle_some(struct waiter *waiter)
 {
     enum { EIGHT = 8, MANY = 64 };
     int is_due = waiter->uses % EIGHT == 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wait: the public waits and delays: check the target, follow the CPU, run the stages. */
+/* wait: the public waits: check the target, follow the CPU, run the stages. */
 #include <stddef.h>
 
 #include "calibration.h"
-#include "delay.h"
 #include "hurry.h"
 #include "stages.h"
 #include "target.h"
@@ -13,29 +12,6 @@ static int is_too_far(const struct wait *wait, int64_t now_ns)
     if (wait->ticks_at != NULL)
         return target_time_is_far(wait->ns, now_ns);
     return target_tick_is_far(wait->ticks, wait->entered_ticks, wait->waiter->learnt.period_ns);
-}
-
-/* Long enough for a calibration, which takes 5 ms. */
-static inline int is_long(const struct wait *wait)
-{
-    enum { LONG_NS = 20000000 };
-    return (int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(wait->waiter, LONG_NS);
-}
-
-/* Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact
- * waits are possible here and noise may have hidden that from the calibration before. */
-static void follow_cpu(const struct wait *wait)
-{
-    struct waiter *waiter = wait->waiter;
-    int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
-    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
-    if (moved || failed)
-        calibrate(waiter);
-}
-
-static struct waiter *check(const struct timebase_waiter *public, unsigned flags)
-{
-    return (flags & ~WAITER_FLAGS) == 0 ? waiter_checked(public) : NULL;
 }
 
 static int is_known(const timebase_clock *clock)
@@ -51,14 +27,13 @@ APPROACH_WAY static int wait_for(struct timebase_waiter *public, struct wait *wa
     wait->result = result;
     wait->frame = result == NULL ? wait->frame : NULL;
     wait->entered_ticks = timebase_ticks();
-    wait->waiter = check(public, wait->flags);
+    wait->waiter = waiter_for(public, wait->flags);
     if (wait->waiter == NULL || is_too_far(wait, now_ns))
         return TIMEBASE_E_INVALID;
     if (wait->ticks_at != NULL && !is_known(wait->waiter->clock))
         return TIMEBASE_E_UNSUPPORTED;
     wait_convert(wait);
-    if (is_long(wait))
-        follow_cpu(wait);
+    calibrate_before(wait);
     return stages_run(wait);
 }
 
@@ -163,39 +138,4 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *wai
                         .function = function,
                         .argument = argument};
     return function != NULL ? wait_for(waiter, &wait, utc_now(waiter), result) : TIMEBASE_E_INVALID;
-}
-
-static int delay_long(struct waiter *waiter, const struct delay *delay)
-{
-    if (target_is_far(delay->ticks, waiter->learnt.period_ns))
-        return TIMEBASE_E_INVALID;
-    struct wait wait = delay_as_wait(waiter, delay);
-    if (is_long(&wait))
-        follow_cpu(&wait);
-    return stages_run(&wait);
-}
-
-static int delay_for(void *of, uint64_t delay_ns, uint64_t flags, void *result, void *frame)
-{
-    struct waiter *waiter = (struct waiter *)of;
-    const struct delay delay = {.start_ticks = waiter->delay_called_ticks,
-                                .ticks = (double)delay_ns / waiter->learnt.period_ns,
-                                .flags = (unsigned)flags,
-                                .frame = result == NULL ? frame : NULL,
-                                .result = (struct timebase_wait_result *)result};
-    if (delay_is_short(waiter, &delay))
-        return delay_short(waiter, &delay);
-    return delay_long(waiter, &delay);
-}
-
-/* The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. */
-TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
-                                   unsigned flags, struct timebase_wait_result *result)
-{
-    uint64_t start = timebase_ticks();
-    struct waiter *waiter = check(public, flags);
-    if (waiter == NULL)
-        return TIMEBASE_E_INVALID;
-    waiter->delay_called_ticks = start;
-    return approach_from(waiter, delay_ns, flags, result, delay_for);
 }

@@ -3,12 +3,7 @@
 
 #include "within.h"
 
-enum { SETTLED = 32 };   /* when the mean of so many is taken */
-enum { LATE_TICKS = 4 }; /* besides a step of the counter */
-
-#define DELAY_DOUBT 2          /* of a delay's first poll, in ticks */
-#define DELAY_PERIOD_DOUBT 0.2 /* of the time between its polls: the sum of all is learnt */
-#define DOUBT 0.03             /* of the time from poll to poll; steps of the counter */
+enum { SETTLED = 32 }; /* when the mean of so many is taken */
 
 int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                      struct timebase_fine_reading *out)
@@ -20,88 +15,6 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
         readings[0] = (uint32_t)timebase_ticks_ordered();
     return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
                              (uint32_t)base_ticks, out);
-}
-
-static int64_t scaled(double value, int bits)
-{
-    return (int64_t)(value * (double)(INT64_C(1) << bits));
-}
-
-/*
- * What a poll says of the next one is wrong by what is not known of the time between them. So the
- * earlier a poll, the less it counts.
- */
-static void set_period(struct waiter *waiter, double doubt_ticks)
-{
-    struct approach *a = &waiter->approach;
-    double period = waiter->period.value;
-    double doubt = waiter_has_vernier(waiter) ? doubt_ticks : APPROACH_FARTHEST;
-    a->earliest_ticks = scaled(period - doubt, APPROACH_TICK_BITS);
-    a->latest_ticks = scaled(period + doubt, APPROACH_TICK_BITS);
-}
-
-/* Rounded down there. */
-static void aim_exactly(struct waiter *waiter, double aim_ticks)
-{
-    double cycles = waiter->learnt.tail_cycles - aim_ticks / waiter->tempo.cycle_ticks;
-    waiter->approach.fixed_cycles = scaled(cycles + 0.5, APPROACH_CYCLE_BITS);
-}
-
-void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    struct approach *a = &waiter->approach;
-    a->target_ticks = target_ticks;
-    a->leave_ticks = target_ticks - (uint64_t)(int64_t)(learnt->plain_bias_ticks - aim_ticks);
-    a->late_cycles =
-        (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
-    a->span_ticks = scaled(waiter->vernier.step_ticks - 1, APPROACH_TICK_BITS);
-    a->first_earliest_ticks = -APPROACH_NEVER;
-    a->first_latest_ticks = APPROACH_NEVER;
-    set_period(waiter, waiter->vernier.step_ticks * DOUBT);
-    if (exact)
-        aim_exactly(waiter, aim_ticks);
-}
-
-/*
- * Code that has gone out of the caches can make an exact wait late by 10 ns to 0.1 us, half of it
- * behind its stamp. So it is tried where the core is quiet, as rehearsals have seen, and as long as
- * stamps show nothing; or now and then, where no rehearsals say how well exact waits would do.
- */
-static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
-{
-    enum { TRIAL = 16 };
-    if (!caution_allows(&waiter->cold))
-        return 0;
-    return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice)
-                                               : waiter->uses % TRIAL == 0;
-}
-
-int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
-{
-    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
-    if (waiter->is_calibrating)
-        return 1;
-    return choice_is_exact(&waiter->choice, steady) &&
-        (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
-}
-
-/*
- * The difference of two readings is off by less than a step, either way. So a target that is so far
- * from a reading is as far, plus a step, from readings that stand for two steps.
- */
-void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks)
-{
-    struct approach *a = &waiter->approach;
-    double less = waiter->vernier.step_ticks - 1;
-    int64_t whole = (int64_t)ticks;
-    waiter_aim(waiter, start_ticks + (uint64_t)whole, ticks - (double)whole, 1);
-    a->target_ticks += (uint64_t)less;
-    a->span_ticks *= 2;
-    set_period(waiter, DELAY_PERIOD_DOUBT);
-    double first = first_ticks - (double)whole;
-    a->first_earliest_ticks = scaled(first - DELAY_DOUBT, APPROACH_TICK_BITS) - a->earliest_ticks;
-    a->first_latest_ticks = scaled(first + DELAY_DOUBT, APPROACH_TICK_BITS) - a->latest_ticks;
 }
 
 /* A wait with a result has no frame and cannot leave: more is to be done after the event. */
@@ -245,7 +158,7 @@ void waiter_publish_tempo(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
     double cycle = waiter->tempo.cycle_ticks;
-    a->cycles_per_tick = scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
+    a->cycles_per_tick = waiter_scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
     a->another_cycles = another_cycles(waiter);
     if (waiter_has_vernier(waiter))
         waiter->vernier.spacing_ticks = waiter->spacing.value * cycle;

@@ -5,7 +5,8 @@
  * The files of this folder form layers. A file calls those of the layers below its own; x.c and x.h
  * count as one file.
  *
- *     wait  lifecycle  describe   the public functions
+ *     wait  wait_delay  lifecycle  describe
+ *                                 the public functions
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls           ... from whole waits and delays
  *     delay                       instructions, or a fine reading and a wait
@@ -14,7 +15,7 @@
  *     prepare                     rehearsals; the event's code into the caches
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     outcome                     what became of a wait, and what it teaches
- *     waiter                      this structure
+ *     waiter*                     this structure; where its approach aims
  *     approach*  caution  choice  estimate  evidence*  margin  quantile
  *     relax*  sleep*  tempo  vernier  wait_names  within
  *                                 know no waiter
@@ -76,8 +77,7 @@ struct waiter_learnt {
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
-    double delay_call_ticks;     /* a delay's call to the reading that it counts from */
-    double delay_read_ticks;     /* from there to the fine reading of a delay by a wait */
+    double delay_read_ticks;     /* a delay's call to the fine reading of one by a wait */
     uint64_t phase_ticks;        /* the counter's readings modulo its step */
     int series;                  /* which of the spacings of fine readings */
     int exact;                   /* 0: no approach but polling works here */
@@ -166,6 +166,12 @@ static inline struct waiter *waiter_checked(const struct timebase_waiter *public
     return waiter->magic == WAITER_MAGIC ? waiter : NULL;
 }
 
+/* ... or if there are no such flags. */
+static inline struct waiter *waiter_for(const struct timebase_waiter *public, unsigned flags)
+{
+    return (flags & ~WAITER_FLAGS) == 0 ? waiter_checked(public) : NULL;
+}
+
 static inline int64_t waiter_ticks_of_ns(const struct waiter *waiter, double ns)
 {
     return (int64_t)(ns / waiter->learnt.period_ns);
@@ -208,6 +214,12 @@ static inline double waiter_coarse_ticks(const struct waiter *waiter)
 static inline double waiter_polls_ticks(const struct waiter *waiter)
 {
     return WAITER_LEAST_POLLS * waiter->period.value;
+}
+
+/* With so many bits behind the point. */
+static inline int64_t waiter_scaled(double value, int bits)
+{
+    return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
 
 /* A fine reading, by the vernier where there is one. */
