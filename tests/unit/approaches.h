@@ -71,6 +71,7 @@ static inline void prepare_approach(struct approach *a, int64_t ahead_ticks, voi
     a->first_latest_ticks = APPROACH_NEVER;
     a->another_cycles = ANOTHER_CYCLES;
     a->late_cycles = 60;
+    a->even_least = INT32_MIN;
     a->event = event;
     a->argument = argument;
     a->rseq = rseq;

@@ -9,6 +9,8 @@
 #include "stepped.h"
 #include "timing/wait/caution.h"
 
+enum { LEAST = 8, MOST = 512 };
+
 static struct dice dice;
 
 struct tries {
@@ -24,7 +26,10 @@ static struct tries try_often(struct caution *caution, int turns, double bad_sha
             continue;
         }
         int is_bad = dice_between(&dice, 0, 1) < bad_share;
-        caution_note(caution, !is_bad);
+        if (is_bad)
+            caution_went_wrong(caution, LEAST, MOST);
+        else
+            caution_went_well(caution);
         tries.tried++;
         tries.bad += is_bad;
     }
@@ -38,7 +43,7 @@ static void what_goes_well_is_always_tried(void **state)
     assert_int_equal(try_often(&caution, 1000, 0).tried, 1000);
 }
 
-/* However bad it is: one turn in CAUTION_LEAST at most goes wrong; what is very bad, far less
+/* However bad it is: one turn in LEAST at most goes wrong; what is very bad, far less
  * often. */
 static void few_turns_go_wrong(void **state)
 {
@@ -59,10 +64,10 @@ static void what_has_become_good_is_tried_again(void **state)
     struct caution caution = {0};
     (void)state;
     try_often(&caution, 10000, 1);
-    assert_true(caution.turns == CAUTION_MOST);
-    struct tries after = try_often(&caution, CAUTION_MOST + 1000, 0);
+    assert_true(caution.turns == MOST);
+    struct tries after = try_often(&caution, MOST + 1000, 0);
     assert_true(after.tried >= 1000);
-    assert_true(caution.turns < CAUTION_LEAST);
+    assert_true(caution.turns < LEAST);
     assert_true(try_often(&caution, 10000, 0.001).tried > 9000);
 }
 

@@ -48,7 +48,7 @@ static double share_exact(const struct machine *machine, int steady)
     rehearse(&choice, machine, 4000);
     for (int i = 0; i < 4000; i++) {
         rehearse(&choice, machine, 16);
-        exact += choice_is_exact(&choice, steady);
+        exact += choice_is_exact(&choice, steady, 1);
     }
     return exact / 4000.0;
 }
@@ -96,9 +96,9 @@ static void a_machine_that_changes_is_followed(void **state)
     (void)state;
     for (int spell = 0; spell < 20; spell++) {
         rehearse(&choice, &busy, 200);
-        assert_false(choice_is_exact(&choice, 0));
+        assert_false(choice_is_exact(&choice, 0, 1));
         rehearse(&choice, &quiet, 1000);
-        assert_true(choice_is_exact(&choice, 0));
+        assert_true(choice_is_exact(&choice, 0, 1));
     }
 }
 
@@ -108,7 +108,7 @@ static void what_is_known_against_exact_waits_fades_unless_seen_again(void **sta
     int waits = 0;
     (void)state;
     rehearse(&choice, &(struct machine){300, 0, 0, 20}, 1000);
-    for (; !choice_is_exact(&choice, 0); waits++)
+    for (; !choice_is_exact(&choice, 0, 1); waits++)
         choice_fade(&choice);
     assert_in_range(waits, 100, 10000);
 }
@@ -121,8 +121,8 @@ static void a_way_that_is_not_there_is_never_chosen(void **state)
     for (int i = 0; i < 1000000; i++)
         choice_fade(&choice);
     choice_learn(&choice, CHOICE_LOOP, 1e6);
-    assert_false(choice_is_exact(&choice, 0));
-    assert_false(choice_is_exact(&choice, 1));
+    assert_false(choice_is_exact(&choice, 0, 1));
+    assert_false(choice_is_exact(&choice, 1, 1));
 }
 
 int main(void)

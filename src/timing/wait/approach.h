@@ -4,7 +4,8 @@
  *
  *     poll the counter: by all polls, how long is it to the target? In cycles of the core?
  *     until no other poll can come before it
- *     enter a run of dependent instructions that lasts so many cycles
+ *     enter a run of dependent instructions that lasts so many cycles; or, where polls have
+ *         contradicted each other lately, poll to the end
  *     read the counter (the stamp), note the evidence, call event(argument)
  *
  * Each processor has its own, approach_<processor>, as a compiler would change the instructions. A
@@ -40,7 +41,7 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
 
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
-    uint64_t leave_ticks;  /* a wait by the loop polls until here */
+    uint64_t leave_ticks;  /* one by the loop polls until here; so does an exact one that ends so */
     uint64_t not_before_ticks; /* the event waits until the counter reads this */
     int64_t cycles_per_tick;   /* 2^-(CYCLE_BITS - TICK_BITS) */
     int64_t fixed_cycles;      /* last poll's reading to event, without the run; 2^-CYCLE_BITS */
@@ -61,13 +62,17 @@ struct approach {
     uint64_t event_ticks;   /* the stamp */
     int64_t sample_ticks;   /* when the last poll read the counter, relative to the target; 2^-TICK_BITS */
     int64_t width_ticks;    /* between the earliest and the latest such instant; < 0: there was none */
-    uint32_t run;           /* cycles; by the loop: 0 if it was past leave_ticks already */
+    uint32_t run;           /* cycles; by the loop: 0 if it was past leave_ticks already; or: */
+#define APPROACH_NO_RUN UINT32_MAX /* an exact one that ended by the loop */
     uint32_t gap_ticks;     /* longest time between two polls */
     uint32_t marker;        /* evidence_begin()'s mark as found at the stamp */
     uint32_t rseq_cpu;      /* the thread's cpu_id at the stamp */
     uint64_t rseq_marker;   /* its rseq_cs at the stamp */
     uint32_t polls;         /* of an exact approach */
     int32_t poll_ticks[APPROACH_VERNIER]; /* the last ones, relative to the target: poll k at k modulo these */
+    int32_t even_polls;  /* since one contradicted those before it; of all approaches, in and out */
+    int32_t even_least;  /* if they are fewer, an exact approach ends by the loop */
+    int32_t loop_cycles; /* ... unless fewer are left for a run */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */

@@ -17,6 +17,9 @@
  * Each poll waits for the end of all that was before, so the time between two is the same. Where
  * the counter steps, this makes a vernier of them: see vernier.h.
  *
+ * Where polls have contradicted equal distances, something else uses the core: a run would rely on
+ * it for too long. So the approach ends by the loop then, which is reached in the same way as a run.
+ *
  * Why multiplications. Three cycles on every core of the last fifteen years; few long
  * instructions are held up less by another thread of the core than many short ones. Up to two
  * additions, of register + register, which no renamer carries out, fill the rest.
@@ -73,23 +76,26 @@
     cmovlq %rax, %rcx
     .endm
 
-    /* For those who look back. r12: how many; r14: the last one; r15: the longest time between two. */
+    /* For those who look back. r12: how many; r15: the longest time between two. */
     .macro note_poll
+    leal -1(%r12), %edi
+    andl $(VERNIER - 1), %edi
     movl %r12d, %eax
     andl $(VERNIER - 1), %eax
+    movl POLLS(%rbx, %rdi, 4), %edi
     movl %ecx, POLLS(%rbx, %rax, 4)
     incl %r12d
     movl %ecx, %eax
-    subl %r14d, %eax
+    subl %edi, %eax
     cmpl %r15d, %eax
     cmovgl %eax, %r15d
-    movl %ecx, %r14d
     .endm
 
     /*
      * r8, r9: the earliest and the latest instant, relative to the target, at which this poll can
      * have read the counter, by all of them. What holds up the core between two makes those before
-     * it void: then there is no such instant, and only this one counts.
+     * it void: then there is no such instant, and only this one counts. How long ago that was is
+     * kept from one approach to the next.
      */
     .macro narrow
     shlq $TICK_BITS, %rcx
@@ -105,6 +111,11 @@
     subq %r8, %rdi
     cmovsq %rcx, %r8
     cmovsq %rax, %r9
+    movl EVEN_POLLS(%rbx), %ecx
+    leal 1(%rcx), %ecx
+    movl $0, %eax                /* the flags are still those of the difference */
+    cmovsl %eax, %ecx
+    movl %ecx, EVEN_POLLS(%rbx)
     movq %rdi, WIDTH(%rbx)
     .endm
 
@@ -122,7 +133,26 @@
     cmovsl %ecx, %edi
     .endm
 
-    /* rax: where a run of so many begins; or r13, the next poll, if there is time for another. */
+    /*
+     * r14: the next poll, if there is time for another; the loop, if polls contradicted each other
+     * lately, there is time for it, and not for one more poll before it; else 0.
+     */
+    .macro find_other_way
+    movl %edi, %ecx
+    movl $-1, %eax
+    subl LOOP_CYCLES(%rbx), %ecx
+    movl EVEN_POLLS(%rbx), %r14d
+    cmpl EVEN_LEAST(%rbx), %r14d
+    movl $0, %r14d
+    cmovgel %eax, %ecx
+    movl ANOTHER(%rbx), %eax
+    cmpl %eax, %edi
+    cmovgq %r13, %r14
+    cmpl %eax, %ecx
+    cmovbeq (%rsp), %r14
+    .endm
+
+    /* rax: where a run of so many begins; or r14. */
     .macro find_way
     movl $LONGEST_RUN, %eax
     cmpl %eax, %edi
@@ -134,8 +164,8 @@
     imull $((3 << RUN_BITS) + 4), %ecx, %ecx
     subq %rcx, %rax
     addq %r10, %rax
-    cmpl ANOTHER(%rbx), %edi
-    cmovgq %r13, %rax
+    testq %r14, %r14
+    cmovnzq %r14, %rax
     .endm
 
     /* Go to an address at the cost of a wrong prediction. */
@@ -152,9 +182,11 @@
 
     /* The runs that go on with the code at `behind`; `begin`: an empty one without a rest. */
     .macro runs begin, behind
+    .p2align 6
+.Lruns_\@:
     .set rest, 0
     .rept 3
-    .p2align RUN_BITS
+    .org .Lruns_\@ + (rest << RUN_BITS), 0xcc
     .rept LINKS
     link
     .endr
@@ -177,6 +209,10 @@
     cmpq NOT_BEFORE(%rbx), %rax
     js \again\()b
     movq %rax, EVENT_TICKS(%rbx)
+    note_evidence
+    .endm
+
+    .macro note_evidence
     movl %es, %ecx
     movl %ecx, MARKER(%rbx)
     movq RSEQ(%rbx), %rcx
@@ -210,18 +246,22 @@
     shll $2, %eax
     subq %rax, %r11
     leaq 4f(%rip), %r10
+    leaq 10f(%rip), %rdx
     .if !\shadow
     leaq approach_leave(%rip), %rax
     leaq 8f(%rip), %rcx
+    leaq 12f(%rip), %rdi
     cmpq %rax, EVENT(%rbx)
     cmoveq %rcx, %r10
+    cmoveq %rdi, %rdx
     .endif
+    movq %rdx, (%rsp)            /* where the loop is */
     leaq 3f(%rip), %r13
     movl $FARTHEST, %ebp
     movq FIRST_EARLIEST(%rbx), %r8
     movq FIRST_LATEST(%rbx), %r9
     xorl %r12d, %r12d
-    movl $FARTHEST, %r14d
+    movl %ebp, POLLS + (VERNIER - 1) * 4(%rbx) /* as if the first poll followed one far behind */
     xorl %r15d, %r15d
     .p2align 5
 1:
@@ -229,6 +269,7 @@
     note_poll
     narrow
     find_cycles
+    find_other_way
     find_way
     .if \shadow
     multiply HIDDEN_REST
@@ -270,10 +311,14 @@
     .cfi_restore \register
     .endr
     ret
+    .cfi_restore_state
+10:
+    movl $NO_RUN, RUN(%rbx)
+    poll_until_leave %rbx
+    jmp 6b
     .if !\shadow
     /* The event returns to where it is predicted to return, and so do all those after it. */
 7:
-    .cfi_restore_state
     .cfi_def_cfa_offset 72       /* assemblers differ in what an adjustment here would start from */
     go_mispredicted %rax
     /* Runs whose event is to leave: it comes sooner, and is predicted wrongly once, not twice. */
@@ -283,12 +328,18 @@
     stamp 9
     movq %rbx, %rdi
     jmp approach_leave
+12:
+    movl $NO_RUN, RUN(%rbx)
+    note_evidence
+    movq %rbx, %rdi
+    jmp approach_leave_by_loop
     .endif
     .cfi_endproc
     .size \name, . - \name
     .endm
 
     .section .text.hot.timebase_wait, "ax", @progbits
+    .p2align 12                  /* in one page: see approach.h */
     approach approach_return, 0
     approach approach_jump, 1
 

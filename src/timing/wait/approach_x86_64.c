@@ -40,10 +40,15 @@ AT(rseq_cpu, RSEQ_CPU);
 AT(rseq_marker, RSEQ_MARKER);
 AT(polls, COUNT);
 AT(poll_ticks, POLLS);
+AT(even_polls, EVEN_POLLS);
+AT(even_least, EVEN_LEAST);
+AT(loop_cycles, LOOP_CYCLES);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
                    APPROACH_POLLS == ASKS_FOR_POLLS,
                "in assembly");
-_Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE, "in assembly");
+_Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE &&
+                   APPROACH_NO_RUN == NO_RUN,
+               "in assembly");
 _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_BITS &&
                    APPROACH_FARTHEST == FARTHEST,
                "in assembly");

@@ -11,7 +11,10 @@
  *         end, is the stamp; and while it takes its time, what follows is fetched. So it is no worse
  *         than the loop that users write, and on a shared core steadier;
  *     void approach_leave(struct approach *)
- *         makes approach_from return at once whether it is late: always predicted wrongly.
+ *         makes approach_from return at once whether it is late: always predicted wrongly;
+ *     approach_leave_by_loop
+ *         leaves first and then polls: for an exact approach that ends so. Its return is predicted
+ *         wrongly, too.
  */
 
 #ifdef __x86_64__
@@ -22,6 +25,20 @@
     popq %\register
     .cfi_adjust_cfa_offset -8
     .cfi_restore \register
+    .endm
+
+    /* From the frame in rsp: the registers that approach_from() saved. */
+    .macro restore_all
+    .cfi_def_cfa_offset 56
+    .cfi_offset rbx, -16
+    .cfi_offset rbp, -24
+    .cfi_offset r12, -32
+    .cfi_offset r13, -40
+    .cfi_offset r14, -48
+    .cfi_offset r15, -56
+    .irp register, r15, r14, r13, r12, rbp, rbx
+    restore \register
+    .endr
     .endm
 
     /* The hot code of a wait in a hurry begins with a page. */
@@ -62,27 +79,10 @@ approach_from:
     restore \register
     .endr
     cmpl $ASKS_FOR_POLLS, %eax
-    je 1f
+    je approach_polls
     ret
-1:
-    movq LEAVE(%rdi), %rcx
-    movl LATE(%rdi), %esi
-    movl $0x7fffffff, %r8d
-    xorl %r9d, %r9d
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    cmpq %rcx, %rax
-    setns %r9b
-    cmovnsl %r8d, %esi
-    movl %esi, OVERDUE(%rdi)
-    .p2align 5
-2:
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    cmpq %rcx, %rax
-    js 2b
+approach_polls:
+    poll_until_leave %rdi
     rdtscp                       /* what follows is fetched while it waits for the end of the polls */
     shlq $32, %rdx
     orq %rdx, %rax
@@ -104,19 +104,22 @@ approach_leave:
     xorl %eax, %eax
     cmpl LATE(%rdi), %ecx
     setg %al
-    .cfi_def_cfa_offset 56
-    .cfi_offset rbx, -16
-    .cfi_offset rbp, -24
-    .cfi_offset r12, -32
-    .cfi_offset r13, -40
-    .cfi_offset r14, -48
-    .cfi_offset r15, -56
-    .irp register, r15, r14, r13, r12, rbp, rbx
-    restore \register
-    .endr
+    restore_all
     ret
     .cfi_endproc
     .size approach_leave, . - approach_leave
+
+    .p2align 6
+    .globl approach_leave_by_loop
+    .hidden approach_leave_by_loop
+    .type approach_leave_by_loop, @function
+approach_leave_by_loop:
+    .cfi_startproc
+    movq FRAME(%rdi), %rsp
+    restore_all
+    jmp approach_polls
+    .cfi_endproc
+    .size approach_leave_by_loop, . - approach_leave_by_loop
 
 #endif
 

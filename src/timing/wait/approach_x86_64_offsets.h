@@ -34,6 +34,9 @@
 #define RSEQ_MARKER 168
 #define COUNT 176
 #define POLLS 180
+#define EVEN_POLLS 244
+#define EVEN_LEAST 248
+#define LOOP_CYCLES 252
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
@@ -41,7 +44,35 @@
 #define CYCLE_BITS 24   /* APPROACH_CYCLE_BITS */
 #define FARTHEST (1 << 27) /* APPROACH_FARTHEST */
 #define VERNIER 16      /* APPROACH_VERNIER */
+#define NO_RUN 0xffffffff /* APPROACH_NO_RUN */
 #define FINE 32         /* APPROACH_FINE */
 #define ASKS_FOR_POLLS 2 /* APPROACH_POLLS */
+
+#ifdef __ASSEMBLER__
+    /*
+     * The polling loop, for the approach in \a, not rcx, rsi, r8 or r9: until its leave_ticks, which
+     * had passed already if r9d is 1 then. rdx:rax: the last reading.
+     */
+    .macro poll_until_leave a
+    movq LEAVE(\a), %rcx
+    movl LATE(\a), %esi
+    movl $0x7fffffff, %r8d
+    xorl %r9d, %r9d
+    rdtsc
+    shlq $32, %rdx
+    orq %rdx, %rax
+    cmpq %rcx, %rax
+    setns %r9b
+    cmovnsl %r8d, %esi
+    movl %esi, OVERDUE(\a)
+    .p2align 5
+2:
+    rdtsc
+    shlq $32, %rdx
+    orq %rdx, %rax
+    cmpq %rcx, %rax
+    js 2b
+    .endm
+#endif
 
 #endif

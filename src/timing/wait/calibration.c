@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "calibration_calls.h"
+#include "calibration_trials.h"
 #include "clock/counter/probe.h"
 #include "hurry.h"
 #include "outcome.h"
@@ -15,7 +16,7 @@ enum {
     SERIES = 256,        /* of readings, for each spacing */
     LENGTH_TRIALS = 512, /* of the shortest and of the longest run */
     PERIOD_TRIALS = 64,
-    TRIALS = 256, /* exact, and plain */
+    TRIALS = TRIALS_MOST, /* exact, and plain */
     FINE_STEP_TICKS =
         5,             /* a vernier is worth it where the step is longer than one reading's error */
     SLOW_TICK_NS = 30, /* a run is some 70 ns: too short to fill such ticks */
@@ -191,7 +192,7 @@ static void find_period(struct waiter *waiter)
 
 /* ---- exact and plain ---------------------------------------------------------------------- */
 
-struct trials {
+struct findings {
     double bias, spread, earliest, stamp;
 };
 
@@ -202,30 +203,27 @@ static void size_errors(double *errors, int count, double middle)
     quantile_sort(errors, count);
 }
 
-static struct trials try_way(struct waiter *waiter, int exact)
+static struct findings try_way(struct waiter *waiter, int exact)
 {
-    double errors[TRIALS], stamps[TRIALS];
-    for (int i = 0; i < TRIALS; i++) {
-        struct rehearsal done = rehearsal_near(waiter, (struct rehearsal_plan){exact, 0});
-        errors[i] = done.error_ticks;
-        stamps[i] = done.stamp_ticks;
-    }
-    quantile_sort(errors, TRIALS);
-    struct trials found = {
-        .bias = quantile_at(errors, TRIALS, 0.5),
-        .spread = quantile_at(errors, TRIALS, 0.95) - quantile_at(errors, TRIALS, 0.05),
-        .earliest = quantile_at(errors, TRIALS, 0.02),
-        .stamp = quantile_trimmed_mean(stamps, TRIALS),
+    struct trials trials;
+    trials_run(waiter, (struct rehearsal_plan){exact, 0}, TRIALS, &trials);
+    double *errors = trials.errors;
+    quantile_sort(errors, trials.count);
+    struct findings found = {
+        .bias = quantile_at(errors, trials.count, 0.5),
+        .spread = quantile_at(errors, trials.count, 0.95) - quantile_at(errors, trials.count, 0.05),
+        .earliest = quantile_at(errors, trials.count, 0.02),
+        .stamp = quantile_trimmed_mean(trials.stamps, trials.count),
     };
-    size_errors(errors, TRIALS, found.bias);
-    choice_init(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, errors, TRIALS);
+    size_errors(errors, trials.count, found.bias);
+    choice_init(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, errors, trials.count);
     return found;
 }
 
 static void try_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    struct trials found = try_way(waiter, 1);
+    struct findings found = try_way(waiter, 1);
     learnt->tail_cycles += found.bias / waiter->tempo.cycle_ticks;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
@@ -236,7 +234,7 @@ static void find_plain(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     learnt->plain_bias_ticks = 0;
-    struct trials found = try_way(waiter, 0);
+    struct findings found = try_way(waiter, 0);
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
     learnt->stamp_ticks[0] = found.stamp;
@@ -296,6 +294,7 @@ void calibrate(struct waiter *waiter)
     tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;
     learnt->period_ns = find_period_ns(waiter->clock);
+    learnt->hot_ticks = waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
     waiter->ways = ways_here();
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
@@ -305,6 +304,7 @@ void calibrate(struct waiter *waiter)
     find_ways(waiter);
     calibrate_calls(waiter);
     hurry_init(waiter);
+    waiter->approach.even_polls = 0;    /* those of calibrations do not count */
     waiter->cold = (struct caution){0}; /* the first exact waits of all are no evidence */
     waiter->waits = waits;
     waiter->late = late;

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "calibration_trials.h"
 #include "outcome.h"
 #include "quantile.h"
 #include "rehearsal.h"
@@ -123,28 +124,36 @@ static double mean_return(struct waiter *waiter, int exact)
 
 /* Of a wait without a result: measured as rehearsals do, because rehearsals follow it from here on.
  */
-static double mean_leave(struct waiter *waiter, int exact, double *stamp_ticks)
+static double mean_of_rehearsals(struct waiter *waiter, struct rehearsal_plan plan,
+                                 double *stamp_ticks)
 {
-    struct rehearsal_plan plan = {exact, 1};
-    double errors[TRIALS], stamps[TRIALS];
-    for (int i = 0; i < TRIALS; i++) {
-        struct rehearsal done = rehearsal_near(waiter, plan);
-        errors[i] = done.error_ticks;
-        stamps[i] = done.stamp_ticks;
-    }
-    *stamp_ticks = quantile_low_mean(stamps, TRIALS);
-    return quantile_low_mean(errors, TRIALS);
+    struct trials trials;
+    trials_run(waiter, plan, TRIALS, &trials);
+    *stamp_ticks = quantile_low_mean(trials.stamps, trials.count);
+    return quantile_low_mean(trials.errors, trials.count);
 }
 
 static void find_exit(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double stamps[2];
+    double stamps[2] = {0, 0};
     for (int exact = 0; exact <= learnt->exact; exact++) {
-        learnt->exit_ticks[exact][0] = mean_leave(waiter, exact, &stamps[exact]);
+        learnt->exit_ticks[exact][0] =
+            mean_of_rehearsals(waiter, (struct rehearsal_plan){exact, 1}, &stamps[exact]);
         learnt->exit_ticks[exact][1] = mean_return(waiter, exact);
     }
     learnt->bare_stamp_ticks = stamps[0] - learnt->exit_ticks[0][0];
+}
+
+/* Of exact waits that end by the loop. */
+static void find_ends(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    waiter->calibrated_end = END_BY_LOOP;
+    for (int leaves = 0; leaves <= waiter->ways.leaves; leaves++)
+        learnt->loop_bias_ticks[leaves] = mean_of_rehearsals(
+            waiter, (struct rehearsal_plan){1, leaves}, &learnt->loop_stamp_ticks);
+    waiter->calibrated_end = END_BY_RUN;
 }
 
 static int late_calls(struct waiter *waiter)
@@ -280,6 +289,8 @@ void calibrate_calls(struct waiter *waiter)
     find_lead(waiter);
     find_reading(waiter);
     find_exit(waiter);
+    if (waiter->learnt.exact && waiter_has_vernier(waiter))
+        find_ends(waiter);
     find_delay(waiter);
     outcome_settle_open(waiter);
 }

@@ -5,13 +5,11 @@
  *
  * Exact waits by code that has gone cold are such a thing: on a quiet core nothing is wrong with
  * them; beside a busy neighbour one in ten is late by some 0.1 us. As what goes wrong more often
- * than once in 44 times is left alone for ever longer, and the rest for CAUTION_LEAST turns, one
- * turn in 40 goes wrong at most.
+ * than once in 44 times is left alone for ever longer, and the rest for 8 turns, one turn in 40 goes
+ * wrong at most.
  */
 #ifndef WAIT_CAUTION_H
 #define WAIT_CAUTION_H
-
-enum { CAUTION_LEAST = 8, CAUTION_MOST = 512 };
 
 struct caution {
     unsigned left;  /* turns to come, before it may be tried again */
@@ -29,16 +27,18 @@ static inline void caution_pass(struct caution *caution)
     caution->left -= caution->left > 0;
 }
 
-static inline void caution_note(struct caution *caution, int went_well)
+static inline void caution_went_well(struct caution *caution)
 {
     enum { FORGETS = 64 };
-    if (went_well) {
-        caution->turns -= (caution->turns + FORGETS - 1) / FORGETS;
-        return;
-    }
+    caution->turns -= (caution->turns + FORGETS - 1) / FORGETS;
+}
+
+/* It is left alone for `least` turns, at first, and for `most` of them in the end. */
+static inline void caution_went_wrong(struct caution *caution, unsigned least, unsigned most)
+{
     unsigned twice = 2 * caution->turns;
-    twice = twice < CAUTION_LEAST ? CAUTION_LEAST : twice;
-    caution->turns = twice < CAUTION_MOST ? twice : CAUTION_MOST;
+    twice = twice > least ? twice : least;
+    caution->turns = twice < most ? twice : most;
     caution->left = caution->turns;
 }
 

@@ -48,12 +48,12 @@ void choice_fade(struct choice *choice)
         choice->error_ticks[CHOICE_EXACT][i] *= FADE;
 }
 
-APPROACH_WAY int choice_is_exact(const struct choice *choice, int steady)
+APPROACH_WAY int choice_is_exact(const struct choice *choice, int steady, double doubt)
 {
     const double *exact = choice->error_ticks[CHOICE_EXACT];
     const double *loop = choice->error_ticks[CHOICE_LOOP];
     for (int i = 0; i < (steady ? CHOICE_QUANTILES : CHOICE_QUANTILES - 1); i++)
-        if (exact[i] * clearly[i] > loop[i])
+        if (exact[i] * clearly[i] * doubt > loop[i])
             return 0;
     return 1;
 }

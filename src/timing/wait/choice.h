@@ -36,8 +36,8 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
  */
 void choice_fade(struct choice *choice);
 
-/* Is the exact way clearly better than the loop? */
-int choice_is_exact(const struct choice *choice, int steady);
+/* Is the exact way clearly better than the loop? With a doubt below 1, is it at least not worse? */
+int choice_is_exact(const struct choice *choice, int steady, double doubt);
 
 /* Is it so much better as on a core that nobody shares? */
 int choice_is_quiet(const struct choice *choice);

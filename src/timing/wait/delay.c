@@ -59,6 +59,14 @@ APPROACH_WAY static void aim(struct wait *wait, double ticks)
     waiter->approach.not_before_ticks = waiter_long_before(wait->entered_ticks);
 }
 
+/* If the polls of an exact one contradict each other. */
+static void aim_loop(struct wait *wait, double ticks)
+{
+    int leaves = wait->waiter->approach.event == approach_leave;
+    double exit = leaves ? 0 : wait->waiter->learnt.exit_ticks[1][wait->result != NULL];
+    waiter_aim_loop(wait->waiter, wait->entered_ticks, ticks - exit, leaves);
+}
+
 /* A delay without a result may leave from within. */
 APPROACH_WAY static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
 {
@@ -68,6 +76,8 @@ APPROACH_WAY static int by_polls(struct waiter *waiter, const struct delay *dela
     wait->is_cold = exact && !waiter_is_exact_hot(waiter, delay->start_ticks);
     aim(wait, delay->ticks);
     wait_set_event(wait);
+    if (exact)
+        aim_loop(wait, delay->ticks);
     waiter_mark(waiter, exact);
     waiter->wait_is_open = 1;
     if (waiter_approach(waiter, exact) == APPROACH_POLLS)
@@ -119,11 +129,8 @@ APPROACH_WAY static inline void fetch(const void *start, int bytes)
  * it takes as long as the furthest line. The lengths are those of x86-64, rounded up: to ask for
  * too much or too little changes nothing but the time.
  */
-APPROACH_WAY void delay_fetch(const struct waiter *waiter, uint64_t start_ticks)
+APPROACH_WAY void delay_fetch(const struct waiter *waiter)
 {
-    if ((int64_t)(start_ticks - waiter->approach.event_ticks) <
-        waiter_ticks_of_ns(waiter, WAITER_HOT_NS))
-        return;
     fetch(waiter, sizeof(*waiter));
     FETCH(delay_short, 1408);
     FETCH(waiter_is_exact_better, 256);
@@ -163,8 +170,7 @@ APPROACH_WAY static enum delay_way way_of(const struct waiter *waiter, const str
 APPROACH_WAY int delay_is_short(const struct waiter *waiter, const struct delay *delay)
 {
     return waiter->ways.run != NULL && waiter->learnt.exact &&
-        delay->ticks * waiter->learnt.period_ns < SHORT_DELAY_NS &&
-        !(delay->flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
+        delay->ticks * waiter->learnt.period_ns < SHORT_DELAY_NS && !(delay->flags & ~DELAY_FLAGS);
 }
 
 APPROACH_WAY int delay_short(struct waiter *waiter, const struct delay *delay)

@@ -20,8 +20,11 @@ struct delay {
     struct timebase_wait_result *result;
 };
 
-/* Asks memory for what a delay needs, if the last wait or delay was long ago. */
-void delay_fetch(const struct waiter *waiter, uint64_t start_ticks);
+/* Flags that a short one may have. */
+#define DELAY_FLAGS (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY)
+
+/* Asks memory for what a delay needs. */
+void delay_fetch(const struct waiter *waiter);
 
 int delay_is_short(const struct waiter *waiter, const struct delay *delay);
 

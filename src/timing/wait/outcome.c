@@ -55,8 +55,9 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     const struct waiter *waiter = wait->waiter;
     double period_ns = waiter->learnt.period_ns;
     double event = waiter_event(waiter, wait->exact) - wait->fraction;
-    event +=
-        wait->function == NULL ? waiter->learnt.exit_ticks[wait->exact][wait->result != NULL] : 0;
+    int exits_as_exact = wait->exact || wait->ended_by_loop;
+    if (wait->function == NULL)
+        event += waiter->learnt.exit_ticks[exits_as_exact][wait->result != NULL];
     result->target_ticks = wait->ticks;
     result->event_ticks = waiter->approach.event_ticks;
     result->error_ticks = (int64_t)(event + (event < 0 ? -0.5 : 0.5));
@@ -77,6 +78,16 @@ static double size_of(double ticks)
     return ticks < 0 ? -ticks : ticks;
 }
 
+/* One that was bad by code that was near is no evidence against code that is not. */
+static void note_cold(struct waiter *waiter, int is_bad)
+{
+    enum { LEAST_TURNS = 8, MOST_TURNS = 512 };
+    if (!is_bad)
+        caution_went_well(&waiter->cold);
+    else if (waiter->last.is_cold)
+        caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
+}
+
 /*
  * Learns what a wait shows by itself. The stamp is its only reading of the event: the wait's error
  * is by how much the stamp contradicts what was believed, or by how much the readings of the sample
@@ -95,8 +106,7 @@ static void learn_exact(struct waiter *waiter, int late)
     if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
     int is_bad = late || wrong > half + BAD_TICKS || misfit > BAD_TICKS;
-    if (waiter->last.is_cold || !is_bad)
-        caution_note(&waiter->cold, !is_bad);
+    note_cold(waiter, is_bad);
     if (waiter->last.is_delay)
         waiter_learn_way_in(waiter);
     waiter_learn_period(waiter);
@@ -106,19 +116,65 @@ static void learn_exact(struct waiter *waiter, int late)
     waiter_publish_tempo(waiter);
 }
 
-/* What is wrong with the loop's bias is limited as in rehearsals, and followed twice as fast. */
-static void learn_plain(struct waiter *waiter)
+/* What is wrong with the loop's bias is limited as in rehearsals, and followed twice as fast.
+ * Returns by how much it was wrong. */
+static double follow_bias(const struct waiter *waiter, double *known, double stamp_ticks)
 {
     enum { MOST_TICKS = 8, SIXTEEN = 16 };
-    struct waiter_learnt *learnt = &waiter->learnt;
     const struct approach *a = &waiter->approach;
     double most = waiter->vernier.step_ticks + MOST_TICKS;
-    double event = waiter_middle(waiter, a->event_ticks, a->leave_ticks) +
-        (waiter_is_bare(waiter) ? learnt->bare_stamp_ticks : learnt->stamp_ticks[0]);
-    double wrong = event - learnt->plain_bias_ticks;
-    learnt->plain_bias_ticks += within(-most, wrong, most) / SIXTEEN;
-    if (waiter->last.is_unsteady && !waiter_has_rehearsed(waiter, a->event_ticks))
+    double wrong = waiter_middle(waiter, a->event_ticks, a->leave_ticks) + stamp_ticks - *known;
+    *known += within(-most, wrong, most) / SIXTEEN;
+    return wrong;
+}
+
+static void learn_plain(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double stamp =
+        waiter_is_bare(waiter) ? learnt->bare_stamp_ticks : learnt->stamp_ticks[CHOICE_LOOP];
+    double wrong = follow_bias(waiter, &learnt->plain_bias_ticks, stamp);
+    if (waiter->last.is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_LOOP, size_of(wrong));
+}
+
+/* An exact wait that ended by the loop: its polls teach what those of others do. */
+static void learn_end(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    int leaves = waiter->approach.event == approach_leave;
+    double stamp = leaves ? learnt->loop_stamp_ticks : learnt->stamp_ticks[CHOICE_EXACT];
+    follow_bias(waiter, &learnt->loop_bias_ticks[leaves], stamp);
+    if (waiter->last.is_delay)
+        waiter_learn_way_in(waiter);
+    waiter_learn_period(waiter);
+    waiter_publish_tempo(waiter);
+}
+
+/*
+ * Whether exact waits are worth a try depends on what their polls saw. If these contradicted each
+ * other they will do so for a while, and each try ends by the loop later than a wait by the loop.
+ */
+static void note_polls(struct waiter *waiter)
+{
+    enum { LEAST_TURNS = 2, MOST_TURNS = 64 };
+    const struct approach *a = &waiter->approach;
+    if (a->even_polls >= WAITER_EVEN / 2)
+        waiter->uneven = (struct caution){0};
+    else if (a->even_polls < (int32_t)a->polls)
+        caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);
+}
+
+static void note_end(struct waiter *waiter)
+{
+    struct wait *wait = &waiter->last;
+    if (wait->exact)
+        note_polls(waiter);
+    else
+        caution_pass(&waiter->uneven);
+    wait->ended_by_loop = wait->exact && waiter_ended_by_loop(waiter);
+    wait->is_unsteady |= wait->ended_by_loop;
+    wait->exact = wait->exact && !wait->ended_by_loop;
 }
 
 /* Counts the wait, which costs next to nothing. Returns what disturbed it. */
@@ -126,6 +182,7 @@ APPROACH_WAY static uint32_t count(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
     int late = outcome_is_late(wait);
+    note_end(waiter);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
     waiter->evidence.noticed |= found;
     waiter->wait_is_open = 0;
@@ -154,6 +211,8 @@ APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_res
     int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     if (wait->exact && is_sound)
         learn_exact(waiter, late);
+    else if (wait->ended_by_loop && is_sound && !late)
+        learn_end(waiter);
     else if ((wait->is_unsteady || wait->flags & TIMEBASE_WAIT_PLAIN) && is_sound && !late)
         learn_plain(waiter);
     if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))

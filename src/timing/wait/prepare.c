@@ -56,7 +56,7 @@ static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned fla
     unsigned turn = waiter->rehearsals % FOUR;
     int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
     int exact = turn != 0 && waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
-    int may_leave = !exact || choice_is_exact(&waiter->choice, steady);
+    int may_leave = !exact || waiter_prefers_exact(waiter, steady);
     int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
     return (struct rehearsal_plan){exact, returns && may_leave && returns_now};
 }
@@ -78,8 +78,7 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
 
 static int is_soon_after_another(const struct waiter *waiter)
 {
-    return (int64_t)(timebase_ticks() - waiter->approach.event_ticks) <
-        waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
+    return (int64_t)(timebase_ticks() - waiter->approach.event_ticks) < waiter->learnt.hot_ticks;
 }
 
 /* The time that must be left after the last rehearsal. The lead has room for code that is in no

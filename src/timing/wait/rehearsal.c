@@ -69,8 +69,12 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     evidence_begin(&waiter->evidence, a);
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
+    if (plan.exact)
+        waiter_aim_loop(waiter, a->target_ticks, 0, plan.returns && waiter->ways.leaves);
     a->not_before_ticks = waiter_long_before(a->target_ticks);
+    int32_t even_before = a->even_polls;
     run_approach(waiter, plan, done.readings);
+    done.is_even = plan.exact && a->even_polls - even_before == (int32_t)a->polls;
     evidence_forget(a); /* a bare loop leaves it */
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
     waiter->found |= found;
@@ -78,6 +82,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     intersect(waiter, done.readings, &event);
     done.error_ticks = event.ticks;
     done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    done.ended_by_loop = plan.exact && waiter_ended_by_loop(waiter);
     return done;
 }
 
@@ -91,7 +96,9 @@ static double near_ticks(const struct waiter *waiter, int exact)
 {
     enum { LEAST_NS = 50 };
     double least = LEAST_NS / waiter->learnt.period_ns;
-    return 1 + least + (exact ? waiter_coarse_ticks(waiter) + waiter_polls_ticks(waiter) : waiter->learnt.plain_bias_ticks);
+    return 1 + least +
+        (exact ? waiter_coarse_ticks(waiter) + waiter_polls_ticks(waiter)
+               : waiter->learnt.plain_bias_ticks);
 }
 
 /*
@@ -146,6 +153,12 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
         return;
     learn_spacings(waiter, exact, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
+    if (done.ended_by_loop) {
+        int leaves = plan.returns && waiter->ways.leaves;
+        follow(&learnt->loop_bias_ticks[leaves], done.error_ticks, waiter, 0);
+        waiter_publish_tempo(waiter);
+        return;
+    }
     choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
     if (plan.returns)
         follow(leave, error, waiter, exact);

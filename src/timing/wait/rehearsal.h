@@ -17,6 +17,8 @@ struct rehearsal_plan {
 struct rehearsal {
     double error_ticks; /* event - target; exact ones aim at it, plain ones at their own bias */
     double stamp_ticks; /* stamp to event */
+    int ended_by_loop;  /* though it was to be exact */
+    int is_even;        /* no poll contradicted those before it */
     int is_sound;       /* nobody else ran on this CPU meanwhile */
     uint32_t readings[APPROACH_FINE]; /* of the event; a fine counter has one */
 };

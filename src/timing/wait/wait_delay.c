@@ -28,6 +28,37 @@ APPROACH_WAY static int delay_for(void *of, uint64_t delay_ns, uint64_t flags, v
     return delay_long(waiter, &delay);
 }
 
+/* Nothing was asked of the waiter for so long that its code has gone out of the caches. */
+APPROACH_WAY static int is_cold(const struct waiter *waiter, uint64_t now)
+{
+    int64_t hot = waiter->learnt.hot_ticks;
+    return (int64_t)(now - waiter->approach.event_ticks) > hot &&
+        (int64_t)(now - waiter->delay_called_ticks) > hot;
+}
+
+/*
+ * There is no time to fetch code that has gone: the loop here, which nothing is learnt from, and
+ * which leaves alone what the wait before has to tell.
+ */
+APPROACH_WAY static int poll_at_once(const struct waiter *waiter, uint64_t delay_ns)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double ticks = (double)delay_ns / learnt->period_ns;
+    double before = learnt->plain_bias_ticks + learnt->exit_ticks[0][0];
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - before);
+    int late = (int64_t)(timebase_ticks() - leave) >= 0;
+    while ((int64_t)(timebase_ticks() - leave) < 0)
+        ;
+    timebase_ticks_ordered(); /* as the loop whose bias this is: see approach_x86_64_leave.S */
+    return late;
+}
+
+APPROACH_WAY static int is_for_at_once(uint64_t delay_ns, unsigned flags, const void *result)
+{
+    enum { MOST_NS = 500 };
+    return delay_ns < MOST_NS && result == NULL && !(flags & ~DELAY_FLAGS);
+}
+
 /*
  * The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. It
  * is read when all before the call is done, or the delay would begin sooner by as much as the core
@@ -40,7 +71,12 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     struct waiter *waiter = waiter_for(public, flags);
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
+    int cold = is_cold(waiter, start);
     waiter->delay_called_ticks = start;
-    delay_fetch(waiter, start);
+    if (cold) {
+        delay_fetch(waiter);
+        if (is_for_at_once(delay_ns, flags, result))
+            return poll_at_once(waiter, delay_ns);
+    }
     return approach_from(waiter, delay_ns, flags, result, delay_for);
 }

@@ -68,9 +68,10 @@ double waiter_cycles(const struct waiter *waiter)
 double waiter_event(const struct waiter *waiter, int exact)
 {
     const struct approach *a = &waiter->approach;
+    int stamps_as_exact = exact || waiter_ended_by_loop(waiter);
     double half = waiter->vernier.half_step_ticks;
     double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    double middle = stamp + waiter->learnt.stamp_ticks[exact];
+    double middle = stamp + waiter->learnt.stamp_ticks[stamps_as_exact];
     double predicted =
         waiter_sample_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
     return exact ? within(middle - half, predicted, middle + half) : middle;

@@ -9,6 +9,7 @@
  *                                 the public functions
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls           ... from whole waits and delays
+ *     calibration_trials          ... from rehearsals
  *     delay                       instructions, or a fine reading and a wait
  *     stages                      one wait: sleep, poll, prepare, approach, settle
  *     hurry                       one wait without all that, where there is no time to fetch it
@@ -51,11 +52,17 @@ enum { WAITER_MEAN = 256, WAITER_PERIOD_MEAN = 64 };
 /* So soon after it was executed, code is still near. */
 enum { WAITER_HOT_NS = 20000 };
 
+/* Polls in a row, of several waits and rehearsals, that agree if nothing else uses the core. */
+enum { WAITER_EVEN = 64 };
+
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
 /* How a short delay passes. */
 enum delay_way { DELAY_BY_INSTRUCTIONS, DELAY_BY_LOOP, DELAY_BY_EXACT_POLLS };
+
+/* How an exact approach ends. */
+enum approach_end { END_BY_RUN, END_BY_LOOP };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -67,9 +74,13 @@ struct waiter_learnt {
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
+    int64_t hot_ticks;     /* WAITER_HOT_NS */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double bare_stamp_ticks; /* the same of a bare loop, to the return less exit_ticks[0][0] */
+    double loop_bias_ticks[2]; /* an exact wait that ends by the loop: threshold to event, and to the
+                                * return of one that leaves */
+    double loop_stamp_ticks;   /* ... from its stamp to that return */
     double reading_ticks;    /* call of timebase_wait_read_fine() to its first reading */
     double lead_ticks;       /* polling in C ends this long before the approach begins */
     double rehearsal_ticks;  /* what one takes */
@@ -96,6 +107,7 @@ struct wait {
     int is_delay;             /* by polls: entered_ticks is the reading that it counts from */
     int has_learnt;           /* ... and it learnt from the wait before on its way in */
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
+    int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
@@ -132,7 +144,8 @@ struct waiter {
     struct estimate spacing; /* of a fine reading's readings, cycles */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution cold; /* of exact waits by code that has gone out of the caches */
+    struct caution cold;   /* of exact waits by code that has gone out of the caches */
+    struct caution uneven; /* of exact waits while polls contradict each other */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
@@ -146,6 +159,7 @@ struct waiter {
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
     uint32_t dice;
     enum delay_way calibrated_way;
+    enum approach_end calibrated_end;
 };
 
 /* Where it lies in the storage. */
@@ -239,6 +253,12 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
  */
 void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks);
 
+/*
+ * Where an exact approach ends by the loop, if its polls contradict each other: for an event so long
+ * after a tick, of a wait that leaves or not.
+ */
+void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, int leaves);
+
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
 {
@@ -258,6 +278,12 @@ double waiter_event(const struct waiter *waiter, int exact);
 
 /* The last exact approach's last poll to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
+
+/* Did the last exact approach end by the loop? */
+static inline int waiter_ended_by_loop(const struct waiter *waiter)
+{
+    return waiter->approach.run == APPROACH_NO_RUN;
+}
 
 /* When that poll read the counter, relative to the target. */
 static inline double waiter_sample_ticks(const struct waiter *waiter)
@@ -284,8 +310,11 @@ void waiter_learn_way_in(struct waiter *waiter);
 /* The code of exact approaches has not gone out of the caches yet. */
 static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t ticks)
 {
-    return (int64_t)(ticks - waiter->exact_ticks) < waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
+    return (int64_t)(ticks - waiter->exact_ticks) < waiter->learnt.hot_ticks;
 }
+
+/* Are exact waits the better ones now, by what was seen of both ways? */
+int waiter_prefers_exact(const struct waiter *waiter, int steady);
 
 /*
  * By what rehearsals and waits have seen of both ways: is it to be exact? Where its code has gone

@@ -2,6 +2,8 @@
 /* Which way the next wait is to go, and where its approach aims. */
 #include "waiter.h"
 
+#include "within.h"
+
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
 #define DELAY_DOUBT 2          /* of a delay's first poll, in ticks */
@@ -45,26 +47,81 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
         aim_exactly(waiter, aim_ticks);
 }
 
+/* Where the counter's steps are so short that nothing is asked of several polls, none contradict.
+ */
+APPROACH_WAY static int may_end_by_loop(const struct waiter *waiter)
+{
+    if (waiter->is_calibrating)
+        return waiter->calibrated_end == END_BY_LOOP;
+    return waiter_has_vernier(waiter);
+}
+
+/* An exact approach ends by a run after so many polls that agree. */
+APPROACH_WAY static int32_t even_least(const struct waiter *waiter)
+{
+    int asks = may_end_by_loop(waiter);
+    return !asks ? INT32_MIN : waiter->is_calibrating ? INT32_MAX : WAITER_EVEN;
+}
+
+/*
+ * From the last poll to the first one of the loop the core needs as long as a prediction that is
+ * wrong, and what comes after it.
+ */
+APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks,
+                                  int leaves)
+{
+    enum { WAY_CYCLES = 150, MANY = 1 << 20 };
+    struct approach *a = &waiter->approach;
+    double bias = waiter->learnt.loop_bias_ticks[leaves], cycle = waiter->tempo.cycle_ticks;
+    double cycles = WAY_CYCLES + bias / cycle - waiter->learnt.tail_cycles;
+    a->loop_cycles = (int32_t)within(0, cycles, APPROACH_FARTHEST);
+    a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
+    a->even_least = even_least(waiter);
+    a->even_polls = a->even_polls < MANY ? a->even_polls : MANY; /* it never overflows */
+}
+
+/*
+ * Are exact waits worth a try? Polls that have been even for half as long as it takes will be, with
+ * those of the wait itself. If they were not, it is seen now and then whether they are again.
+ */
+APPROACH_WAY static int may_be_even(const struct waiter *waiter)
+{
+    return !may_end_by_loop(waiter) || waiter->approach.even_polls >= WAITER_EVEN / 2 ||
+        caution_allows(&waiter->uneven);
+}
+
 /*
  * Code that has gone out of the caches can make an exact wait late by 10 ns to 0.1 us, half of it
- * behind its stamp. So it is tried where the core is quiet, as rehearsals have seen, and as long as
- * stamps show nothing; or now and then, where no rehearsals say how well exact waits would do.
+ * behind its stamp. So it is tried where the core is quiet, as polls or rehearsals have seen, and
+ * as long as stamps show nothing; or now and then, where nothing says how well exact waits would
+ * do.
  */
 APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
 {
     enum { TRIAL = 16 };
     if (!caution_allows(&waiter->cold))
         return 0;
+    if (may_end_by_loop(waiter))
+        return waiter->approach.even_polls >= WAITER_EVEN;
     return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice)
                                                : waiter->uses % TRIAL == 0;
 }
 
+/*
+ * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
+ * steps. Where polls say when exact waits are good, it is enough that they do not look worse.
+ */
+APPROACH_WAY int waiter_prefers_exact(const struct waiter *waiter, int steady)
+{
+    double doubt = may_end_by_loop(waiter) ? 0.6 : 1;
+    return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
+}
+
 APPROACH_WAY int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
 {
-    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
     if (waiter->is_calibrating)
         return 1;
-    return choice_is_exact(&waiter->choice, steady) &&
+    return waiter_prefers_exact(waiter, (flags & TIMEBASE_WAIT_STEADY) != 0) &&
         (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calibration_trials: the rehearsals that a calibration counts. What else uses the core delays some
+ * of them: of exact ones count those whose polls agreed with each other, as long as there are some.
+ */
+#ifndef WAIT_CALIBRATION_TRIALS_H
+#define WAIT_CALIBRATION_TRIALS_H
+
+#include "rehearsal.h"
+
+enum { TRIALS_MOST = 256 };
+
+struct trials {
+    double errors[TRIALS_MOST], stamps[TRIALS_MOST]; /* of rehearsals, as they came */
+    int count;
+};
+
+/* At most so many; and so many where they need not be even. */
+void trials_run(struct waiter *waiter, struct rehearsal_plan plan, int most, struct trials *out);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits that were to be exact, and whose polls contradict each other: they end by the loop. Here
+ * they are made to, by a count of polls that agree which is far too low.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "dice.h"
+#include "timing/wait/waiter.h"
+#include "waiting.h"
+
+enum { WAITS = 1500, UNEVEN = -(1 << 28), EVEN = 1 << 19 };
+
+static struct dice dice;
+
+static int has_such_waits(void)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    return waiter->learnt.exact && waiter_has_vernier(waiter);
+}
+
+/* Exact ones look perfect otherwise. The wait before is settled first, or it would say more. */
+static void want_exact(struct waiter *waiter, int32_t even_polls)
+{
+    description_of(the_waiter());
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        waiter->choice.error_ticks[CHOICE_LOOP][i] = 1e12;
+        waiter->choice.error_ticks[CHOICE_EXACT][i] = 1;
+    }
+    waiter->exact_ticks = timebase_ticks();
+    waiter->cold = waiter->uneven = (struct caution){0};
+    waiter->approach.even_polls = even_polls;
+}
+
+static uint64_t target_ahead(void)
+{
+    return timebase_ticks() + (uint64_t)ticks_of(1000 + (int64_t)dice_below(&dice, 6000));
+}
+
+/* None of them is exact; those that were in time say why not. */
+static void the_result_says_so(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    int ended = 0;
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    for (int i = 0; i < WAITS; i++) {
+        struct timebase_wait_result result;
+        want_exact(waiter, UNEVEN);
+        int late = wait_by(the_waiter(), i % 2 ? UNTIL_TICKS : CALL_TICKS, (int64_t)target_ahead(),
+                           0, &result);
+        if (!waiter->last.ended_by_loop)
+            continue; /* held up: there was no time for polls, or for the loop */
+        ended++;
+        assert_int_equal(result.mechanism,
+                         late ? TIMEBASE_MECHANISM_NONE : TIMEBASE_MECHANISM_LOOP);
+        assert_true(result.disturbance & TIMEBASE_DISTURBED_SHARED);
+        assert_int_equal(result.late, late);
+    }
+    assert_true(ended > 0);
+}
+
+static void polls_that_agree_are_trusted(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    int exact = 0;
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    for (int i = 0; i < WAITS; i++) {
+        struct timebase_wait_result result;
+        want_exact(waiter, EVEN);
+        timebase_wait_until_ticks(the_waiter(), target_ahead(), 0, &result);
+        exact += result.mechanism > TIMEBASE_MECHANISM_LOOP;
+    }
+    assert_true(exact > 0);
+}
+
+/* That return by the shortest way, or call a function. */
+static void wait_somehow(int i, int64_t ns)
+{
+    uint64_t ahead = (uint64_t)ticks_of(ns + (int64_t)dice_below(&dice, 50));
+    if (i % 2)
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead, 0, NULL);
+    else
+        timebase_wait_call_ticks(the_waiter(), timebase_ticks() + ahead, 0, note_event, &event,
+                                 NULL);
+}
+
+static void assert_the_bias_is_followed(int64_t ns)
+{
+    enum { WRONG_TICKS = 300 };
+    struct waiter *waiter = waiter_within(the_waiter());
+    double known[2];
+    int ended = 0;
+    memcpy(known, waiter->learnt.loop_bias_ticks, sizeof(known));
+    for (int leaves = 0; leaves < 2; leaves++)
+        waiter->learnt.loop_bias_ticks[leaves] += WRONG_TICKS;
+    for (int i = 0; i < 2 * WAITS; i++) {
+        want_exact(waiter, UNEVEN);
+        wait_somehow(i, ns);
+        ended += waiter_ended_by_loop(waiter);
+    }
+    if (ended < WAITS)
+        skip(); /* held up */
+    for (int leaves = 0; leaves <= waiter->ways.leaves; leaves++)
+        assert_true(fabs(waiter->learnt.loop_bias_ticks[leaves] - known[leaves]) < WRONG_TICKS / 2);
+    memcpy(waiter->learnt.loop_bias_ticks, known, sizeof(known));
+}
+
+/* So near that no rehearsals precede them. */
+static void their_stamps_tell_how_late_their_loop_is(void **state)
+{
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    assert_the_bias_is_followed(840);
+}
+
+static void rehearsals_that_end_so_tell_it_too(void **state)
+{
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    assert_the_bias_is_followed(20000);
+}
+
+/* The stamp, which these take, is not before the tick; nor is a return that takes none. */
+static void none_is_early_that_must_not_be(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    for (int i = 0; i < WAITS; i++) {
+        struct timebase_wait_result result;
+        uint64_t target = target_ahead();
+        want_exact(waiter, UNEVEN);
+        timebase_wait_until_ticks(the_waiter(), target, TIMEBASE_WAIT_NEVER_EARLY,
+                                  i % 2 ? &result : NULL);
+        assert_true((int64_t)(timebase_ticks_ordered() - target) >= 0);
+    }
+}
+
+static int exact_approaches;
+static approach_function *real_exact;
+
+static void count_and_approach(struct approach *approach)
+{
+    exact_approaches++;
+    real_exact(approach);
+    approach->even_polls = 0; /* as if the last poll contradicted the others */
+}
+
+/* So near that no rehearsals precede them. With a result they do not leave from within. */
+static int exact_ones_of_near_waits(struct waiter *waiter)
+{
+    exact_approaches = 0;
+    for (int i = 0; i < WAITS; i++) {
+        struct timebase_wait_result result;
+        for (int k = 0; k < CHOICE_QUANTILES; k++)
+            waiter->choice.error_ticks[CHOICE_LOOP][k] = 1e12;
+        waiter->cold = (struct caution){0};
+        waiter->exact_ticks = timebase_ticks();
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
+                                  &result);
+    }
+    return exact_approaches;
+}
+
+static void while_polls_contradict_each_other_few_waits_are_tried(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    real_exact = waiter->ways.exact;
+    waiter->ways.exact = count_and_approach;
+    int tried = exact_ones_of_near_waits(waiter);
+    waiter->ways.exact = real_exact;
+    assert_true(tried < WAITS / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_result_says_so),
+        cmocka_unit_test(polls_that_agree_are_trusted),
+        cmocka_unit_test(their_stamps_tell_how_late_their_loop_is),
+        cmocka_unit_test(rehearsals_that_end_so_tell_it_too),
+        cmocka_unit_test(none_is_early_that_must_not_be),
+        cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
+    };
+    dice = dice_new();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
