@@ -124,8 +124,8 @@ struct timebase_bench_turns {
 
 /* The core just before a block and just after. Before: 0 after idle, for a look would wake it. */
 struct timebase_bench_block {
-    double cycle_ticks_before, add_ticks_before;
-    double cycle_ticks_after, add_ticks_after;
+    double cycle_ticks_before, add_ticks_before, add_most_ticks_before;
+    double cycle_ticks_after, add_ticks_after, add_most_ticks_after;
 };
 
 /*

@@ -37,11 +37,12 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 /* Does not look after idle: the look would wake the core up, and the state would be gone. */
 static void look_before(const struct timebase_bench_turns *turns, struct timebase_bench_block *out)
 {
-    struct timebase_bench_core core = {0, 0};
+    struct timebase_bench_core core = {0, 0, 0};
     if (turns->state != TIMEBASE_BENCH_STATE_IDLE)
         timebase_bench_core_look(&core);
     out->cycle_ticks_before = core.cycle_ticks;
     out->add_ticks_before = core.add_ticks;
+    out->add_most_ticks_before = core.add_most_ticks;
 }
 
 /* What was seen after a block tells whether the instrument is still right for the next. */
@@ -51,6 +52,7 @@ static int look_after(const struct timebase_bench_turns *turns, struct timebase_
     timebase_bench_core_look(&core);
     out->cycle_ticks_after = core.cycle_ticks;
     out->add_ticks_after = core.add_ticks;
+    out->add_most_ticks_after = core.add_most_ticks;
     return timebase_bench_instrument_follow(turns->instrument, &core);
 }
 

@@ -15,11 +15,14 @@
 TIMEBASE_EXTERN_BEGIN
 
 struct timebase_bench_core {
-    double cycle_ticks; /* of an addition that waits for the one before */
-    double add_ticks;   /* of one of many that do not */
+    double cycle_ticks;    /* of an addition that waits for the one before */
+    double add_ticks;      /* of one of many that do not */
+    double add_most_ticks; /* the same in the slowest part of the look: a neighbour may come and go
+                            * within it */
 };
 
-/* Takes some 15 us: the best of three, so that an interrupt does not look like a neighbour. */
+/* Takes some 20 us. The first two are the best of some, so that an interrupt does not look like a
+ * neighbour. */
 TIMEBASE_API void timebase_bench_core_look(struct timebase_bench_core *out);
 
 TIMEBASE_EXTERN_END

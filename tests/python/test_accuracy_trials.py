@@ -25,15 +25,19 @@ def made(error_ns, disturbance=None, late=None, missed=0, bound_ns=0.0):
         numpy.array(disturbance if disturbance is not None else [0] * count, numpy.uint32),
         numpy.full(count, -1, numpy.int32),
         numpy.zeros(count, int),
-        looks((1.0, 0.25), (1.0, 0.25)),
+        looks(QUIET, QUIET),
         missed,
         cpu_ns=30,
         wall_ns=60,
     )
 
 
+QUIET, SHARED, UNKNOWN = (1.0, 0.25, 0.26), (1.0, 0.5, 0.6), (0.0, 0.0, 0.0)
+VISITED = (1.0, 0.25, 0.5)  # a neighbour came and went
+
+
 def looks(*pairs):
-    """Blocks: (cycle, addition) before and after each."""
+    """Blocks: (cycle, addition, slowest addition) before and after each."""
     flat = [(*before, *after) for before, after in zip(pairs[::2], pairs[1::2])]
     return numpy.array(flat, core.LOOK)
 
@@ -117,7 +121,7 @@ def test_cpu_share():
 
 def test_joined_trials_keep_all_and_know_their_blocks():
     second = made([3.0], late=[True], missed=2)
-    second.looks = looks((2.0, 0.5), (2.0, 0.5))
+    second.looks = looks((2.0, 0.5, 0.5), (2.0, 0.5, 0.5))
     both = joined([made([1.0, 2.0], disturbance=[0, 1], missed=1), second])
     assert list(both.error_ns) == [1, 2, 3]
     assert list(both.disturbance) == [0, 1, 0]
@@ -153,7 +157,6 @@ def fake_core(quiet):
     return found
 
 
-QUIET, SHARED, UNKNOWN = (1.0, 0.25), (1.0, 0.5), (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +166,10 @@ QUIET, SHARED, UNKNOWN = (1.0, 0.25), (1.0, 0.5), (0.0, 0.0)
         (SHARED, SHARED, core.BUSY),
         (QUIET, SHARED, core.MIXED),
         (SHARED, QUIET, core.MIXED),
+        (VISITED, QUIET, core.MIXED),
+        (SHARED, VISITED, core.MIXED),
         (UNKNOWN, QUIET, core.QUIET),
+        (UNKNOWN, VISITED, core.MIXED),
         (UNKNOWN, SHARED, core.BUSY),
     ],
 )
@@ -172,10 +178,10 @@ def test_a_core_is_shared_if_it_adds_less_in_a_cycle(before, after, seen):
 
 
 def test_a_slower_clock_is_a_step_and_no_neighbour():
-    found = looks((1.0, 0.25), (1.3, 0.325))
+    found = looks(QUIET, (1.3, 0.325, 0.325))
     assert list(fake_core(4.0).sibling(found)) == [core.QUIET]
     assert core.clock_steps(found) == 1
-    assert core.clock_steps(looks((1.0, 0.25), (1.0, 0.5))) == 0
+    assert core.clock_steps(looks(QUIET, SHARED)) == 0
     assert core.clock_steps(looks(UNKNOWN, QUIET)) is None
 
 

@@ -123,8 +123,8 @@ static uint64_t once(void)
     return about.quantum_ns > 1 ? 1 : 0;
 }
 
-static const struct timebase_bench_core alone = {0.7, 0.175}, slower = {0.75, 0.1875},
-                                        shared = {0.7, 0.35};
+static const struct timebase_bench_core alone = {0.7, 0.175, 0.175},
+                                        slower = {0.75, 0.1875, 0.1875}, shared = {0.7, 0.35, 0.35};
 
 static struct timebase_bench_instrument calibrated(void)
 {
@@ -161,7 +161,7 @@ static void nor_is_it_kept_as_a_disturbance_left_it(void **state)
 static void an_instrument_that_is_none_is_refused(void **state)
 {
     (void)state;
-    struct timebase_bench_core core = {1, 0.25};
+    struct timebase_bench_core core = {1, 0.25, 0.25};
     struct timebase_bench_instrument one = {.waiter = NULL};
     assert_int_equal(timebase_bench_instrument_follow(NULL, &core), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_bench_instrument_follow(&one, &core), TIMEBASE_E_INVALID);

@@ -7,10 +7,10 @@ from __future__ import annotations
 import numpy
 
 from timebase.bench.core import look
-from timebase.bench.neighbour import BUSY_BELOW, FASTEST, STEP
+from timebase.bench.neighbour import BUSY_BELOW, FASTEST, QUIET_ABOVE, STEP
 
 LOOK = numpy.dtype(
-    [(name, "f8") for name in ("cycle_before", "add_before", "cycle_after", "add_after")]
+    [(f"{name}_{end}", "f8") for end in ("before", "after") for name in ("cycle", "add", "most")]
 )
 FIRST_LOOKS = 400
 
@@ -31,14 +31,14 @@ class Core:
         self.quiet = float(numpy.nanquantile(known, FASTEST, method="inverted_cdf"))
 
     def sibling(self, looks: numpy.ndarray) -> numpy.ndarray:
-        """QUIET or BUSY if both looks at a block say so, else MIXED."""
+        """QUIET or BUSY if both looks at a block say so, all through, else MIXED."""
         if not len(looks):
             return numpy.empty(0, int)
-        found = additions(looks)
-        busy, known = found < BUSY_BELOW * self.quiet, ~numpy.isnan(found)
-        return numpy.where(
-            (busy | ~known).all(1) & known.any(1), BUSY, numpy.where(busy.any(1), MIXED, QUIET)
-        )
+        best, worst = additions(looks), additions(looks, "most")
+        unknown = numpy.isnan(best)
+        busy = (unknown | (best < BUSY_BELOW * self.quiet)).all(1) & ~unknown.all(1)
+        quiet = (unknown | (worst > QUIET_ABOVE * self.quiet)).all(1)
+        return numpy.where(busy, BUSY, numpy.where(quiet, QUIET, MIXED))
 
 
 def look_once() -> numpy.ndarray:
@@ -49,14 +49,16 @@ def look_once() -> numpy.ndarray:
 def around(before: numpy.ndarray, after: numpy.ndarray) -> numpy.ndarray:
     """The look at a block between two looks."""
     whole = before.copy()
-    whole["cycle_after"], whole["add_after"] = after["cycle_after"], after["add_after"]
+    for name in ("cycle_after", "add_after", "most_after"):
+        whole[name] = after[name]
     return whole
 
 
-def additions(looks: numpy.ndarray) -> numpy.ndarray:
-    """[block, before and after]: additions in a cycle; NaN where nobody looked."""
-    pairs = (("cycle_before", "add_before"), ("cycle_after", "add_after"))
-    columns = [_ratio(looks[cycle], looks[add]) for cycle, add in pairs]
+def additions(looks: numpy.ndarray, part: str = "add") -> numpy.ndarray:
+    """[block, before and after]: additions in a cycle, in the best part of a look or in the worst
+    ("most"); NaN where nobody looked."""
+    ends = ("before", "after")
+    columns = [_ratio(looks[f"cycle_{end}"], looks[f"{part}_{end}"]) for end in ends]
     return numpy.stack(columns, axis=1)
 
 

@@ -19,7 +19,7 @@ from timebase.api.library import ffi
 from timebase.api.realtime import Realtime, RealtimeBit, name_of
 from timebase.api.wait import Waiter
 from timebase.api.wait_result import Mechanism, disturbance_texts, mechanism_text
-from timebase.bench.neighbour import BUSY_BELOW, STEP
+from timebase.bench.neighbour import BUSY_BELOW, QUIET_ABOVE, STEP
 from timebase.bench.placement import allowed_cpus, may_run_on
 from timebase.doctor.realtime.examine import choose_cpu as cpu_for_work
 from timebase.doctor.tree import Tree
@@ -124,6 +124,7 @@ def describe_core(core: Core) -> dict:
     return {
         "additions_per_cycle": round(core.quiet, 2),
         "busy_below": BUSY_BELOW,
+        "quiet_above": QUIET_ABOVE,
         "step_above": STEP,
     }
 

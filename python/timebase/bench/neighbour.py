@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 
 BUSY_BELOW = 0.7  # of the additions in a cycle of a quiet core
+QUIET_ABOVE = 0.9  # all through the look: a neighbour comes and goes within some 50 us
 STEP = 0.05  # of the core's clock: more than a look's own error
 # A quiet core makes as many additions in a cycle as the fastest looks saw, the very fastest left
 # out. If the neighbour never rests that is too few, and nothing is called busy: a four-wide core

@@ -12,7 +12,7 @@ from timebase.bench.neighbour import additions, has_stepped, is_busy, quiet_leve
 from timebase.bench.placement import pinned
 from timebase.doctor.finding import Finding, Findings
 
-LOOKS = 2000  # some 25 ms
+LOOKS = 2000  # some 40 ms
 WORTH_A_WARNING = 0.05
 FEW = 3.0  # a core that is alone adds more often in a cycle, on all that were measured
 
@@ -30,7 +30,7 @@ class Neighbour:
 def measure(cpu: int) -> Neighbour:
     try:
         with pinned(cpu):
-            return of_looks([look() for _ in range(LOOKS)])
+            return of_looks([look()[:2] for _ in range(LOOKS)])
     except (OSError, TimebaseError):
         return Neighbour(0, None, None, None)
 
