@@ -28,9 +28,11 @@
  *      that enters the run, so the event comes at the same time whether the processor predicts this
  *      branch rightly or wrongly.
  *
- * If the rehearsals show that the loop does better, for example beside another busy thread on the
- * core, the loop does the wait; mechanism and disturbance of the result say so. With
- * TIMEBASE_WAIT_STEADY the tail of the errors counts in this choice as well.
+ * If polls contradict each other, of this wait or of those shortly before, something else uses the
+ * core, another busy thread for example; a run would rely on the core for too long. Then the loop
+ * ends the wait, or does all of it; so it does if rehearsals show that it does better. Mechanism and
+ * disturbance of the result say so. With TIMEBASE_WAIT_STEADY the tail of the errors counts in this
+ * choice as well.
  * timebase_waiter_describe() names the mechanism, since not every processor and process allows the
  * best one.
  *
@@ -102,9 +104,9 @@ enum timebase_wait_disturbance {
     TIMEBASE_DISTURBED_THROTTLED = 16, /* a real-time thread stood still as long as the kernel's
                                         * throttling of real-time threads lasts */
     TIMEBASE_DISTURBED_UNEVEN = 32,    /* the last poll contradicts those before it */
-    TIMEBASE_DISTURBED_SHARED = 64,    /* the loop waited, because it did better in rehearsals:
-                                        * another thread, perhaps of another virtual machine,
-                                        * shares the core */
+    TIMEBASE_DISTURBED_SHARED = 64,    /* the loop waited or ended the wait, as polls contradicted
+                                        * each other or it did better in rehearsals: another thread,
+                                        * perhaps of another virtual machine, shares the core */
 };
 
 /* What happened. All of it is about this wait alone. */
@@ -206,9 +208,10 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
 
 /*
  * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
- * It counts from the counter's reading at the call. From some 200 ns on it polls as a wait does,
- * exactly or by the loop; what is shorter is a run of instructions, and below the cost of the call
- * (some 10 ns) it returns at once. With a result the error is known to a step of the counter, and a
+ * It counts from the counter's reading at the call, ordered after all that was called before. From
+ * some 200 ns on it polls as a wait does, exactly or by the loop; what is shorter is a run of
+ * instructions, and below the cost of the call (some 40 ns) it returns at once. One below 500 ns
+ * that is the first for 20 us is by the loop, as its code has gone cold. With a result the error is known to a step of the counter, and a
  * delay takes at least 150 ns. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,

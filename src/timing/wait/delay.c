@@ -115,29 +115,27 @@ APPROACH_WAY static int by_instructions(struct waiter *waiter, const struct dela
 
 /* ---- its code ----------------------------------------------------------------------------- */
 
-APPROACH_WAY static inline void fetch(const void *start, int bytes)
-{
-    enum { LINE = 64 };
-    for (int at = 0; at < bytes; at += LINE)
-        __builtin_prefetch((const char *)start + at, 0, 2);
-}
-
-#define FETCH(function, bytes) fetch((const void *)(uintptr_t)(function), bytes)
-
 /*
  * What other code has driven out comes back line by line, each as it is needed. Asked for at once
- * it takes as long as the furthest line. The lengths are those of x86-64, rounded up: to ask for
- * too much or too little changes nothing but the time.
+ * it takes as long as the furthest line. The pieces lie on pages of their own, and what a delay
+ * needs begins there on x86-64: to ask for too much or too little changes nothing but the time.
  */
+APPROACH_WAY void delay_fetch_line(const struct waiter *waiter, int line)
+{
+    enum { LINE = 64, PIECES = 5 };
+    const uintptr_t pieces[PIECES] = {
+        (uintptr_t)waiter,     (uintptr_t)waiter->ways.exact, (uintptr_t)delay_short,
+        (uintptr_t)waiter_aim, (uintptr_t)wait_set_event,
+    };
+    uintptr_t piece = pieces[line % PIECES];
+    __builtin_prefetch((const char *)piece + line / PIECES * LINE, 0, 2);
+}
+
 APPROACH_WAY void delay_fetch(const struct waiter *waiter)
 {
-    fetch(waiter, sizeof(*waiter));
-    FETCH(delay_short, 1408);
-    FETCH(waiter_is_exact_better, 256);
-    FETCH(waiter_aim, 960); /* and what stands behind it */
-    FETCH(evidence_begin, 128);
-    FETCH(waiter->ways.exact, 384);
-    FETCH(outcome_settle_some, 128);
+    enum { LINES = 100 };
+    for (int line = 0; line < LINES; line++)
+        delay_fetch_line(waiter, line);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

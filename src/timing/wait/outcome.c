@@ -159,7 +159,9 @@ static void note_polls(struct waiter *waiter)
 {
     enum { LEAST_TURNS = 2, MOST_TURNS = 64 };
     const struct approach *a = &waiter->approach;
-    if (a->even_polls >= WAITER_EVEN / 2)
+    if (waiter->last.is_cold && a->even_polls < (int32_t)a->polls)
+        waiter_forget_polls(waiter);
+    else if (a->even_polls >= WAITER_EVEN / 2)
         waiter->uneven = (struct caution){0};
     else if (a->even_polls < (int32_t)a->polls)
         caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);

@@ -61,6 +61,13 @@ static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned fla
     return (struct rehearsal_plan){exact, returns && may_leave && returns_now};
 }
 
+static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    rehearsal_near(waiter, plan);
+    if (plan.exact)
+        waiter_forget_polls(waiter);
+}
+
 static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
 {
     struct rehearsal_plan plan = next_plan(waiter, flags, returns);
@@ -70,7 +77,7 @@ static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, in
     if (is_warm)
         rehearsal_learn(waiter, plan);
     else
-        rehearsal_near(waiter, plan);
+        rehearse_cold(waiter, plan);
     double took = (double)(timebase_ticks() - start);
     if (is_warm) /* one that was held up counts as twice as long, no more */
         *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;

@@ -38,17 +38,21 @@ APPROACH_WAY static int is_cold(const struct waiter *waiter, uint64_t now)
 
 /*
  * There is no time to fetch code that has gone: the loop here, which nothing is learnt from, and
- * which leaves alone what the wait before has to tell.
+ * which leaves alone what the wait before has to tell. While it polls, it asks for what the next
+ * delay needs; shortly before the end it does nothing else.
  */
 APPROACH_WAY static int poll_at_once(const struct waiter *waiter, uint64_t delay_ns)
 {
+    enum { LAST_TICKS = 120 };
     const struct waiter_learnt *learnt = &waiter->learnt;
     double ticks = (double)delay_ns / learnt->period_ns;
     double before = learnt->plain_bias_ticks + learnt->exit_ticks[0][0];
-    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - before);
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - before), now;
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    while ((int64_t)(timebase_ticks() - leave) < 0)
-        ;
+    for (int line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++)
+        delay_fetch_line(waiter, line);
+    while ((int64_t)(now - leave) < 0)
+        now = timebase_ticks();
     timebase_ticks_ordered(); /* as the loop whose bias this is: see approach_x86_64_leave.S */
     return late;
 }
@@ -73,10 +77,9 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
         return TIMEBASE_E_INVALID;
     int cold = is_cold(waiter, start);
     waiter->delay_called_ticks = start;
-    if (cold) {
+    if (cold && is_for_at_once(delay_ns, flags, result))
+        return poll_at_once(waiter, delay_ns);
+    if (cold)
         delay_fetch(waiter);
-        if (is_for_at_once(delay_ns, flags, result))
-            return poll_at_once(waiter, delay_ns);
-    }
     return approach_from(waiter, delay_ns, flags, result, delay_for);
 }

@@ -146,6 +146,7 @@ struct waiter {
     struct choice choice;
     struct caution cold;   /* of exact waits by code that has gone out of the caches */
     struct caution uneven; /* of exact waits while polls contradict each other */
+    int32_t even_before;   /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
@@ -278,6 +279,12 @@ double waiter_event(const struct waiter *waiter, int exact);
 
 /* The last exact approach's last poll to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
+
+/* Polls that are cold are uneven by that, and say nothing of who else uses the core. */
+static inline void waiter_forget_polls(struct waiter *waiter)
+{
+    waiter->approach.even_polls = waiter->even_before;
+}
 
 /* Did the last exact approach end by the loop? */
 static inline int waiter_ended_by_loop(const struct waiter *waiter)

@@ -78,6 +78,7 @@ APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, do
     a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
     a->even_least = even_least(waiter);
     a->even_polls = a->even_polls < MANY ? a->even_polls : MANY; /* it never overflows */
+    waiter->even_before = a->even_polls;
 }
 
 /*
