@@ -28,12 +28,20 @@ APPROACH_WAY static int delay_for(void *of, uint64_t delay_ns, uint64_t flags, v
     return delay_long(waiter, &delay);
 }
 
-/* Nothing was asked of the waiter for so long that its code has gone out of the caches. */
-APPROACH_WAY static int is_cold(const struct waiter *waiter, uint64_t now)
+/*
+ * Reads the counter without asking whether it is readable where waits may leave, as the word that
+ * says so is on another page: there it is. And fetches what comes next meanwhile.
+ */
+APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 {
-    int64_t hot = waiter->learnt.hot_ticks;
-    return (int64_t)(now - waiter->approach.event_ticks) > hot &&
-        (int64_t)(now - waiter->delay_called_ticks) > hot;
+#ifdef __x86_64__
+    __builtin_prefetch(&waiter->magic);
+    if (waiter->learnt.near_ticks != 0)
+        return timebase_arch_ticks_ordered();
+#else
+    (void)waiter;
+#endif
+    return timebase_ticks_ordered();
 }
 
 /*
@@ -41,7 +49,7 @@ APPROACH_WAY static int is_cold(const struct waiter *waiter, uint64_t now)
  * which leaves alone what the wait before has to tell. While it polls, it asks for what the next
  * delay needs; shortly before the end it does nothing else.
  */
-APPROACH_WAY static int poll_at_once(const struct waiter *waiter, uint64_t delay_ns)
+APPROACH_WAY static inline int poll_at_once(const struct waiter *waiter, uint64_t delay_ns)
 {
     enum { LAST_TICKS = 120 };
     const struct waiter_learnt *learnt = &waiter->learnt;
@@ -57,7 +65,7 @@ APPROACH_WAY static int poll_at_once(const struct waiter *waiter, uint64_t delay
     return late;
 }
 
-APPROACH_WAY static int is_for_at_once(uint64_t delay_ns, unsigned flags, const void *result)
+APPROACH_WAY static inline int is_for_at_once(uint64_t delay_ns, unsigned flags, const void *result)
 {
     enum { MOST_NS = 500 };
     return delay_ns < MOST_NS && result == NULL && !(flags & ~DELAY_FLAGS);
@@ -66,20 +74,22 @@ APPROACH_WAY static int is_for_at_once(uint64_t delay_ns, unsigned flags, const 
 /*
  * The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. It
  * is read when all before the call is done, or the delay would begin sooner by as much as the core
- * is ahead of itself: 7 to 20 ns, as its neighbour leaves it.
+ * is ahead of itself: 7 to 20 ns, as its neighbour leaves it. Where no delay was asked for in so
+ * long that their code has gone out of the caches, a short one polls.
  */
 TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
                                                 unsigned flags, struct timebase_wait_result *result)
 {
-    uint64_t start = timebase_ticks_ordered();
     struct waiter *waiter = waiter_for(public, flags);
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
-    int cold = is_cold(waiter, start);
+    uint64_t start = read_at_call(waiter);
+    int64_t since = (int64_t)(start - waiter->delay_called_ticks);
     waiter->delay_called_ticks = start;
-    if (cold && is_for_at_once(delay_ns, flags, result))
-        return poll_at_once(waiter, delay_ns);
-    if (cold)
+    if (since > waiter->learnt.hot_ticks) {
+        if (is_for_at_once(delay_ns, flags, result))
+            return poll_at_once(waiter, delay_ns);
         delay_fetch(waiter);
+    }
     return approach_from(waiter, delay_ns, flags, result, delay_for);
 }

@@ -71,10 +71,10 @@ struct waiter_learnt {
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
                               * exact, without or with a result */
+    int64_t hot_ticks;     /* WAITER_HOT_NS */
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
-    int64_t hot_ticks;     /* WAITER_HOT_NS */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double bare_stamp_ticks; /* the same of a bare loop, to the return less exit_ticks[0][0] */
@@ -126,8 +126,11 @@ typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, un
 
 struct waiter {
     struct approach approach;
-    struct waiter_learnt learnt;
+    /* A short delay whose code has gone cold looks at these two and at the first lines of what was
+     * learnt. */
     uint64_t magic;
+    uint64_t delay_called_ticks; /* the counter at the last delay's call */
+    struct waiter_learnt learnt;
     int cpu;
     int wait_is_open; /* the last wait has not been settled yet */
     int is_in_event;  /* a wait's function has been called and has not returned yet */
@@ -151,7 +154,6 @@ struct waiter {
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct estimate way_in[2];   /* the reading of a delay by polls to its first poll, ticks; if it
                                   * learnt from the wait before, too */
     unsigned rehearsals;
