@@ -43,18 +43,6 @@ static void prepare(int64_t ahead_ticks, int32_t even_polls, int32_t even_least)
     events = 0;
 }
 
-static void polls_that_agree_are_counted_from_one_approach_to_the_next(void **state)
-{
-    (void)state;
-    const struct named_approach *named = NULL;
-    while ((named = next_exact(named)) != NULL)
-        for (int i = 0; i < APPROACHES; i++) {
-            prepare(1000, i - 100, INT32_MIN);
-            named->approach(&a);
-            assert_int_equal(a.even_polls, i - 100 + (int32_t)a.polls);
-        }
-}
-
 static void one_that_contradicts_the_others_begins_the_count_anew(void **state)
 {
     (void)state;
@@ -172,7 +160,6 @@ static void one_that_leaves_does_so_by_the_loop_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(polls_that_agree_are_counted_from_one_approach_to_the_next),
         cmocka_unit_test(one_that_contradicts_the_others_begins_the_count_anew),
         cmocka_unit_test(after_too_few_that_agree_the_loop_is_the_end),
         cmocka_unit_test(with_enough_of_them_a_run_is),

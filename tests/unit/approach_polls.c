@@ -57,6 +57,20 @@ static void a_poll_stands_for_its_span(void **state)
     }
 }
 
+/* Nor do they contradict each other then: they are counted from one approach to the next. */
+static void polls_that_agree_are_counted(void **state)
+{
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL)
+        for (int i = 0; i < 300 && named->approach != approach_poll; i++) {
+            prepare_approach(&a, 1000, note, &events);
+            a.even_polls = i - 100;
+            named->approach(&a);
+            assert_int_equal(a.even_polls, i - 100 + (int32_t)a.polls);
+        }
+}
+
 #if defined(__x86_64__)
 static int64_t later(int64_t a_ticks, int64_t b_ticks)
 {
@@ -139,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_polls_are_kept_in_their_order),
         cmocka_unit_test(a_poll_stands_for_its_span),
+        cmocka_unit_test(polls_that_agree_are_counted),
 #if defined(__x86_64__)
         cmocka_unit_test(each_poll_narrows_what_those_before_left_open),
         cmocka_unit_test(a_pad_of_any_length_leads_to_the_next_poll),

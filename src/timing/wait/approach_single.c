@@ -62,10 +62,11 @@ PART int64_t within(int64_t low, int64_t value, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* For those who look back. */
+/* For those who look back. Nothing is asked of several polls together, so none contradicts others. */
 PART void note_poll(struct approach *approach, int64_t ticks)
 {
     uint32_t k = approach->polls++;
+    approach->even_polls++;
     approach->poll_ticks[k % APPROACH_VERNIER] = (int32_t)ticks;
     if (k > 0) {
         int64_t gap = ticks - approach->poll_ticks[(k - 1) % APPROACH_VERNIER];
