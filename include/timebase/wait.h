@@ -211,8 +211,8 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
  * It counts from the counter's reading at the call, ordered after all that was called before. From
  * some 200 ns on it polls as a wait does, exactly or by the loop; what is shorter is a run of
  * instructions, and below the cost of the call (some 40 ns) it returns at once. One below 500 ns
- * that is the first for 20 us is by the loop, as its code has gone cold. With a result the error is known to a step of the counter, and a
- * delay takes at least 150 ns. Returns as above.
+ * that is the first delay for 20 us is by the loop, as its code has gone cold. With a result the
+ * error is known to a step of the counter, and a delay takes at least 150 ns. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the fields of struct approach (approach.h) and its numbers are, for assembly on x86-64;
- * approach_x86_64.c asserts all of them.
+ * approach_x86_64.c asserts all of them. And the loop that both of its files have.
  */
 #ifndef WAIT_APPROACH_X86_64_OFFSETS_H
 #define WAIT_APPROACH_X86_64_OFFSETS_H

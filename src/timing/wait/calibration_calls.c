@@ -122,8 +122,7 @@ static double mean_return(struct waiter *waiter, int exact)
     return quantile_low_mean(errors, TRIALS);
 }
 
-/* Of a wait without a result: measured as rehearsals do, because rehearsals follow it from here on.
- */
+/* What rehearsals follow from here on is measured by rehearsals. */
 static double mean_of_rehearsals(struct waiter *waiter, struct rehearsal_plan plan,
                                  double *stamp_ticks)
 {

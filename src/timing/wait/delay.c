@@ -59,14 +59,6 @@ APPROACH_WAY static void aim(struct wait *wait, double ticks)
     waiter->approach.not_before_ticks = waiter_long_before(wait->entered_ticks);
 }
 
-/* If the polls of an exact one contradict each other. */
-static void aim_loop(struct wait *wait, double ticks)
-{
-    int leaves = wait->waiter->approach.event == approach_leave;
-    double exit = leaves ? 0 : wait->waiter->learnt.exit_ticks[1][wait->result != NULL];
-    waiter_aim_loop(wait->waiter, wait->entered_ticks, ticks - exit, leaves);
-}
-
 /* A delay without a result may leave from within. */
 APPROACH_WAY static int by_polls(struct waiter *waiter, const struct delay *delay, int exact)
 {
@@ -77,7 +69,7 @@ APPROACH_WAY static int by_polls(struct waiter *waiter, const struct delay *dela
     aim(wait, delay->ticks);
     wait_set_event(wait);
     if (exact)
-        aim_loop(wait, delay->ticks);
+        wait_aim_loop(wait, wait->entered_ticks, delay->ticks);
     waiter_mark(waiter, exact);
     waiter->wait_is_open = 1;
     if (waiter_approach(waiter, exact) == APPROACH_POLLS)

@@ -88,6 +88,14 @@ static void note_cold(struct waiter *waiter, int is_bad)
         caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
 }
 
+/* What the polls of an exact wait teach, however it ended. */
+static void learn_polls(struct waiter *waiter)
+{
+    if (waiter->last.is_delay)
+        waiter_learn_way_in(waiter);
+    waiter_learn_period(waiter);
+}
+
 /*
  * Learns what a wait shows by itself. The stamp is its only reading of the event: the wait's error
  * is by how much the stamp contradicts what was believed, or by how much the readings of the sample
@@ -107,9 +115,7 @@ static void learn_exact(struct waiter *waiter, int late)
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
     int is_bad = late || wrong > half + BAD_TICKS || misfit > BAD_TICKS;
     note_cold(waiter, is_bad);
-    if (waiter->last.is_delay)
-        waiter_learn_way_in(waiter);
-    waiter_learn_period(waiter);
+    learn_polls(waiter);
     if (late)
         return;
     tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
@@ -138,16 +144,14 @@ static void learn_plain(struct waiter *waiter)
         choice_learn(&waiter->choice, CHOICE_LOOP, size_of(wrong));
 }
 
-/* An exact wait that ended by the loop: its polls teach what those of others do. */
+/* An exact wait that ended by the loop. */
 static void learn_end(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    int leaves = waiter->approach.event == approach_leave;
+    int leaves = waiter_leaves(waiter);
     double stamp = leaves ? learnt->loop_stamp_ticks : learnt->stamp_ticks[CHOICE_EXACT];
     follow_bias(waiter, &learnt->loop_bias_ticks[leaves], stamp);
-    if (waiter->last.is_delay)
-        waiter_learn_way_in(waiter);
-    waiter_learn_period(waiter);
+    learn_polls(waiter);
     waiter_publish_tempo(waiter);
 }
 
@@ -158,12 +162,12 @@ static void learn_end(struct waiter *waiter)
 static void note_polls(struct waiter *waiter)
 {
     enum { LEAST_TURNS = 2, MOST_TURNS = 64 };
-    const struct approach *a = &waiter->approach;
-    if (waiter->last.is_cold && a->even_polls < (int32_t)a->polls)
+    int agreed = waiter_polls_agreed(waiter);
+    if (waiter->last.is_cold && !agreed)
         waiter_forget_polls(waiter);
-    else if (a->even_polls >= WAITER_EVEN / 2)
+    else if (waiter->approach.even_polls >= WAITER_EVEN / 2)
         waiter->uneven = (struct caution){0};
-    else if (a->even_polls < (int32_t)a->polls)
+    else if (!agreed)
         caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);
 }
 

@@ -59,6 +59,11 @@ static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint
     read(readings);
 }
 
+static int leaves(const struct waiter *waiter, struct rehearsal_plan plan)
+{
+    return plan.returns && waiter->ways.leaves;
+}
+
 /* From the marks on to the event there is nothing but the approach. */
 static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan plan,
                                     double before_ticks)
@@ -70,11 +75,10 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
-        waiter_aim_loop(waiter, a->target_ticks, 0, plan.returns && waiter->ways.leaves);
+        waiter_aim_loop(waiter, a->target_ticks, 0, leaves(waiter, plan));
     a->not_before_ticks = waiter_long_before(a->target_ticks);
-    int32_t even_before = a->even_polls;
     run_approach(waiter, plan, done.readings);
-    done.is_even = plan.exact && a->even_polls - even_before == (int32_t)a->polls;
+    done.is_even = plan.exact && waiter_polls_agreed(waiter);
     evidence_forget(a); /* a bare loop leaves it */
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
     waiter->found |= found;
@@ -154,8 +158,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     learn_spacings(waiter, exact, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {
-        int leaves = plan.returns && waiter->ways.leaves;
-        follow(&learnt->loop_bias_ticks[leaves], done.error_ticks, waiter, 0);
+        follow(&learnt->loop_bias_ticks[leaves(waiter, plan)], done.error_ticks, waiter, 0);
         waiter_publish_tempo(waiter);
         return;
     }

@@ -106,20 +106,6 @@ static void find_way(struct wait *wait)
         wait->aim = aim_of(wait);
 }
 
-/* By the counter's own reading it must not be early. */
-static void aim_loop(const struct wait *wait)
-{
-    struct waiter *waiter = wait->waiter;
-    int leaves = waiter->approach.event == approach_leave;
-    if (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) {
-        waiter_aim_loop(waiter, wait->ticks, waiter->learnt.loop_bias_ticks[leaves], leaves);
-        return;
-    }
-    int returns = wait->function == NULL && !leaves;
-    double exit = returns ? waiter->learnt.exit_ticks[1][wait->result != NULL] : 0;
-    waiter_aim_loop(waiter, wait->ticks, wait->fraction - exit, leaves);
-}
-
 static void set_up(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
@@ -131,7 +117,7 @@ static void set_up(struct wait *wait)
         : waiter_long_before(wait->entered_ticks);
     wait_set_event(wait);
     if (wait->exact)
-        aim_loop(wait);
+        wait_aim_loop(wait, wait->ticks, wait->fraction);
 }
 
 static int approach(struct wait *wait)

@@ -66,7 +66,7 @@ enum approach_end { END_BY_RUN, END_BY_LOOP };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
-    /* What a hurried wait looks at comes first: one line of the cache. */
+    /* What a hurried wait looks at comes first: two lines of the cache, with what is before. */
     double period_ns;        /* of a tick */
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
@@ -262,11 +262,17 @@ void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, 
  */
 void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, int leaves);
 
+/* Does the event return straight to the caller of the public function? */
+static inline int waiter_leaves(const struct waiter *waiter)
+{
+    return waiter->approach.event == approach_leave;
+}
+
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    return a->event == approach_leave && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
+    return waiter_leaves(waiter) && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
 }
 
 /* Marks for evidence, where the approach looks at them. */
@@ -281,6 +287,13 @@ double waiter_event(const struct waiter *waiter, int exact);
 
 /* The last exact approach's last poll to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
+
+/* Did no poll of the last exact approach contradict those before it? */
+static inline int waiter_polls_agreed(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    return a->even_polls - waiter->even_before == (int32_t)a->polls;
+}
 
 /* Polls that are cold are uneven by that, and say nothing of who else uses the core. */
 static inline void waiter_forget_polls(struct waiter *waiter)
@@ -340,6 +353,9 @@ static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t tic
 
 /* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);
+
+/* Where it ends by the loop, for an event so long after a tick, if it is exact and its event set. */
+void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks);
 
 /* What the event is: a function's call, or the return by the shortest way that there is. */
 void wait_set_event(const struct wait *wait);

@@ -81,6 +81,19 @@ APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, do
     waiter->even_before = a->even_polls;
 }
 
+/* One that must not be early is not by the counter's own reading. */
+APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks)
+{
+    struct waiter *waiter = wait->waiter;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    int leaves = waiter_leaves(waiter);
+    if (wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
+        ticks = learnt->loop_bias_ticks[leaves];
+    else if (wait->function == NULL && !leaves)
+        ticks -= learnt->exit_ticks[1][wait->result != NULL];
+    waiter_aim_loop(waiter, base_ticks, ticks, leaves);
+}
+
 /*
  * Are exact waits worth a try? Polls that have been even for half as long as it takes will be, with
  * those of the wait itself. If they were not, it is seen now and then whether they are again.
