@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Is a change to waits one for the better? `.venv/bin/python bench/by_turns.py [waits|delays]`
+
+This build's waits or delays beside the naive loop and, with --against, beside other builds or
+commits of the library: in one process, in blocks that take turns, so that what the machine does
+meanwhile meets all of them. All trials count. The tables of docs/decisions/0004-wait.md come from it:
+
+    by_turns.py waits --against HEAD~1            near waits, this tree and the commit before
+    by_turns.py waits --from 20000 --to 100000
+    by_turns.py delays --from 200 --to 200 --positions
+
+"about the median" and raw are quantiles of |error|, in nanoseconds; "nothing" is the stopwatch alone,
+and what it leaves open is a part of every other row.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "bench/by_turns/trials.c"
+HERE = ROOT / "build/native/libtimebase.so.1"
+BUILDS = ROOT / "build/by-turns"
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+FIRST_ONES = 3  # of a block, shown by themselves with --positions
+KINDS = {"waits": ("exact", "steady", "plain"), "delays": ("delay",)}
+LOOPS = {"waits": "loop", "delays": "delay_loop"}
+RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}
+
+
+def library_of(what):
+    """A file; or a commit, which is built once, in a folder of its own."""
+    if Path(what).is_file():
+        return Path(what).resolve()
+    git = subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "--verify", "--quiet", f"{what}^{{commit}}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if git.returncode != 0:
+        sys.exit(f"bench/by_turns.py: {what} is neither a library nor a commit")
+    folder = BUILDS / git.stdout.strip()[:12]
+    if not (folder / "build/libtimebase.so.1").exists():
+        build(git.stdout.strip(), folder)
+    return folder / "build/libtimebase.so.1"
+
+
+def build(commit, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = subprocess.run(
+        ["git", "-C", ROOT, "archive", commit], check=True, capture_output=True
+    ).stdout
+    subprocess.run(["tar", "-x", "-C", folder], input=tree, check=True)
+    options = (
+        "--buildtype=debugoptimized",
+        "-Dcommand=disabled",
+        "-Dtests=false",
+        "-Dexamples=false",
+    )
+    for command in (
+        ["meson", "setup", *options, "build"],
+        ["ninja", "-C", "build", "libtimebase.so.1"],
+    ):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"bench/by_turns.py: {commit} does not build:\n{done.stdout}{done.stderr}")
+
+
+def compiled(folder):
+    program = Path(folder) / "trials"
+    command = ["cc", "-O2", "-I", ROOT / "include", "-o", program, SOURCE, "-L", HERE.parent]
+    subprocess.run([*command, "-ltimebase", f"-Wl,-rpath,{HERE.parent}", "-ldl"], check=True)
+    return program
+
+
+def ways(options):
+    """Names for people, and for the program."""
+    libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
+    yield "nothing", "nothing"
+    yield "loop", LOOPS[options.what]
+    for name, library in libraries.items():
+        for kind in options.kind or KINDS[options.what]:
+            yield f"{kind}, {name}", f"{kind}={library}"
+
+
+def trials(program, options, chosen):
+    """For each way, (position in its block, error in ns)."""
+    from_ns, to_ns = (
+        given or usual
+        for given, usual in zip((options.least, options.most), RANGE_NS[options.what], strict=True)
+    )
+    asked = [str(options.blocks), str(from_ns), str(to_ns), *chosen]
+    done = subprocess.run([program, *asked], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(done.returncode)  # it has said why
+    found = [[] for _ in chosen]
+    for line in done.stdout.splitlines():
+        way, position, error = line.split()
+        found[int(way)].append((int(position), float(error)))
+    return found
+
+
+def quantiles(errors, middle=0.0):
+    sizes = sorted(abs(error - middle) for error in errors)
+    return [sizes[min(len(sizes) - 1, int(share * len(sizes)))] for share in QUANTILES]
+
+
+def row(name, errors):
+    median = statistics.median(errors)
+    cells = [f"{value:.1f}" for value in (*quantiles(errors, median), *quantiles(errors))]
+    about, raw = " / ".join(cells[:4]), " / ".join(cells[4:])
+    return f"| {name} | {len(errors)} | {median:+.1f} | {about} | {raw} |"
+
+
+def rows(name, found, by_position):
+    yield row(name, [error for _, error in found])
+    for first in range(FIRST_ONES if by_position else 0):
+        yield row(f"… number {first + 1} of a block", [e for at, e in found if at == first])
+
+
+def options_given():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=KINDS, nargs="?", default="waits")
+    parser.add_argument("--against", action="append", default=[], metavar="COMMIT|LIBRARY")
+    parser.add_argument("--kind", action="append", choices=sum(KINDS.values(), ()))
+    parser.add_argument("--from", dest="least", type=float, metavar="NS", help="targets, or delays")
+    parser.add_argument("--to", dest="most", type=float, metavar="NS")
+    parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
+    parser.add_argument("--positions", action="store_true", help="the first of each block, too")
+    return parser.parse_args()
+
+
+def main():
+    options = options_given()
+    names, chosen = zip(*ways(options), strict=True)
+    with tempfile.TemporaryDirectory() as folder:
+        found = trials(compiled(folder), options, chosen)
+    print("| way | n | median | about the median: p50 / p90 / p95 / p99 | raw: the same |")
+    print("|---|--:|--:|--:|--:|")
+    for name, of_way in zip(names, found, strict=True):
+        print("\n".join(rows(name, of_way, options.positions)))
+
+
+if __name__ == "__main__":
+    main()

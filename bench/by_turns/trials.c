@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits and delays of several builds of the library, in one process, in blocks that take turns:
+ * each way meets the same machine. Prints "WAY POSITION ERROR_NS" for each trial, POSITION within
+ * its block: the first of a block comes by code that the others have driven out. Begun by
+ * bench/by_turns.py.
+ *
+ *     trials BLOCKS FROM_NS TO_NS WAY...
+ *
+ * WAY is KIND or KIND=libtimebase.so: exact, steady, plain (waits), delay; and without a library
+ * loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library named is
+ * the stopwatch, too.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <timebase/clock.h>
+#include <timebase/wait.h>
+
+enum { WAYS_MOST = 16, IN_BLOCK = 50, WARM_UP = 5 };
+
+struct library {
+    const timebase_clock *(*clock)(void);
+    __typeof__(timebase_waiter_init) *init;
+    __typeof__(timebase_wait_until_ticks) *until;
+    __typeof__(timebase_delay_ns) *delay;
+    __typeof__(timebase_wait_read_fine) *read_fine;
+};
+
+struct way;
+
+/* One trial of so many ticks or nanoseconds; returns its error in ticks. */
+typedef double trial(struct way *way, double ns);
+
+struct way {
+    trial *run;
+    unsigned flags;
+    struct library library;
+    struct timebase_waiter waiter;
+};
+
+static struct library stopwatch;
+static struct timebase_waiter stopwatch_waiter;
+static double period_ns;
+
+static double read_at(uint64_t base_ticks)
+{
+    struct timebase_fine_reading reading;
+    stopwatch.read_fine(&stopwatch_waiter, base_ticks, &reading);
+    return reading.ticks;
+}
+
+/* ---- ways --------------------------------------------------------------------------------- */
+
+static uint64_t ahead(double ns)
+{
+    return timebase_ticks_ordered() + (uint64_t)(ns / period_ns);
+}
+
+static double wait_by_library(struct way *way, double ns)
+{
+    uint64_t target = ahead(ns);
+    way->library.until(&way->waiter, target, way->flags, NULL);
+    return read_at(target);
+}
+
+static double wait_by_loop(struct way *way, double ns)
+{
+    uint64_t target = ahead(ns);
+    (void)way;
+    while ((int64_t)(timebase_ticks() - target) < 0)
+        ;
+    return read_at(target);
+}
+
+/* What a reading takes is read just before: it changes as the core's neighbour comes and goes. */
+static double time_of_reading(void)
+{
+    uint64_t base = timebase_ticks();
+    double before = read_at(base);
+    return read_at(base) - before;
+}
+
+static double delay_by_library(struct way *way, double ns)
+{
+    double reading = time_of_reading();
+    uint64_t base = timebase_ticks();
+    double before = read_at(base);
+    way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
+    return read_at(base) - before - reading - (double)(uint64_t)ns / period_ns;
+}
+
+static double delay_by_loop(struct way *way, double ns)
+{
+    double reading = time_of_reading(), ticks = ns / period_ns;
+    uint64_t base = timebase_ticks();
+    (void)way;
+    double before = read_at(base);
+    uint64_t start = timebase_ticks();
+    while (timebase_ticks() - start < (uint64_t)ticks)
+        ;
+    return read_at(base) - before - reading - ticks;
+}
+
+static double nothing(struct way *way, double ns)
+{
+    (void)way, (void)ns;
+    double reading = time_of_reading();
+    return time_of_reading() - reading;
+}
+
+static const struct {
+    const char *name;
+    trial *run;
+    unsigned flags;
+} kinds[] = {
+    {"exact", wait_by_library, 0},
+    {"steady", wait_by_library, TIMEBASE_WAIT_STEADY},
+    {"plain", wait_by_library, TIMEBASE_WAIT_PLAIN},
+    {"delay", delay_by_library, 0},
+    {"loop", wait_by_loop, 0},
+    {"delay_loop", delay_by_loop, 0},
+    {"nothing", nothing, 0},
+};
+
+/* ---- setting up --------------------------------------------------------------------------- */
+
+static void *symbol(void *library, const char *name)
+{
+    void *found = dlsym(library, name);
+    if (found == NULL) {
+        fprintf(stderr, "by_turns: %s\n", dlerror());
+        exit(1);
+    }
+    return found;
+}
+
+/* Each library calls its own functions, not those of the one before. */
+static struct library opened(const char *path)
+{
+    struct library library;
+    void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    if (file == NULL) {
+        fprintf(stderr, "by_turns: %s\n", dlerror());
+        exit(1);
+    }
+    *(void **)&library.clock = symbol(file, "timebase_clock_default");
+    *(void **)&library.init = symbol(file, "timebase_waiter_init");
+    *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
+    *(void **)&library.delay = symbol(file, "timebase_delay_ns");
+    *(void **)&library.read_fine = symbol(file, "timebase_wait_read_fine");
+    return library;
+}
+
+static void calibrate(const struct library *library, struct timebase_waiter *waiter)
+{
+    if (library->init(waiter, library->clock()) != 0) {
+        fprintf(stderr, "by_turns: no waiter could be made\n");
+        exit(1);
+    }
+}
+
+static void set_up(struct way *way, const char *name)
+{
+    const char *path = strchr(name, '=');
+    size_t length = path != NULL ? (size_t)(path - name) : strlen(name);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strncmp(kinds[i].name, name, length) == 0 && kinds[i].name[length] == '\0') {
+            way->run = kinds[i].run;
+            way->flags = kinds[i].flags;
+        }
+    if (way->run == NULL) {
+        fprintf(stderr, "by_turns: no way %s\n", name);
+        exit(2);
+    }
+    if (path == NULL)
+        return;
+    way->library = opened(path + 1);
+    if (stopwatch.read_fine == NULL) {
+        stopwatch = way->library;
+        calibrate(&stopwatch, &stopwatch_waiter);
+    }
+    calibrate(&way->library, &way->waiter);
+}
+
+static void find_period(void)
+{
+    const timebase_clock *clock = stopwatch.clock();
+    int64_t now_ns = timebase_mono_ns(clock);
+    uint64_t start = timebase_ticks_at_mono(clock, now_ns);
+    period_ns = 1e9 / (double)(timebase_ticks_at_mono(clock, now_ns + 1000000000) - start);
+}
+
+/* The last CPU that is ours, alone on it; where that is not allowed, as a program without rights.
+ */
+static void ask_for_quiet(void)
+{
+    cpu_set_t cpus;
+    struct sched_param realtime = {.sched_priority = 50};
+    sched_getaffinity(0, sizeof(cpus), &cpus);
+    int cpu = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(cpu, &cpus))
+        cpu--;
+    CPU_ZERO(&cpus);
+    CPU_SET(cpu, &cpus);
+    sched_setaffinity(0, sizeof(cpus), &cpus);
+    if (sched_setscheduler(0, SCHED_FIFO, &realtime) != 0 ||
+        mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        fprintf(stderr, "by_turns: without real-time rights or locked memory\n");
+}
+
+/* ---- trials ------------------------------------------------------------------------------- */
+
+static double between(double least, double most)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return least + (most - least) * (double)(state >> 33) / (double)(UINT64_C(1) << 31);
+}
+
+static void block(struct way *way, int number, double from_ns, double to_ns, int counts)
+{
+    double errors[IN_BLOCK];
+    for (int i = 0; i < IN_BLOCK; i++)
+        errors[i] = way->run(way, between(from_ns, to_ns));
+    for (int i = 0; counts && i < IN_BLOCK; i++)
+        printf("%d %d %.2f\n", number, i, errors[i] * period_ns);
+}
+
+int main(int argc, char **argv)
+{
+    static struct way ways[WAYS_MOST];
+    int count = argc - 4;
+    if (count < 1 || count > WAYS_MOST) {
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS WAY...\n");
+        return 2;
+    }
+    ask_for_quiet();
+    for (int i = 0; i < count; i++)
+        set_up(&ways[i], argv[i + 4]);
+    if (stopwatch.read_fine == NULL) {
+        fprintf(stderr, "by_turns: no way names a library\n");
+        return 2;
+    }
+    find_period();
+    for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
+        for (int i = 0; i < count; i++) {
+            int now = (i + turn) % count;
+            block(&ways[now], now, atof(argv[2]), atof(argv[3]), turn >= WARM_UP);
+        }
+    return 0;
+}

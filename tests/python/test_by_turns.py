@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Waits of several builds in one process: bench/by_turns.py."""
+
+import subprocess
+import sys
+
+import pytest
+from daemons import ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+import by_turns
+
+PROGRAM = ROOT / "bench/by_turns.py"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize(
+    "what, names",
+    [
+        ("waits", ["loop", "exact, this tree", "steady, this tree", "plain, this tree"]),
+        ("delays", ["loop", "delay, this tree"]),
+    ],
+)
+def test_all_ways_of_this_tree_have_all_their_trials(what, names):
+    done = run(what, "--blocks", 2)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split("|") for line in done.stdout.splitlines()[2:]]
+    assert [line[1].strip() for line in lines] == ["nothing", *names]
+    assert {line[2].strip() for line in lines} == {"100"}
+
+
+def test_another_library_takes_its_turns_and_first_ones_have_their_rows():
+    done = run("delays", "--blocks", 2, "--positions", "--against", by_turns.HERE)
+    assert done.returncode == 0, done.stderr
+    assert f"| delay, {by_turns.HERE} | 100 |" in done.stdout
+    assert done.stdout.count("number 2 of a block | 2 |") == 4
+
+
+@pytest.mark.parametrize("what", ["no-such-commit", "/dev/null/libtimebase.so"])
+def test_what_is_neither_a_library_nor_a_commit_is_refused(what):
+    done = run("--against", what)
+    assert done.returncode != 0
+    assert done.stderr == f"bench/by_turns.py: {what} is neither a library nor a commit\n"
+
+
+def test_a_file_that_is_no_library_is_refused():
+    done = run("--against", PROGRAM)
+    assert done.returncode != 0
+    assert "by_turns: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_quantiles_are_of_sizes_about_the_middle():
+    errors = [*range(-50, 51)]
+    assert by_turns.quantiles(errors)[0] == 25
+    assert by_turns.quantiles([error + 7 for error in errors], 7) == by_turns.quantiles(errors)
+    assert by_turns.quantiles([1000.0] + [0.0] * 99)[-1] == 1000
+    assert by_turns.quantiles([1000.0] + [0.0] * 199)[-1] == 0
