@@ -226,6 +226,24 @@ static void find_fixed(struct waiter *waiter, int measured)
         DELAY_NS / waiter->learnt.period_ns;
 }
 
+/* The same of a delay at once; and what of it comes behind its last reading. */
+static void find_at_once(struct waiter *waiter, enum delay_way way)
+{
+    enum { DELAY_NS = 300 };
+    struct waiter_at_once *learnt = &waiter->learnt.at_once[way == DELAY_AT_ONCE_BY_RUN];
+    double values[DELAY_TRIALS], behind[DELAY_TRIALS];
+    waiter->calibrated_way = way;
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        *learnt = (struct waiter_at_once){0};
+        values[i] = one_delay(waiter, DELAY_NS, 0);
+        values[i] -= nothing(waiter);
+        behind[i] = values[i] - (double)waiter->delay_taken_ticks;
+    }
+    learnt->fixed_ticks = quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
+        DELAY_NS / waiter->learnt.period_ns;
+    learnt->after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * reach_ticks(waiter));
+}
+
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
 static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 {
@@ -274,10 +292,12 @@ static void find_way_in(struct waiter *waiter)
 static void find_delay(struct waiter *waiter)
 {
     find_beginning(waiter);
+    find_at_once(waiter, DELAY_AT_ONCE_BY_LOOP);
     if (waiter->ways.run == NULL || !waiter->learnt.exact)
         return;
     find_fixed(waiter, 0);
     find_fixed(waiter, 1);
+    find_at_once(waiter, DELAY_AT_ONCE_BY_RUN);
     find_way_in(waiter);
 }
 

@@ -112,7 +112,7 @@ APPROACH_WAY static int by_instructions(struct waiter *waiter, const struct dela
  * it takes as long as the furthest line. The pieces lie on pages of their own, and what a delay
  * needs begins there on x86-64: to ask for too much or too little changes nothing but the time.
  */
-APPROACH_WAY void delay_fetch_line(const struct waiter *waiter, int line)
+APPROACH_WAY static inline void fetch_line(const struct waiter *waiter, int line)
 {
     enum { LINE = 64, PIECES = 5 };
     const uintptr_t pieces[PIECES] = {
@@ -127,7 +127,7 @@ APPROACH_WAY void delay_fetch(const struct waiter *waiter)
 {
     enum { LINES = 100 };
     for (int line = 0; line < LINES; line++)
-        delay_fetch_line(waiter, line);
+        fetch_line(waiter, line);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

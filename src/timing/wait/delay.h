@@ -23,9 +23,8 @@ struct delay {
 /* Flags that a short one may have. */
 #define DELAY_FLAGS (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY)
 
-/* Asks memory for what a delay needs: all of it, or the most important lines first. */
+/* Asks memory for what a delay needs. */
 void delay_fetch(const struct waiter *waiter);
-void delay_fetch_line(const struct waiter *waiter, int line);
 
 int delay_is_short(const struct waiter *waiter, const struct delay *delay);
 

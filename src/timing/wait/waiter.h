@@ -10,7 +10,8 @@
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls           ... from whole waits and delays
  *     calibration_trials          ... from rehearsals
- *     delay                       instructions, or a fine reading and a wait
+ *     delay_at_once               the shortest: a run of instructions, or the loop
+ *     delay                       polls, or a fine reading and a wait
  *     stages                      one wait: sleep, poll, prepare, approach, settle
  *     hurry                       one wait without all that, where there is no time to fetch it
  *     prepare                     rehearsals; the event's code into the caches
@@ -59,10 +60,22 @@ enum { WAITER_EVEN = 64 };
 enum { WAITER_LEAST_POLLS = 10 };
 
 /* How a short delay passes. */
-enum delay_way { DELAY_BY_INSTRUCTIONS, DELAY_BY_LOOP, DELAY_BY_EXACT_POLLS };
+enum delay_way {
+    DELAY_BY_INSTRUCTIONS,
+    DELAY_BY_LOOP,
+    DELAY_BY_EXACT_POLLS,
+    DELAY_AT_ONCE_BY_LOOP,
+    DELAY_AT_ONCE_BY_RUN
+};
 
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
+
+/* Of a delay at once, by the loop or by a run; ticks. */
+struct waiter_at_once {
+    double fixed_ticks; /* what it takes beside what it counts */
+    double after_ticks; /* from its reading at the end to its return */
+};
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
@@ -71,20 +84,21 @@ struct waiter_learnt {
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
                               * exact, without or with a result */
-    int64_t hot_ticks;     /* WAITER_HOT_NS */
+    int64_t hot_ticks;       /* WAITER_HOT_NS */
+    struct waiter_at_once at_once[2];
     int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;    /* the same where a wait may leave, else 0 */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
-    double bare_stamp_ticks; /* the same of a bare loop, to the return less exit_ticks[0][0] */
-    double loop_bias_ticks[2]; /* an exact wait that ends by the loop: threshold to event, and to the
-                                * return of one that leaves */
+    double bare_stamp_ticks;   /* the same of a bare loop, to the return less exit_ticks[0][0] */
+    double loop_bias_ticks[2]; /* an exact wait that ends by the loop: threshold to event, and to
+                                * the return of one that leaves */
     double loop_stamp_ticks;   /* ... from its stamp to that return */
-    double reading_ticks;    /* call of timebase_wait_read_fine() to its first reading */
-    double lead_ticks;       /* polling in C ends this long before the approach begins */
-    double rehearsal_ticks;  /* what one takes */
-    double early_ticks;      /* no undisturbed wait of the calibration was this early */
+    double reading_ticks;      /* call of timebase_wait_read_fine() to its first reading */
+    double lead_ticks;         /* polling in C ends this long before the approach begins */
+    double rehearsal_ticks;    /* what one takes */
+    double early_ticks;        /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
@@ -141,21 +155,23 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
+    uint64_t delay_taken_ticks; /* by the last delay at once, from its reading to its last one */
+    delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution cold;   /* of exact waits by code that has gone out of the caches */
-    struct caution uneven; /* of exact waits while polls contradict each other */
-    int32_t even_before;   /* the approach's even_polls before the last exact one */
+    struct caution cold;        /* of exact waits by code that has gone out of the caches */
+    struct caution uneven;      /* of exact waits while polls contradict each other */
+    struct caution run_at_once; /* of delays by a run that its reading contradicts */
+    int32_t even_before;        /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    struct estimate way_in[2];   /* the reading of a delay by polls to its first poll, ticks; if it
-                                  * learnt from the wait before, too */
+    struct estimate way_in[2]; /* the reading of a delay by polls to its first poll, ticks; if it
+                                * learnt from the wait before, too */
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
@@ -257,8 +273,8 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks);
 
 /*
- * Where an exact approach ends by the loop, if its polls contradict each other: for an event so long
- * after a tick, of a wait that leaves or not.
+ * Where an exact approach ends by the loop, if its polls contradict each other: for an event so
+ * long after a tick, of a wait that leaves or not.
  */
 void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, int leaves);
 
@@ -354,7 +370,8 @@ static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t tic
 /* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);
 
-/* Where it ends by the loop, for an event so long after a tick, if it is exact and its event set. */
+/* Where it ends by the loop, for an event so long after a tick, if it is exact and its event set.
+ */
 void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks);
 
 /* What the event is: a function's call, or the return by the shortest way that there is. */
