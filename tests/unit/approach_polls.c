@@ -79,11 +79,11 @@ static int64_t later(int64_t a_ticks, int64_t b_ticks)
 
 /*
  * The same in C, from the polls that were kept: all of them. When each one can have read the
- * counter its span tells, and the poll before it, or what is known of one before the first.
+ * counter its span tells, and the poll before it.
  */
 static void find_by_all_polls(int64_t *sample_ticks, int64_t *width_ticks)
 {
-    int64_t low = a.first_earliest_ticks, high = a.first_latest_ticks;
+    int64_t low = -APPROACH_NEVER, high = APPROACH_NEVER;
     for (uint32_t k = 0; k < a.polls; k++) {
         int64_t first = poll_ticks(k) * (1 << APPROACH_TICK_BITS), last = first + a.span_ticks;
         low = later(low + a.earliest_ticks, first);
@@ -95,12 +95,6 @@ static void find_by_all_polls(int64_t *sample_ticks, int64_t *width_ticks)
         }
     }
     *sample_ticks = (low + high) >> 1;
-}
-
-/* As if one had read this, for certain. */
-static void know_one_before_the_first(int64_t ticks)
-{
-    a.first_earliest_ticks = a.first_latest_ticks = ticks * (1 << APPROACH_TICK_BITS);
 }
 
 /* The polls are some so many ticks apart, and said to be this much more or less. */
@@ -117,8 +111,6 @@ static void each_poll_narrows_what_those_before_left_open(void **state)
             prepare_approach(&a, 100 + i % 37 * 20, note, &events);
             a.earliest_ticks = apart - (i % 7 << APPROACH_TICK_BITS);
             a.latest_ticks = apart + (i % 5 << APPROACH_TICK_BITS);
-            if (i % 3 == 0)
-                know_one_before_the_first(-100 - i % 37 * 20 + i % 101);
             named->approach(&a);
             if (a.polls > APPROACH_VERNIER)
                 continue; /* not all were kept */

@@ -67,8 +67,6 @@ static inline void prepare_approach(struct approach *a, int64_t ahead_ticks, voi
     a->earliest_ticks = -((int64_t)APPROACH_FARTHEST << APPROACH_TICK_BITS);
     a->latest_ticks = (int64_t)APPROACH_FARTHEST << APPROACH_TICK_BITS;
     a->span_ticks = SPAN_TICKS << APPROACH_TICK_BITS;
-    a->first_earliest_ticks = -APPROACH_NEVER;
-    a->first_latest_ticks = APPROACH_NEVER;
     a->another_cycles = ANOTHER_CYCLES;
     a->late_cycles = 60;
     a->even_least = INT32_MIN;

@@ -158,7 +158,7 @@ static void count_and_approach(struct approach *approach)
 }
 
 /* So near that no rehearsals precede them. With a result they do not leave from within. */
-static int exact_ones_of_near_waits(struct waiter *waiter)
+static int exact_ones_of_near_waits(struct waiter *waiter, uint64_t pause_ticks)
 {
     exact_approaches = 0;
     for (int i = 0; i < WAITS; i++) {
@@ -166,13 +166,14 @@ static int exact_ones_of_near_waits(struct waiter *waiter)
         for (int k = 0; k < CHOICE_QUANTILES; k++)
             waiter->choice.error_ticks[CHOICE_LOOP][k] = 1e12;
         waiter->cold = (struct caution){0};
-        waiter->exact_ticks = timebase_ticks();
+        waiter->exact_ticks = timebase_ticks() - pause_ticks;
         timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
                                   &result);
     }
     return exact_approaches;
 }
 
+/* Whether the code is near, or has gone cold: then polls say less of who else uses the core. */
 static void while_polls_contradict_each_other_few_waits_are_tried(void **state)
 {
     struct waiter *waiter = waiter_within(the_waiter());
@@ -181,9 +182,26 @@ static void while_polls_contradict_each_other_few_waits_are_tried(void **state)
         skip();
     real_exact = waiter->ways.exact;
     waiter->ways.exact = count_and_approach;
-    int tried = exact_ones_of_near_waits(waiter);
+    int tried = exact_ones_of_near_waits(waiter, 0);
+    int tried_cold = exact_ones_of_near_waits(waiter, (uint64_t)ticks_of(100000));
     waiter->ways.exact = real_exact;
     assert_true(tried < WAITS / 10);
+    assert_true(tried_cold < WAITS / 32);
+}
+
+/* Where all targets are near and no polls have been seen yet, nobody else would tell. */
+static void some_are_tried_where_no_polls_were_seen_yet(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    want_exact(waiter, 0);
+    real_exact = waiter->ways.exact;
+    waiter->ways.exact = count_and_approach;
+    int tried = exact_ones_of_near_waits(waiter, (uint64_t)ticks_of(100000));
+    waiter->ways.exact = real_exact;
+    assert_true(tried > 0);
 }
 
 int main(void)
@@ -194,6 +212,7 @@ int main(void)
         cmocka_unit_test(their_stamps_tell_how_late_their_loop_is),
         cmocka_unit_test(rehearsals_that_end_so_tell_it_too),
         cmocka_unit_test(none_is_early_that_must_not_be),
+        cmocka_unit_test(some_are_tried_where_no_polls_were_seen_yet),
         cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
     };
     dice = dice_new();

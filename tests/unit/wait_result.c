@@ -287,6 +287,43 @@ static void near_waits_by_code_that_has_gone_cold_are_exact_unless_that_went_wro
         skip(); /* held up before each of them */
 }
 
+/* By no more than cold code might. */
+static void approach_after_a_microsecond(struct approach *a)
+{
+    while ((int64_t)(timebase_ticks() - a->target_ticks) < ticks_of(1000))
+        continue;
+    undisturbed(a);
+}
+
+/* Cold code made it late: the next such waits are by the loop. */
+static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
+{
+    enum { TRIES = 1000 };
+    struct waiter *waiter = waiter_within(the_waiter());
+    int late = 0;
+    (void)state;
+    if (waiter->ways.exact == NULL || !waiter->learnt.exact)
+        skip();
+    undisturbed = waiter->ways.exact;
+    waiter->ways.exact = approach_after_a_microsecond;
+    for (int i = 0; i < TRIES; i++) {
+        struct timebase_wait_result result;
+        uint64_t now = timebase_ticks();
+        make_the_loop_bad(waiter);
+        waiter->exact_ticks = now - (uint64_t)ticks_of(100000);
+        waiter->cold = (struct caution){0};
+        timebase_wait_until_ticks(the_waiter(), now + (uint64_t)ticks_of(850), 0, &result);
+        if (result.mechanism <= TIMEBASE_MECHANISM_LOOP || result.disturbance != 0)
+            continue; /* it was by the loop, or proves nothing */
+        late++;
+        assert_true(waiter->cold.left > 0);
+    }
+    waiter->ways.exact = undisturbed;
+    waiter->cold = (struct caution){0};
+    if (late == 0)
+        skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +334,7 @@ int main(void)
         cmocka_unit_test(an_approach_that_began_long_after_its_target_is_late),
         cmocka_unit_test(waits_by_the_loop_follow_its_bias),
         cmocka_unit_test(near_waits_by_code_that_has_gone_cold_are_exact_unless_that_went_wrong),
+        cmocka_unit_test(an_exact_wait_by_cold_code_that_is_late_is_a_warning),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);

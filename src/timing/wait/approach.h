@@ -48,8 +48,6 @@ struct approach {
     int64_t earliest_ticks;    /* from one poll to the next at least; 2^-TICK_BITS, as the next two */
     int64_t latest_ticks;      /* and at most */
     int64_t span_ticks;        /* a reading of v stands for v to v + this */
-    int64_t first_earliest_ticks; /* what is known of a poll before the first, relative to the */
-    int64_t first_latest_ticks;   /* target: it was there at the earliest and at the latest */
     void (*event)(void *);
     void *argument;
     const uint32_t *rseq;      /* this thread's struct rseq, or one that never changes */

@@ -258,8 +258,8 @@
     movq %rdx, (%rsp)            /* where the loop is */
     leaq 3f(%rip), %r13
     movl $FARTHEST, %ebp
-    movq FIRST_EARLIEST(%rbx), %r8
-    movq FIRST_LATEST(%rbx), %r9
+    movabsq $-NEVER, %r8         /* no poll before the first says anything */
+    movabsq $NEVER, %r9
     xorl %r12d, %r12d
     movl %ebp, POLLS + (VERNIER - 1) * 4(%rbx) /* as if the first poll followed one far behind */
     xorl %r15d, %r15d

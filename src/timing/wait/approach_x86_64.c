@@ -20,8 +20,6 @@ AT(fixed_cycles, FIXED);
 AT(earliest_ticks, EARLIEST);
 AT(latest_ticks, LATEST);
 AT(span_ticks, SPAN);
-AT(first_earliest_ticks, FIRST_EARLIEST);
-AT(first_latest_ticks, FIRST_LATEST);
 AT(event, EVENT);
 AT(argument, ARGUMENT);
 AT(rseq, RSEQ);
@@ -50,7 +48,7 @@ _Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE &&
                    APPROACH_NO_RUN == NO_RUN,
                "in assembly");
 _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_BITS &&
-                   APPROACH_FARTHEST == FARTHEST,
+                   APPROACH_FARTHEST == FARTHEST && APPROACH_NEVER == NEVER,
                "in assembly");
 
 approach_function approach_return, approach_jump;

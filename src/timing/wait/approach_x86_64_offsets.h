@@ -14,35 +14,34 @@
 #define EARLIEST 40
 #define LATEST 48
 #define SPAN 56
-#define FIRST_EARLIEST 64
-#define FIRST_LATEST 72
-#define EVENT 80
-#define ARGUMENT 88
-#define RSEQ 96
-#define FRAME 104
-#define ANOTHER 112
-#define PAD 116
-#define LATE 120
-#define OVERDUE 124
-#define EVENT_TICKS 128
-#define SAMPLE 136
-#define WIDTH 144
-#define RUN 152
-#define GAP 156
-#define MARKER 160
-#define RSEQ_CPU 164
-#define RSEQ_MARKER 168
-#define COUNT 176
-#define POLLS 180
-#define EVEN_POLLS 244
-#define EVEN_LEAST 248
-#define LOOP_CYCLES 252
+#define EVENT 64
+#define ARGUMENT 72
+#define RSEQ 80
+#define FRAME 88
+#define ANOTHER 96
+#define PAD 100
+#define LATE 104
+#define OVERDUE 108
+#define EVENT_TICKS 112
+#define SAMPLE 120
+#define WIDTH 128
+#define RUN 136
+#define GAP 140
+#define MARKER 144
+#define RSEQ_CPU 148
+#define RSEQ_MARKER 152
+#define COUNT 160
+#define POLLS 164
+#define EVEN_POLLS 228
+#define EVEN_LEAST 232
+#define LOOP_CYCLES 236
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
 #define TICK_BITS 8     /* APPROACH_TICK_BITS */
 #define CYCLE_BITS 24   /* APPROACH_CYCLE_BITS */
 #define FARTHEST (1 << 27) /* APPROACH_FARTHEST */
+#define NEVER 0x4000000000000 /* APPROACH_NEVER */
 #define VERNIER 16      /* APPROACH_VERNIER */
 #define NO_RUN 0xffffffff /* APPROACH_NO_RUN */
 #define FINE 32         /* APPROACH_FINE */

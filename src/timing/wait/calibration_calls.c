@@ -208,40 +208,48 @@ static double nothing(struct waiter *waiter)
 }
 
 /*
- * How much longer a delay by instructions is than asked for. Each is measured beside nothing():
- * both contain the rest of a fine reading, which takes a fifth longer while another thread uses the
- * core.
+ * How much longer a delay is than what it counts; and for what of it comes behind its last reading.
+ * Each is measured beside nothing(): both contain the rest of a fine reading, which takes a fifth
+ * longer while another thread uses the core.
  */
-static void find_fixed(struct waiter *waiter, int measured)
+static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, double *after_ticks)
 {
-    enum { DELAY_NS = 150 };
-    double values[DELAY_TRIALS];
-    waiter->calibrated_way = DELAY_BY_INSTRUCTIONS;
-    for (int i = 0; i < DELAY_TRIALS; i++) {
-        values[i] = one_delay(waiter, DELAY_NS, measured);
-        values[i] -= nothing(waiter);
-    }
-    waiter->learnt.delay_fixed_ticks[measured] =
-        quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
-        DELAY_NS / waiter->learnt.period_ns;
-}
-
-/* The same of a delay at once; and what of it comes behind its last reading. */
-static void find_at_once(struct waiter *waiter, enum delay_way way)
-{
-    enum { DELAY_NS = 300 };
-    struct waiter_at_once *learnt = &waiter->learnt.at_once[way == DELAY_AT_ONCE_BY_RUN];
+    struct waiter_delay *follows =
+        waiter->calibrated_way < DELAY_WAYS ? waiter->learnt.delays[waiter->calibrated_way] : NULL;
     double values[DELAY_TRIALS], behind[DELAY_TRIALS];
-    waiter->calibrated_way = way;
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        *learnt = (struct waiter_at_once){0};
-        values[i] = one_delay(waiter, DELAY_NS, 0);
+        if (follows != NULL)
+            follows[measured] = (struct waiter_delay){0};
+        values[i] = one_delay(waiter, ns, measured);
         values[i] -= nothing(waiter);
         behind[i] = values[i] - (double)waiter->delay_taken_ticks;
     }
-    learnt->fixed_ticks = quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
-        DELAY_NS / waiter->learnt.period_ns;
-    learnt->after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * reach_ticks(waiter));
+    *after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * reach_ticks(waiter));
+    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
+        (double)ns / waiter->learnt.period_ns;
+}
+
+static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
+{
+    waiter->calibrated_way = way;
+    for (int measured = 0; measured < 2; measured++) {
+        struct waiter_delay found;
+        found.fixed_ticks = find_fixed(waiter, ns, measured, &found.after_ticks);
+        waiter->learnt.delays[way][measured] = found;
+    }
+}
+
+static void find_ways(struct waiter *waiter)
+{
+    enum { UNCHECKED_NS = 150, ONE_NS = 300, TWO_NS = 900 };
+    double after_ticks;
+    waiter->calibrated_way = DELAY_UNCHECKED;
+    waiter->learnt.delay_fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
+    find_way(waiter, DELAY_BY_LOOP, ONE_NS);
+    find_way(waiter, DELAY_BY_RUN, ONE_NS);
+    find_way(waiter, DELAY_BY_TWO_RUNS,
+             TWO_NS); /* its first part is by one run, its rest by the loop */
+    waiter->contradicted_run = (struct caution){0};
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
@@ -267,38 +275,11 @@ static void find_beginning(struct waiter *waiter)
     waiter->learnt.delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach_ticks(waiter));
 }
 
-static double mean_way_in(struct waiter *waiter)
-{
-    enum { DELAY_NS = 600 };
-    double ways[DELAY_TRIALS];
-    for (int i = 0; i < DELAY_TRIALS; i++) {
-        waiter->delay(public_of(waiter), DELAY_NS, 0, NULL);
-        ways[i] = waiter_way_in(waiter);
-    }
-    return quantile_mean_about(ways, DELAY_TRIALS, reach_ticks(waiter));
-}
-
-/* Delays follow it from here on: those that learn on their way in, too. */
-static void find_way_in(struct waiter *waiter)
-{
-    waiter->calibrated_way = DELAY_BY_EXACT_POLLS;
-    for (int learns = 0; learns < 2; learns++)
-        estimate_init(&waiter->way_in[learns], 0, WAITER_PERIOD_MEAN);
-    double ticks = mean_way_in(waiter);
-    for (int learns = 0; learns < 2; learns++)
-        estimate_init(&waiter->way_in[learns], ticks, WAITER_PERIOD_MEAN);
-}
-
 static void find_delay(struct waiter *waiter)
 {
     find_beginning(waiter);
-    find_at_once(waiter, DELAY_AT_ONCE_BY_LOOP);
-    if (waiter->ways.run == NULL || !waiter->learnt.exact)
-        return;
-    find_fixed(waiter, 0);
-    find_fixed(waiter, 1);
-    find_at_once(waiter, DELAY_AT_ONCE_BY_RUN);
-    find_way_in(waiter);
+    if (waiter->ways.run != NULL && waiter->learnt.exact)
+        find_ways(waiter);
 }
 
 void calibrate_calls(struct waiter *waiter)

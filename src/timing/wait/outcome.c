@@ -88,14 +88,6 @@ static void note_cold(struct waiter *waiter, int is_bad)
         caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
 }
 
-/* What the polls of an exact wait teach, however it ended. */
-static void learn_polls(struct waiter *waiter)
-{
-    if (waiter->last.is_delay)
-        waiter_learn_way_in(waiter);
-    waiter_learn_period(waiter);
-}
-
 /*
  * Learns what a wait shows by itself. The stamp is its only reading of the event: the wait's error
  * is by how much the stamp contradicts what was believed, or by how much the readings of the sample
@@ -115,7 +107,7 @@ static void learn_exact(struct waiter *waiter, int late)
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
     int is_bad = late || wrong > half + BAD_TICKS || misfit > BAD_TICKS;
     note_cold(waiter, is_bad);
-    learn_polls(waiter);
+    waiter_learn_period(waiter);
     if (late)
         return;
     tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
@@ -151,7 +143,7 @@ static void learn_end(struct waiter *waiter)
     int leaves = waiter_leaves(waiter);
     double stamp = leaves ? learnt->loop_stamp_ticks : learnt->stamp_ticks[CHOICE_EXACT];
     follow_bias(waiter, &learnt->loop_bias_ticks[leaves], stamp);
-    learn_polls(waiter);
+    waiter_learn_period(waiter);
     waiter_publish_tempo(waiter);
 }
 
@@ -163,7 +155,8 @@ static void note_polls(struct waiter *waiter)
 {
     enum { LEAST_TURNS = 2, MOST_TURNS = 64 };
     int agreed = waiter_polls_agreed(waiter);
-    if (waiter->last.is_cold && !agreed)
+    int was_quiet = waiter->even_before >= WAITER_EVEN;
+    if (waiter->last.is_cold && was_quiet && !agreed)
         waiter_forget_polls(waiter);
     else if (waiter->approach.even_polls >= WAITER_EVEN / 2)
         waiter->uneven = (struct caution){0};

@@ -1,36 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* wait_delay: the public delay: note when it was called; a short one, or a wait. */
+/*
+ * wait_delay: the public delay, from the call to the return; the `mdelay` that the report of 1997
+ * planned for Maruti. A long one is a fine reading and a wait.
+ */
+#include <stddef.h>
+
 #include "calibration.h"
-#include "delay_at_once.h"
+#include "delay_short.h"
 #include "stages.h"
 #include "target.h"
+#include "within.h"
 
-static int delay_long(struct waiter *waiter, const struct delay *delay)
+/* ---- long ones ---------------------------------------------------------------------------- */
+
+/*
+ * When the delay was called, relative to its reading: less than a step after it. The fine reading
+ * says more, if the way there took as long as it usually does; cold code makes it longer by 0.1 us.
+ */
+static double called_at(const struct waiter *waiter, double read_ticks)
 {
-    if (target_is_far(delay->ticks, waiter->learnt.period_ns))
+    double most = waiter->vernier.step_ticks - 1;
+    return within(0, read_ticks - waiter->learnt.delay_read_ticks, most);
+}
+
+/* One that must not end early counts from the later reading, and is rounded up. */
+static void set_target(struct wait *wait, double ticks)
+{
+    const struct waiter *waiter = wait->waiter;
+    struct timebase_fine_reading read;
+    waiter_read_fine(waiter, wait->entered_ticks, &read);
+    wait->read_ticks = read.ticks;
+    int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    double end = ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));
+    if (wait->result != NULL && !never_early)
+        end -= waiter->learnt.reading_ticks;
+    int64_t whole = end > 0 ? (int64_t)end : 0;
+    wait->fraction = end - (double)whole;
+    wait->ticks = wait->entered_ticks + (uint64_t)whole + (uint64_t)never_early;
+}
+
+APPROACH_WAY static int delay_long(void *of, uint64_t delay_ns, uint64_t flags, void *result,
+                                   void *frame)
+{
+    struct waiter *waiter = (struct waiter *)of;
+    double ticks = (double)delay_ns / waiter->learnt.period_ns;
+    struct wait wait = {.waiter = waiter,
+                        .flags = (unsigned)flags,
+                        .frame = result == NULL ? frame : NULL,
+                        .result = (struct timebase_wait_result *)result,
+                        .entered_ticks = waiter->delay_called_ticks};
+    if (target_is_far(ticks, waiter->learnt.period_ns))
         return TIMEBASE_E_INVALID;
-    struct wait wait = delay_as_wait(waiter, delay);
+    set_target(&wait, ticks);
     calibrate_before(&wait);
     return stages_run(&wait);
 }
 
-APPROACH_WAY static int delay_for(void *of, uint64_t delay_ns, uint64_t flags, void *result,
-                                  void *frame)
+/*
+ * What other code has driven out comes back line by line, each as it is needed. Asked for at once
+ * it takes as long as the furthest line. The pieces lie on pages of their own, and what a delay
+ * needs begins there on x86-64: to ask for too much or too little changes nothing but the time.
+ */
+APPROACH_WAY static void fetch(const struct waiter *waiter)
 {
-    struct waiter *waiter = (struct waiter *)of;
-    const struct delay delay = {.start_ticks = waiter->delay_called_ticks,
-                                .ticks = (double)delay_ns / waiter->learnt.period_ns,
-                                .flags = (unsigned)flags,
-                                .frame = result == NULL ? frame : NULL,
-                                .result = (struct timebase_wait_result *)result};
-    if (delay_is_short(waiter, &delay))
-        return delay_short(waiter, &delay);
-    return delay_long(waiter, &delay);
+    enum { LINE = 64, PIECES = 4, LINES = 20 };
+    const uintptr_t pieces[PIECES] = {(uintptr_t)waiter, (uintptr_t)waiter->ways.exact,
+                                      (uintptr_t)waiter_aim, (uintptr_t)wait_set_event};
+    for (int line = 0; line < LINES; line++)
+        for (int piece = 0; piece < PIECES; piece++)
+            __builtin_prefetch((const char *)pieces[piece] + line * LINE, 0, 2);
 }
 
+/* ---- the call ----------------------------------------------------------------------------- */
+
 /*
- * In two steps. All before the call is done first; then the counter is read, for which the processor
- * need not wait until it has looked at the waiter: a line of memory that has gone takes 0.1 us.
+ * In two steps. All before the call is done first; then the counter is read, for which the
+ * processor need not wait until it has looked at the waiter: a line of memory that has gone takes
+ * 0.1 us.
  */
 APPROACH_WAY static inline void end_what_was_before(void)
 {
@@ -69,9 +115,9 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     uint64_t start = read_at_call(waiter);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    if (delay_is_at_once(waiter, delay_ns, flags, result))
-        return delay_at_once(waiter, delay_ns, flags, is_cold);
+    if (delay_is_short(waiter, delay_ns, flags))
+        return delay_short(waiter, delay_ns, flags, result, is_cold);
     if (is_cold)
-        delay_fetch(waiter);
-    return approach_from(waiter, delay_ns, flags, result, delay_for);
+        fetch(waiter);
+    return approach_from(waiter, delay_ns, flags, result, delay_long);
 }

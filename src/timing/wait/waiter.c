@@ -132,21 +132,6 @@ void waiter_learn_period(struct waiter *waiter)
         choose_pad(waiter);
 }
 
-double waiter_way_in(const struct waiter *waiter)
-{
-    const struct approach *a = &waiter->approach;
-    double last = a->poll_ticks[(a->polls - 1) % APPROACH_VERNIER];
-    double since = (double)(int64_t)(a->target_ticks - waiter->last.entered_ticks);
-    return since + last - (a->polls - 1) * waiter->period.value;
-}
-
-void waiter_learn_way_in(struct waiter *waiter)
-{
-    enum { MORE_TICKS = 8 };
-    struct estimate *way_in = &waiter->way_in[waiter->last.has_learnt];
-    estimate_learn(way_in, waiter_way_in(waiter), 1, waiter->vernier.step_ticks + MORE_TICKS);
-}
-
 /* A poll takes no longer than it usually does, but for a few cycles. */
 static int32_t another_cycles(const struct waiter *waiter)
 {

@@ -10,8 +10,7 @@
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls           ... from whole waits and delays
  *     calibration_trials          ... from rehearsals
- *     delay_at_once               the shortest: a run of instructions, or the loop
- *     delay                       polls, or a fine reading and a wait
+ *     delay_short                 a run of instructions, or the loop
  *     stages                      one wait: sleep, poll, prepare, approach, settle
  *     hurry                       one wait without all that, where there is no time to fetch it
  *     prepare                     rehearsals; the event's code into the caches
@@ -59,20 +58,20 @@ enum { WAITER_EVEN = 64 };
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
-/* How a short delay passes. */
+/* How a short delay passes; the last one by a run that no reading checks. */
 enum delay_way {
-    DELAY_BY_INSTRUCTIONS,
     DELAY_BY_LOOP,
-    DELAY_BY_EXACT_POLLS,
-    DELAY_AT_ONCE_BY_LOOP,
-    DELAY_AT_ONCE_BY_RUN
+    DELAY_BY_RUN,
+    DELAY_BY_TWO_RUNS,
+    DELAY_WAYS,
+    DELAY_UNCHECKED = DELAY_WAYS
 };
 
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
 
-/* Of a delay at once, by the loop or by a run; ticks. */
-struct waiter_at_once {
+/* Of a short delay of one way; ticks. */
+struct waiter_delay {
     double fixed_ticks; /* what it takes beside what it counts */
     double after_ticks; /* from its reading at the end to its return */
 };
@@ -84,11 +83,12 @@ struct waiter_learnt {
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
                               * exact, without or with a result */
-    int64_t hot_ticks;       /* WAITER_HOT_NS */
-    struct waiter_at_once at_once[2];
-    int64_t pause_ticks;   /* since the last event: the code has gone out of the caches meanwhile */
-    int64_t cold_ticks;    /* how long the stages take then; 0: not known yet */
-    int64_t near_ticks;    /* the same where a wait may leave, else 0 */
+    int64_t hot_ticks;   /* WAITER_HOT_NS */
+    int64_t pause_ticks; /* since the last event: the code has gone out of the caches meanwhile */
+    int64_t cold_ticks;  /* how long the stages take then; 0: not known yet */
+    int64_t near_ticks;  /* the same where a wait may leave, else 0 */
+    struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
+    double delay_fixed_ticks;                  /* of one by a run that is not checked */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double bare_stamp_ticks;   /* the same of a bare loop, to the return less exit_ticks[0][0] */
@@ -101,7 +101,6 @@ struct waiter_learnt {
     double early_ticks;        /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
-    double delay_fixed_ticks[2]; /* a delay by no instructions: without or with a result */
     double delay_read_ticks;     /* a delay's call to the fine reading of one by a wait */
     uint64_t phase_ticks;        /* the counter's readings modulo its step */
     int series;                  /* which of the spacings of fine readings */
@@ -118,8 +117,6 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
-    int is_delay;             /* by polls: entered_ticks is the reading that it counts from */
-    int has_learnt;           /* ... and it learnt from the wait before on its way in */
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
@@ -155,7 +152,7 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    uint64_t delay_taken_ticks; /* by the last delay at once, from its reading to its last one */
+    uint64_t delay_taken_ticks; /* from the reading of a short one to its last */
     delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;
     struct tempo tempo;
@@ -164,14 +161,12 @@ struct waiter {
     struct choice choice;
     struct caution cold;        /* of exact waits by code that has gone out of the caches */
     struct caution uneven;      /* of exact waits while polls contradict each other */
-    struct caution run_at_once; /* of delays by a run that its reading contradicts */
+    struct caution contradicted_run; /* of short delays */
     int32_t even_before;        /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
     int is_calibrating;
-    struct estimate way_in[2]; /* the reading of a delay by polls to its first poll, ticks; if it
-                                * learnt from the wait before, too */
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
@@ -268,10 +263,6 @@ static inline uint64_t waiter_long_before(uint64_t ticks)
 /* Set the approach up for an event at target + aim. */
 void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, int exact);
 
-/* ... or exactly, for one that comes so long after a reading, the first poll first_ticks after it.
- */
-void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks, double first_ticks);
-
 /*
  * Where an exact approach ends by the loop, if its polls contradict each other: for an event so
  * long after a tick, of a wait that leaves or not.
@@ -337,13 +328,6 @@ int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNI
 
 /* From these polls. */
 void waiter_learn_period(struct waiter *waiter);
-
-/*
- * From a delay's reading to its first poll, as its last poll shows it: so that what is wrong with
- * the distance of polls is made up for at the end. And what is believed of it.
- */
-double waiter_way_in(const struct waiter *waiter);
-void waiter_learn_way_in(struct waiter *waiter);
 
 /* The code of exact approaches has not gone out of the caches yet. */
 static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t ticks)

@@ -6,9 +6,7 @@
 
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
-#define DELAY_DOUBT 2          /* of a delay's first poll, in ticks */
-#define DELAY_PERIOD_DOUBT 0.2 /* of the time between its polls: the sum of all is learnt */
-#define DOUBT 0.03             /* of the time from poll to poll; steps of the counter */
+#define DOUBT 0.03 /* of the time from poll to poll; steps of the counter */
 
 /*
  * What a poll says of the next one is wrong by what is not known of the time between them. So the
@@ -40,8 +38,6 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
     a->late_cycles =
         (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
     a->span_ticks = waiter_scaled(waiter->vernier.step_ticks - 1, APPROACH_TICK_BITS);
-    a->first_earliest_ticks = -APPROACH_NEVER;
-    a->first_latest_ticks = APPROACH_NEVER;
     set_period(waiter, waiter->vernier.step_ticks * DOUBT);
     if (exact)
         aim_exactly(waiter, aim_ticks);
@@ -115,10 +111,11 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
     enum { TRIAL = 16 };
     if (!caution_allows(&waiter->cold))
         return 0;
+    int is_trial = waiter->uses % TRIAL == 0;
     if (may_end_by_loop(waiter))
-        return waiter->approach.even_polls >= WAITER_EVEN;
-    return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice)
-                                               : waiter->uses % TRIAL == 0;
+        return waiter->approach.even_polls >= WAITER_EVEN ||
+            (is_trial && caution_allows(&waiter->uneven));
+    return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice) : is_trial;
 }
 
 /*
@@ -137,25 +134,4 @@ APPROACH_WAY int waiter_is_exact_better(const struct waiter *waiter, uint64_t ti
         return 1;
     return waiter_prefers_exact(waiter, (flags & TIMEBASE_WAIT_STEADY) != 0) &&
         (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
-}
-
-/*
- * The difference of two readings is off by less than a step, either way. So a target that is so far
- * from a reading is as far, plus a step, from readings that stand for two steps.
- */
-APPROACH_WAY void waiter_aim_from(struct waiter *waiter, uint64_t start_ticks, double ticks,
-                                  double first_ticks)
-{
-    struct approach *a = &waiter->approach;
-    double less = waiter->vernier.step_ticks - 1;
-    int64_t whole = (int64_t)ticks;
-    waiter_aim(waiter, start_ticks + (uint64_t)whole, ticks - (double)whole, 1);
-    a->target_ticks += (uint64_t)less;
-    a->span_ticks *= 2;
-    set_period(waiter, DELAY_PERIOD_DOUBT);
-    double first = first_ticks - (double)whole;
-    a->first_earliest_ticks =
-        waiter_scaled(first - DELAY_DOUBT, APPROACH_TICK_BITS) - a->earliest_ticks;
-    a->first_latest_ticks =
-        waiter_scaled(first + DELAY_DOUBT, APPROACH_TICK_BITS) - a->latest_ticks;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_short: delays of less than 1.6 us, from the call to the return.
+ *
+ * A counter that steps says little in so short a time, and what comes before a first poll takes as
+ * long as what is in the caches. A run of instructions needs neither. What it relies on is a core
+ * of its own, and readings tell whether it had that: one at the end, and in the longer ones another
+ * 0.25 us before, from which on there is still time for the loop. The loop has the next turns then;
+ * so it has where the code has gone cold, and with TIMEBASE_WAIT_STEADY.
+ */
+#ifndef WAIT_DELAY_SHORT_H
+#define WAIT_DELAY_SHORT_H
+
+#include "waiter.h"
+
+/* Is it short, and can the processor count instructions? */
+static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
+{
+    enum { MOST_NS = 1600, FLAGS = TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY };
+    return delay_ns < MOST_NS && !(flags & ~(unsigned)FLAGS) && waiter->ways.run != NULL &&
+        waiter->learnt.exact;
+}
+
+/* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
+int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                struct timebase_wait_result *result, int is_cold);
+
+#endif
