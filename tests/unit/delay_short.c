@@ -46,8 +46,10 @@ enum belief { RIGHT, WRONG_AT_THE_END, WRONG_ON_THE_WAY };
 static void believe_runs(struct waiter *waiter, enum belief belief)
 {
     waiter->vernier.step_ticks = belief == RIGHT ? 1e15 : belief == WRONG_AT_THE_END ? 1e9 : 26;
-    believe(waiter, DELAY_BY_RUN, belief == RIGHT ? 0 : belief == WRONG_AT_THE_END ? 0 : 1e12);
+    believe(waiter, DELAY_BY_RUN, belief == WRONG_ON_THE_WAY ? 1e12 : 0);
     believe(waiter, DELAY_BY_TWO_RUNS, belief == RIGHT ? 0 : 1e12);
+    for (int measured = 0; measured < 2; measured++)
+        waiter->learnt.between_ticks[measured] = belief == WRONG_ON_THE_WAY ? -1e12 : 0;
 }
 
 /* However long the test is held up between two delays, the second is soon after the first. */
@@ -279,6 +281,18 @@ static double moved_by(struct timebase_waiter *ours, enum delay_way way, double 
     return learnt[0].fixed_ticks - fixed_ticks[way];
 }
 
+/* So is the reading between two runs. */
+static double between_moved_by(struct timebase_waiter *ours, double wrong_ticks)
+{
+    struct waiter *waiter = waiter_within(ours);
+    waiter->learnt.period_ns = 0.4;
+    waiter->contradicted_run = (struct caution){0};
+    believe_runs(waiter, WRONG_AT_THE_END);
+    waiter->learnt.between_ticks[0] = -wrong_ticks;
+    assert_true(is_by_run(ours, 1000, 0));
+    return waiter->learnt.between_ticks[0] + wrong_ticks;
+}
+
 /* In small parts, and never by more than one that was held up can tell. */
 static void all_ways_follow_their_readings(void **state)
 {
@@ -289,6 +303,8 @@ static void all_ways_follow_their_readings(void **state)
         assert_true(fabs(moved_by(ours, (enum delay_way)way, 1e12) - most) < 1);
         assert_true(fabs(moved_by(ours, (enum delay_way)way, -1e12) + most) < 1);
     }
+    assert_true(fabs(between_moved_by(ours, 1e12) - most) < 1);
+    assert_true(fabs(between_moved_by(ours, -1e12) + most) < 1);
 }
 
 /* A delay that is shorter than its way takes is late, which says nothing of what the way takes. */

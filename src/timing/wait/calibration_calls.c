@@ -229,6 +229,15 @@ static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, doubl
         (double)ns / waiter->learnt.period_ns;
 }
 
+/* The first of two runs ends as a delay by one run does; from there on it is followed. */
+static void begin_between(struct waiter *waiter)
+{
+    for (int measured = 0; measured < 2; measured++) {
+        const struct waiter_delay *one = &waiter->learnt.delays[DELAY_BY_RUN][measured];
+        waiter->learnt.between_ticks[measured] = one->fixed_ticks - one->after_ticks;
+    }
+}
+
 static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
 {
     waiter->calibrated_way = way;
@@ -247,8 +256,8 @@ static void find_ways(struct waiter *waiter)
     waiter->learnt.delay_fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
     find_way(waiter, DELAY_BY_LOOP, ONE_NS);
     find_way(waiter, DELAY_BY_RUN, ONE_NS);
-    find_way(waiter, DELAY_BY_TWO_RUNS,
-             TWO_NS); /* its first part is by one run, its rest by the loop */
+    begin_between(waiter);
+    find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
     waiter->contradicted_run = (struct caution){0};
 }
 

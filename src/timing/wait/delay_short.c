@@ -27,6 +27,14 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
     return (double)(int64_t)waiter->delay_taken_ticks;
 }
 
+/* What differs from one delay to the next by more was held up. */
+APPROACH_WAY static inline void follow(const struct waiter *waiter, double *known, double wrong)
+{
+    enum { MOST_TICKS = 8, MEAN = 64 };
+    double most = waiter->vernier.step_ticks + MOST_TICKS;
+    *known += within(-most, wrong, most) / MEAN;
+}
+
 /*
  * The reading is a part of the delay: it is taken when all before it is done. By it the delay
  * follows what it takes beside what it counts, which changes with the core's load and clock.
@@ -34,12 +42,9 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
  */
 APPROACH_WAY static inline double end(const struct short_delay *delay)
 {
-    enum { MOST_TICKS = 8, MEAN = 64 };
-    struct waiter *waiter = delay->waiter;
     struct waiter_delay *learnt = learnt_of(delay, delay->way);
-    double most = waiter->vernier.step_ticks + MOST_TICKS;
-    double wrong = read_taken(waiter) + learnt->after_ticks - delay->ticks;
-    learnt->fixed_ticks += within(-most, wrong, most) / MEAN;
+    double wrong = read_taken(delay->waiter) + learnt->after_ticks - delay->ticks;
+    follow(delay->waiter, &learnt->fixed_ticks, wrong);
     return wrong;
 }
 
@@ -137,22 +142,28 @@ APPROACH_WAY static inline int by_run(struct short_delay *delay)
     return 1;
 }
 
-/* The first run ends as a delay by one run would. What held it up the loop makes up for. */
+/* Was the first run of two, of so many cycles, held up? */
+APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cycles)
+{
+    struct waiter *waiter = delay->waiter;
+    double *between = &waiter->learnt.between_ticks[delay->measured];
+    double wrong = read_taken(waiter) - *between - cycles * waiter->tempo.cycle_ticks;
+    follow(waiter, between, wrong);
+    return !waiter->is_calibrating && is_contradicted(delay, wrong);
+}
+
+/* There is time between them for the loop, should it have to make up for the first. */
 APPROACH_WAY static inline int by_two_runs(struct short_delay *delay)
 {
     enum { LAST_NS = 250 };
     struct waiter *waiter = delay->waiter;
-    const struct waiter_delay *one = learnt_of(delay, DELAY_BY_RUN);
-    double cycle = waiter->tempo.cycle_ticks;
+    double last = LAST_NS / (waiter->learnt.period_ns * waiter->tempo.cycle_ticks);
     double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_TWO_RUNS)->fixed_ticks);
-    double first = (double)(int64_t)(cycles - LAST_NS / (waiter->learnt.period_ns * cycle));
+    double first = (double)(int64_t)(cycles - last);
     if (first < 1)
         return by_run(delay);
     run(waiter, first);
-    double believed = one->fixed_ticks - one->after_ticks + first * cycle;
-    if (is_contradicted(delay, read_taken(waiter) - believed))
-        return by_loop(delay);
-    return end_run(delay, cycles - first);
+    return was_held_up(delay, first) ? by_loop(delay) : end_run(delay, cycles - first);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

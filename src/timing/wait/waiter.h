@@ -88,7 +88,8 @@ struct waiter_learnt {
     int64_t cold_ticks;  /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;  /* the same where a wait may leave, else 0 */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    double delay_fixed_ticks;                  /* of one by a run that is not checked */
+    double between_ticks[2]; /* the reading between two runs, less the first of them */
+    double delay_fixed_ticks; /* of one by a run that is not checked */
     double tail_cycles;    /* last poll to event without a run: a property of the code */
     double stamp_ticks[2]; /* stamp to event: plain, exact */
     double bare_stamp_ticks;   /* the same of a bare loop, to the return less exit_ticks[0][0] */
