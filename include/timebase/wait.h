@@ -92,7 +92,7 @@ enum timebase_wait_mechanism {
     TIMEBASE_MECHANISM_LOOP = 1, /* the polling loop, bias compensated */
     TIMEBASE_MECHANISM_JUMP = 2,   /* polls, indirect jump into a run of instructions */
     TIMEBASE_MECHANISM_RETURN = 3, /* the same by an overwritten return address: never predicted */
-    TIMEBASE_MECHANISM_RUN = 4,    /* short delays: the run alone, no counter */
+    TIMEBASE_MECHANISM_RUN = 4,    /* short delays: a run, which the counter checks */
 };
 
 /* Why a wait may have missed: evidence gathered beside the time of the event itself. */
@@ -208,11 +208,12 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
 
 /*
  * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
- * It counts from the counter's reading at the call, ordered after all that was called before. From
- * some 200 ns on it polls as a wait does, exactly or by the loop; what is shorter is a run of
- * instructions, and below the cost of the call (some 40 ns) it returns at once. One below 500 ns
- * that is the first delay for 20 us is by the loop, as its code has gone cold. With a result the
- * error is known to a step of the counter, and a delay takes at least 150 ns. Returns as above.
+ * It counts from the counter's reading at the call, ordered after all that was called before. One of
+ * less than 1.6 us is a run of instructions, and from 150 ns on the counter checks it: where that
+ * contradicts it, as something else uses the core, the loop has the next ones. So it has the first
+ * one for 20 us, as the code of runs has gone cold, and all with TIMEBASE_WAIT_STEADY. Below the cost
+ * of the call (some 40 ns) it returns at once. With a result the error is known to a step of the
+ * counter, and a delay takes at least 150 ns. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);
