@@ -50,36 +50,15 @@ APPROACH_WAY static inline double end(const struct short_delay *delay)
 
 /* ---- by the loop -------------------------------------------------------------------------- */
 
-/* Asks memory for what a run needs and others have driven out: the next delay finds it. */
-APPROACH_WAY static inline void fetch_run(struct waiter *waiter, unsigned line)
-{
-    enum { LINE = 64, DATA = 4, OF_RUN = 2, MOST = 20 };
-    const void *const data[DATA] = {&waiter->ways.run, &waiter->tempo, &waiter->vernier,
-                                    &waiter->contradicted_run};
-    const char *run = (const char *)(uintptr_t)waiter->ways.run;
-    const char *here = (const char *)(uintptr_t)delay_short;
-    if (line < DATA)
-        __builtin_prefetch(data[line], 1, 3);
-    else if (line < DATA + OF_RUN)
-        __builtin_prefetch(run + (line - DATA) * LINE, 0, 2);
-    else if (line < MOST)
-        __builtin_prefetch(here + (line - DATA) * LINE, 0, 2);
-}
-
-/* While it polls, it asks for what a run needs; shortly before the end it does nothing else. To
- * follow it by cold code would be a part of the delay. */
 APPROACH_WAY static inline int by_loop(struct short_delay *delay)
 {
-    enum { LAST_TICKS = 120 };
     struct waiter *waiter = delay->waiter;
     delay->way = DELAY_BY_LOOP;
     double before = learnt_of(delay, DELAY_BY_LOOP)->fixed_ticks;
-    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(delay->ticks - before), now;
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(delay->ticks - before);
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++)
-        fetch_run(waiter, line);
-    while ((int64_t)(now - leave) < 0)
-        now = timebase_ticks();
+    while ((int64_t)(timebase_ticks() - leave) < 0)
+        continue;
     if (late || delay->is_cold)
         read_taken(waiter);
     else
@@ -164,6 +143,21 @@ APPROACH_WAY static inline int by_two_runs(struct short_delay *delay)
         return by_run(delay);
     run(waiter, first);
     return was_held_up(delay, first) ? by_loop(delay) : end_run(delay, cycles - first);
+}
+
+APPROACH_WAY void delay_fetch_run(struct waiter *waiter, unsigned line)
+{
+    enum { LINE = 64, DATA = 4, OF_RUN = 2, MOST = 20 };
+    const void *const data[DATA] = {&waiter->ways.run, &waiter->tempo, &waiter->vernier,
+                                    &waiter->contradicted_run};
+    const char *run = (const char *)(uintptr_t)waiter->ways.run;
+    const char *here = (const char *)(uintptr_t)delay_short;
+    if (line < DATA)
+        __builtin_prefetch(data[line], 1, 3);
+    else if (line < DATA + OF_RUN)
+        __builtin_prefetch(run + (line - DATA) * LINE, 0, 2);
+    else if (line < MOST)
+        __builtin_prefetch(here + (line - DATA) * LINE, 0, 2);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */

@@ -13,13 +13,20 @@
 
 #include "waiter.h"
 
+static inline int delay_may_be_short(uint64_t delay_ns, unsigned flags)
+{
+    enum { MOST_NS = 1600, FLAGS = TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY };
+    return delay_ns < MOST_NS && !(flags & ~(unsigned)FLAGS);
+}
+
 /* Is it short, and can the processor count instructions? */
 static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    enum { MOST_NS = 1600, FLAGS = TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY };
-    return delay_ns < MOST_NS && !(flags & ~(unsigned)FLAGS) && waiter->ways.run != NULL &&
-        waiter->learnt.exact;
+    return delay_may_be_short(delay_ns, flags) && waiter->ways.run != NULL && waiter->learnt.exact;
 }
+
+/* Asks memory for one line of what a run needs and others have driven out. */
+void delay_fetch_run(struct waiter *waiter, unsigned line);
 
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

@@ -101,6 +101,34 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 }
 
 /*
+ * There is no time to fetch code that has gone: the loop here, by two lines of the waiter. It
+ * leaves alone what the wait before has to tell, and to follow it by cold code would be a part of
+ * the delay. While it polls it asks for what the next delay needs; shortly before the end it does
+ * nothing else.
+ */
+APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, double ticks)
+{
+    enum { LAST_TICKS = 120 };
+    double fixed = waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks;
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - fixed), now;
+    int late = (int64_t)(timebase_ticks() - leave) >= 0;
+    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++)
+        delay_fetch_run(waiter, line);
+    while ((int64_t)(now - leave) < 0)
+        now = timebase_ticks();
+    timebase_ticks_ordered(); /* as the loop whose bias this is */
+    return late;
+}
+
+/* Where no loop was calibrated, short delays are waits. */
+APPROACH_WAY static inline int is_for_at_once(const struct waiter *waiter, uint64_t delay_ns,
+                                              unsigned flags, const void *result)
+{
+    return result == NULL && delay_may_be_short(delay_ns, flags) &&
+        waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks != 0;
+}
+
+/*
  * The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. It
  * is read when all before the call is done, or the delay would begin sooner by as much as the core
  * is ahead of itself: 7 to 20 ns, as its neighbour leaves it.
@@ -115,6 +143,8 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     uint64_t start = read_at_call(waiter);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
+    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result))
+        return poll_at_once(waiter, (double)(int64_t)delay_ns / waiter->learnt.period_ns);
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_short(waiter, delay_ns, flags, result, is_cold);
     if (is_cold)
