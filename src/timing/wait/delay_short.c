@@ -70,13 +70,16 @@ APPROACH_WAY static inline int by_loop(struct short_delay *delay)
 
 /*
  * Two readings are less than a step from where they were taken, each. A run that took more or less
- * than that had not the whole of a core, or another clock: see caution.h.
+ * than that had not the whole of a core, or another clock: see caution.h. What is less than the
+ * loop's own period is nothing against runs, however fine the counter.
  */
 APPROACH_WAY static inline int is_contradicted(struct short_delay *delay, double wrong)
 {
-    enum { TOLERATED_TICKS = 4, LEAST_TURNS = 1, MOST_TURNS = 64 };
+    enum { TOLERATED_TICKS = 4, TOLERATED_NS = 8, LEAST_TURNS = 1, MOST_TURNS = 64 };
     struct waiter *waiter = delay->waiter;
     double most = waiter->vernier.step_ticks + TOLERATED_TICKS;
+    double least = TOLERATED_NS / waiter->learnt.period_ns;
+    most = most > least ? most : least;
     int is_off = wrong > most || wrong < -most;
     if (is_off)
         caution_went_wrong(&waiter->contradicted_run, LEAST_TURNS, MOST_TURNS);
