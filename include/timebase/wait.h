@@ -38,7 +38,8 @@
  *
  * On processors other than x86-64 the last poll alone counts, so the counter's tick is the limit:
  * half a tick either way. Where a tick is longer than some 30 ns, as on Arm at 24 MHz or
- * RISC-V at 10 MHz, the instructions cannot fill it: all waits are plain there, good to a tick.
+ * RISC-V at 10 MHz, the instructions cannot fill it: all waits are plain there, good to a tick. So
+ * they are where to read the counter takes longer than some 80 ns: emulated, or by the hypervisor.
  *
  * The event is the return of timebase_wait_until_*(), or the first instruction of the function
  * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of

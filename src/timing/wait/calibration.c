@@ -241,12 +241,20 @@ static void find_plain(struct waiter *waiter)
     learnt->early_ticks = found.bias - found.earliest;
 }
 
-/* Returns 0 if what it finds can be true. */
+/* A run fills at most what is left after the last poll. Emulated processors take longer to poll. */
+static int can_run_fill_a_period(const struct waiter *waiter)
+{
+    return waiter->period.value <= APPROACH_LONGEST_RUN * waiter->tempo.cycle_ticks;
+}
+
+/* Returns 0 if what it finds can be true, and of use. */
 static int find_exact(struct waiter *waiter)
 {
     if (find_cycles(waiter) != 0)
         return 1;
     find_period(waiter);
+    if (!can_run_fill_a_period(waiter))
+        return 1;
     try_exact(waiter);
     return !waiter_takes_time(waiter);
 }
