@@ -7,9 +7,9 @@
  *
  *     trials BLOCKS FROM_NS TO_NS WAY...
  *
- * WAY is KIND or KIND=libtimebase.so: exact, steady, plain (waits), delay; and without a library
- * loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library named is
- * the stopwatch, too.
+ * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result (waits), delay; and without a
+ * library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library
+ * named is the stopwatch, too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,6 +70,14 @@ static double wait_by_library(struct way *way, double ns)
     return read_at(target);
 }
 
+static double wait_for_result(struct way *way, double ns)
+{
+    struct timebase_wait_result result;
+    uint64_t target = ahead(ns);
+    way->library.until(&way->waiter, target, way->flags, &result);
+    return read_at(target);
+}
+
 static double wait_by_loop(struct way *way, double ns)
 {
     uint64_t target = ahead(ns);
@@ -123,6 +131,7 @@ static const struct {
     {"exact", wait_by_library, 0},
     {"steady", wait_by_library, TIMEBASE_WAIT_STEADY},
     {"plain", wait_by_library, TIMEBASE_WAIT_PLAIN},
+    {"result", wait_for_result, 0},
     {"delay", delay_by_library, 0},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},
