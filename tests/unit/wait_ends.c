@@ -157,7 +157,7 @@ static void count_and_approach(struct approach *approach)
     approach->even_polls = 0; /* as if the last poll contradicted the others */
 }
 
-/* So near that no rehearsals precede them. With a result they do not leave from within. */
+/* So near that no rehearsals precede them. Those that call do not leave from within. */
 static int exact_ones_of_near_waits(struct waiter *waiter, uint64_t pause_ticks)
 {
     exact_approaches = 0;
@@ -167,8 +167,8 @@ static int exact_ones_of_near_waits(struct waiter *waiter, uint64_t pause_ticks)
             waiter->choice.error_ticks[CHOICE_LOOP][k] = 1e12;
         waiter->cold = (struct caution){0};
         waiter->exact_ticks = timebase_ticks() - pause_ticks;
-        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
-                                  &result);
+        timebase_wait_call_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
+                                 note_event, &event, &result);
     }
     return exact_approaches;
 }

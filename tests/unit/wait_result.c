@@ -316,6 +316,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
         if (result.mechanism <= TIMEBASE_MECHANISM_LOOP || result.disturbance != 0)
             continue; /* it was by the loop, or proves nothing */
         late++;
+        description_of(the_waiter()); /* it is learnt from */
         assert_true(waiter->cold.left > 0);
     }
     waiter->ways.exact = undisturbed;

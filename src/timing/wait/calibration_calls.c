@@ -8,13 +8,12 @@
 #include "quantile.h"
 #include "rehearsal.h"
 #include "stages.h"
-#include "within.h"
 
 enum {
     TRIALS = 64,
-    READING_TRIALS = 128,
+    CALL_TRIALS = 128,
     DELAY_TRIALS = 128,
-    MOST_READING_NS = 40,
+    MOST_READING_NS = 20,
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
     LEAD_DOUBLED = 6, /* times at most */
@@ -74,7 +73,7 @@ static void read_fine(void *argument)
  */
 static double beside_rehearsal(struct waiter *waiter, int exact, double error_ticks)
 {
-    waiter->wait_is_open = 0; /* the rehearsal overwrites what it has to tell */
+    waiter->unsettled = NOTHING_LEFT; /* the rehearsal overwrites what it has to tell */
     return error_ticks - rehearsal_near(waiter, (struct rehearsal_plan){exact, 0}).error_ticks;
 }
 
@@ -92,11 +91,11 @@ static double one_reading(struct waiter *waiter)
 /* Where the counter's reading is emulated it is not steady. */
 static void find_reading(struct waiter *waiter)
 {
-    double errors[READING_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
-    for (int i = 0; i < READING_TRIALS; i++)
+    double errors[CALL_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
+    for (int i = 0; i < CALL_TRIALS; i++)
         errors[i] = one_reading(waiter);
-    double ticks = quantile_mean_about(errors, READING_TRIALS, reach_ticks(waiter));
-    waiter->learnt.reading_ticks = within(0, ticks, most);
+    double ticks = quantile_mean_about(errors, CALL_TRIALS, reach_ticks(waiter));
+    waiter->learnt.reading_ticks = ticks > 0 && ticks < most ? ticks : 0;
 }
 
 /* ---- returns ------------------------------------------------------------------------------ */
@@ -109,7 +108,7 @@ static int until_within(void *waiter, uint64_t target_ticks, uint64_t flags, voi
                         .ticks = target_ticks,
                         .entered_ticks = timebase_ticks(),
                         .flags = (unsigned)flags,
-                        .frame = result == NULL ? frame : NULL,
+                        .frame = frame,
                         .result = (struct timebase_wait_result *)result};
     return stages_run(&wait);
 }
@@ -131,12 +130,13 @@ static double one_return(struct waiter *waiter, int exact)
     return after.ticks - waiter->learnt.reading_ticks;
 }
 
-static double mean_return(struct waiter *waiter, int exact)
+static double median_return(struct waiter *waiter, int exact)
 {
-    double errors[TRIALS];
-    for (int i = 0; i < TRIALS; i++)
-        errors[i] = one_return(waiter, exact);
-    return quantile_low_mean(errors, TRIALS);
+    double errors[CALL_TRIALS];
+    for (int i = 0; i < CALL_TRIALS; i++)
+        errors[i] = beside_rehearsal(waiter, exact, one_return(waiter, exact));
+    quantile_sort(errors, CALL_TRIALS);
+    return quantile_at(errors, CALL_TRIALS, 0.5);
 }
 
 /* What rehearsals follow from here on is measured by rehearsals. */
@@ -156,7 +156,7 @@ static void find_exit(struct waiter *waiter)
     for (int exact = 0; exact <= learnt->exact; exact++) {
         learnt->exit_ticks[exact][0] =
             mean_of_rehearsals(waiter, (struct rehearsal_plan){exact, 1}, &stamps[exact]);
-        learnt->exit_ticks[exact][1] = mean_return(waiter, exact);
+        learnt->exit_ticks[exact][1] = median_return(waiter, exact);
     }
     learnt->bare_stamp_ticks = stamps[0] - learnt->exit_ticks[0][0];
 }
@@ -310,7 +310,7 @@ static void find_delay(struct waiter *waiter)
 
 void calibrate_calls(struct waiter *waiter)
 {
-    waiter->wait_is_open = 0;
+    waiter->unsettled = NOTHING_LEFT;
     waiter->learnt.rehearsal_ticks = time_of_rehearsals(waiter);
     find_lead(waiter);
     find_reading(waiter);

@@ -74,6 +74,17 @@ uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                         uint32_t gap_limit_ticks);
 
+/* Would it find nothing? Without branches. */
+static inline int evidence_is_clean(const struct evidence *evidence,
+                                    const struct approach *approach, uint32_t gap_limit_ticks)
+{
+    int no_interrupt = !evidence->marks_es | (approach->marker == 1);
+    int stayed = (approach->rseq_marker == evidence->rseq_mark) &
+        (approach->rseq_cpu == evidence->cpu_before);
+    return no_interrupt & (stayed | (evidence->rseq_mark == 0)) &
+        (approach->gap_ticks <= gap_limit_ticks);
+}
+
 #ifdef __x86_64__
 static inline uint32_t evidence_marker(void)
 {

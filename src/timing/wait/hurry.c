@@ -5,6 +5,7 @@
 
 #include "outcome.h"
 #include "prepare.h"
+#include "result.h"
 
 enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000 };
 
@@ -47,6 +48,7 @@ APPROACH_WAY static void set_up(struct wait *wait)
     a->target_ticks = wait->ticks;
     a->leave_ticks = wait->ticks - (uint64_t)(never_early ? 0 : (int64_t)before);
     a->not_before_ticks = never_early ? wait->ticks : waiter_long_before(wait->entered_ticks);
+    result_expect(wait);
 }
 
 /* Takes the CPU to be that of the wait before. A wait with a result asks for the CPU itself. */
@@ -67,13 +69,13 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     struct wait *wait = begin(asked);
     uint64_t number = waiter->uses;
     set_up(wait);
-    waiter->wait_is_open = 1;
+    waiter->unsettled = LEFT_TO_COUNT;
     if (!waiter_is_bare(waiter)) {
         evidence_begin(&waiter->evidence, &waiter->approach);
         wait->cpu = (int)waiter->evidence.cpu_before;
     }
     if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
-        outcome_fetch(waiter, wait->result);
+        result_fetch(waiter);
     waiter->is_in_event = wait->function != NULL;
     if (waiter_approach(waiter, 0) == APPROACH_POLLS)
         return APPROACH_POLLS;
@@ -81,7 +83,7 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
-        outcome_settle(waiter, wait->result);
+        result_tell(waiter);
     return outcome_is_late(wait);
 }
 

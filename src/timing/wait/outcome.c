@@ -12,8 +12,6 @@ enum {
     TOLERATED_TICKS = 2, /* readings that contradict each other by no more count as even */
 };
 
-#define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)
-
 /* The core was slower, but the readings of the approach are right. */
 #define HARMLESS (uint32_t)(TIMEBASE_DISTURBED_UNEVEN | TIMEBASE_DISTURBED_SHARED)
 
@@ -26,15 +24,31 @@ static int was_throttled(const struct waiter *waiter, uint32_t found)
     return evidence_is_realtime();
 }
 
+APPROACH_WAY static uint32_t gap_limit(const struct waiter *waiter)
+{
+    return (uint32_t)waiter_ticks_of_ns(waiter, GAP_NS);
+}
+
+APPROACH_WAY int outcome_is_undisturbed(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    int stayed = (waiter->evidence.rseq_mark == 0) | ((int)a->rseq_cpu == waiter->last.cpu);
+    return stayed & evidence_is_clean(&waiter->evidence, a, gap_limit(waiter));
+}
+
+APPROACH_WAY int outcome_is_uneven(const struct waiter *waiter)
+{
+    return waiter->approach.width_ticks < -TOLERATED_TICKS * (1 << APPROACH_TICK_BITS);
+}
+
 APPROACH_WAY static uint32_t judge(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     const struct approach *a = &waiter->approach;
-    uint32_t limit = (uint32_t)waiter_ticks_of_ns(waiter, GAP_NS);
-    uint32_t found = evidence_judge(&waiter->evidence, a, limit);
+    uint32_t found = evidence_judge(&waiter->evidence, a, gap_limit(waiter));
     if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
         found |= TIMEBASE_DISTURBED_MIGRATED;
-    if (wait->exact && a->width_ticks < -TOLERATED_TICKS * (1 << APPROACH_TICK_BITS))
+    if (wait->exact && outcome_is_uneven(waiter))
         found |= TIMEBASE_DISTURBED_UNEVEN;
     if (wait->is_unsteady)
         found |= TIMEBASE_DISTURBED_SHARED;
@@ -47,30 +61,6 @@ APPROACH_WAY int outcome_is_late(const struct wait *wait)
 {
     const struct approach *a = &wait->waiter->approach;
     return a->overdue_cycles > a->late_cycles;
-}
-
-APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int late,
-                              struct timebase_wait_result *result)
-{
-    const struct waiter *waiter = wait->waiter;
-    double period_ns = waiter->learnt.period_ns;
-    double event = waiter_event(waiter, wait->exact) - wait->fraction;
-    int exits_as_exact = wait->exact || wait->ended_by_loop;
-    if (wait->function == NULL)
-        event += waiter->learnt.exit_ticks[exits_as_exact][wait->result != NULL];
-    result->target_ticks = wait->ticks;
-    result->event_ticks = waiter->approach.event_ticks;
-    result->error_ticks = (int64_t)(event + (event < 0 ? -0.5 : 0.5));
-    result->error_ns = event * period_ns;
-    result->error_bound_ns = waiter->vernier.step_ticks / 2 * period_ns;
-    result->wake_ns = wait->sleep.wake_ns;
-    result->margin_ns = wait->sleep.margin_ns;
-    result->mechanism = wait->exact ? waiter->ways.mechanism
-        : late                      ? TIMEBASE_MECHANISM_NONE
-                                    : TIMEBASE_MECHANISM_LOOP;
-    result->late = late;
-    result->disturbance = disturbance;
-    result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
 static double size_of(double ticks)
@@ -176,36 +166,39 @@ static void note_end(struct waiter *waiter)
     wait->exact = wait->exact && !wait->ended_by_loop;
 }
 
-/* Counts the wait, which costs next to nothing. Returns what disturbed it. */
-APPROACH_WAY static uint32_t count(struct waiter *waiter)
+/* Costs next to nothing. */
+APPROACH_WAY void outcome_count(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
+    if (waiter->unsettled != LEFT_TO_COUNT)
+        return;
     int late = outcome_is_late(wait);
     note_end(waiter);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
     waiter->evidence.noticed |= found;
-    waiter->wait_is_open = 0;
+    waiter->disturbance = found;
     if (wait->is_unsteady)
         caution_pass(&waiter->cold);
     waiter->waits++;
     waiter->late += (uint64_t)late;
     waiter->disturbed += found != 0;
-    return found;
+    waiter->unsettled = LEFT_TO_LEARN;
 }
 
 APPROACH_WAY void outcome_count_open(struct waiter *waiter)
 {
-    if (waiter->wait_is_open)
-        count(waiter);
+    outcome_count(waiter);
+    waiter->unsettled = NOTHING_LEFT;
 }
 
-APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_result *result)
+APPROACH_WAY void outcome_settle_open(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
-    uint32_t found = count(waiter);
+    if (waiter->unsettled == NOTHING_LEFT)
+        return;
+    outcome_count_open(waiter);
     int late = outcome_is_late(wait);
-    if (result != NULL)
-        fill(wait, found, late, result);
+    uint32_t found = waiter->disturbance;
     /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
     int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     if (wait->exact && is_sound)
@@ -218,28 +211,15 @@ APPROACH_WAY void outcome_settle(struct waiter *waiter, struct timebase_wait_res
         choice_fade(&waiter->choice);
 }
 
-void outcome_settle_open(struct waiter *waiter)
-{
-    if (waiter->wait_is_open)
-        outcome_settle(waiter, NULL);
-}
-
 APPROACH_WAY int outcome_settle_some(struct waiter *waiter)
 {
     enum { EIGHT = 8, MANY = 64 };
     int is_due = waiter->uses % EIGHT == 0;
     is_due = is_due || waiter->uses % MANY == 1; /* from those that learnt, too */
-    int learns = waiter->wait_is_open && is_due;
+    int learns = waiter->unsettled != NOTHING_LEFT && is_due;
     if (learns)
-        outcome_settle(waiter, NULL);
+        outcome_settle_open(waiter);
     else
         outcome_count_open(waiter);
     return learns;
-}
-
-void outcome_fetch(struct waiter *waiter, struct timebase_wait_result *result)
-{
-    uint32_t noticed = waiter->evidence.noticed;
-    fill(&waiter->last, judge(&waiter->last), 0, result);
-    waiter->evidence.noticed = noticed;
 }

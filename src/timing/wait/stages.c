@@ -7,6 +7,7 @@
 #include "outcome.h"
 #include "prepare.h"
 #include "relax.h"
+#include "result.h"
 
 enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */
 
@@ -116,6 +117,7 @@ static void set_up(struct wait *wait)
         ? wait->ticks
         : waiter_long_before(wait->entered_ticks);
     wait_set_event(wait);
+    result_expect(wait);
     if (wait->exact)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
 }
@@ -170,7 +172,7 @@ static void lead_up(struct wait *wait)
     set_up(wait); /* once in vain, so that its code is at hand when there is no time to fetch it */
     if (wait->result != NULL && wait->function == NULL &&
         wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, PREPARE_NS / 2))
-        outcome_fetch(waiter, wait->result);
+        result_fetch(waiter);
     wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
         hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
@@ -194,7 +196,7 @@ static int run(const struct wait *asked)
     /* A function that waits by its own waiter has overwritten what was known of this wait. */
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
-    waiter->wait_is_open = 1;
+    waiter->unsettled = LEFT_TO_COUNT;
     waiter->is_in_event = wait->function != NULL;
     if (approach(wait) == APPROACH_POLLS)
         return APPROACH_POLLS;
@@ -202,7 +204,7 @@ static int run(const struct wait *asked)
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
-        outcome_settle(waiter, wait->result);
+        result_tell(waiter);
     return outcome_is_late(wait);
 }
 

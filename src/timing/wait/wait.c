@@ -25,7 +25,6 @@ APPROACH_WAY static int wait_for(struct timebase_waiter *public, struct wait *wa
                                  struct timebase_wait_result *result)
 {
     wait->result = result;
-    wait->frame = result == NULL ? wait->frame : NULL;
     wait->entered_ticks = timebase_ticks();
     wait->waiter = waiter_for(public, wait->flags);
     if (wait->waiter == NULL || is_too_far(wait, now_ns))

@@ -46,7 +46,7 @@ APPROACH_WAY static int delay_long(void *of, uint64_t delay_ns, uint64_t flags, 
     double ticks = (double)delay_ns / waiter->learnt.period_ns;
     struct wait wait = {.waiter = waiter,
                         .flags = (unsigned)flags,
-                        .frame = result == NULL ? frame : NULL,
+                        .frame = frame,
                         .result = (struct timebase_wait_result *)result,
                         .entered_ticks = waiter->delay_called_ticks};
     if (target_is_far(ticks, waiter->learnt.period_ns))

@@ -17,14 +17,18 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                              (uint32_t)base_ticks, out);
 }
 
-/* A wait with a result has no frame and cannot leave: more is to be done after the event. */
+/*
+ * A wait by the loop with a result does not leave: its returns are predicted rightly, all of them.
+ */
 APPROACH_WAY void wait_set_event(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
-    int leaves = wait->frame != NULL && wait->waiter->ways.leaves;
+    int leaves =
+        wait->frame != NULL && wait->waiter->ways.leaves && (wait->result == NULL || wait->exact);
     a->event = wait->function != NULL ? wait->function
-        : leaves                      ? approach_leave
-                                      : approach_event_none;
+        : !leaves                     ? approach_event_none
+        : wait->result != NULL        ? wait->waiter->tell_and_leave
+                                      : approach_leave;
     a->argument = leaves ? a : wait->argument;
     a->frame = wait->frame;
 }

@@ -15,6 +15,7 @@
  *     hurry                       one wait without all that, where there is no time to fetch it
  *     prepare                     rehearsals; the event's code into the caches
  *     rehearsal                   one approach to a target of its own, and what it teaches
+ *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
  *     waiter*                     this structure; where its approach aims
  *     approach*  caution  choice  estimate  evidence*  margin  quantile
@@ -83,15 +84,15 @@ struct waiter_learnt {
     double plain_bias_ticks; /* last poll's threshold to event: of calls */
     double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
                               * exact, without or with a result */
-    int64_t hot_ticks;   /* WAITER_HOT_NS */
+    int64_t hot_ticks;       /* WAITER_HOT_NS */
     int64_t pause_ticks; /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;  /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;  /* the same where a wait may leave, else 0 */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    double between_ticks[2]; /* the reading between two runs, less the first of them */
-    double delay_fixed_ticks; /* of one by a run that is not checked */
-    double tail_cycles;    /* last poll to event without a run: a property of the code */
-    double stamp_ticks[2]; /* stamp to event: plain, exact */
+    double between_ticks[2];   /* the reading between two runs, less the first of them */
+    double delay_fixed_ticks;  /* of one by a run that is not checked */
+    double tail_cycles;        /* last poll to event without a run: a property of the code */
+    double stamp_ticks[2];     /* stamp to event: plain, exact */
     double bare_stamp_ticks;   /* the same of a bare loop, to the return less exit_ticks[0][0] */
     double loop_bias_ticks[2]; /* an exact wait that ends by the loop: threshold to event, and to
                                 * the return of one that leaves */
@@ -102,10 +103,10 @@ struct waiter_learnt {
     double early_ticks;        /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
-    double delay_read_ticks;     /* a delay's call to the fine reading of one by a wait */
-    uint64_t phase_ticks;        /* the counter's readings modulo its step */
-    int series;                  /* which of the spacings of fine readings */
-    int exact;                   /* 0: no approach but polling works here */
+    double delay_read_ticks; /* a delay's call to the fine reading of one by a wait */
+    uint64_t phase_ticks;    /* the counter's readings modulo its step */
+    int series;              /* which of the spacings of fine readings */
+    int exact;               /* 0: no approach but polling works here */
 };
 
 /* One wait. */
@@ -133,6 +134,9 @@ struct wait {
     uint32_t disturbance; /* while polling, before the approach */
 };
 
+/* What is left to do about a wait. */
+enum unsettled { NOTHING_LEFT, LEFT_TO_LEARN, LEFT_TO_COUNT };
+
 typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, unsigned flags,
                            struct timebase_wait_result *result);
 
@@ -144,8 +148,9 @@ struct waiter {
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct waiter_learnt learnt;
     int cpu;
-    int wait_is_open; /* the last wait has not been settled yet */
-    int is_in_event;  /* a wait's function has been called and has not returned yet */
+    enum unsettled unsettled; /* of the last wait */
+    uint32_t disturbance;     /* of it, once it has been counted */
+    int is_in_event;          /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
     uint64_t waits, late, disturbed;
     uint64_t uses;  /* of the approach and its evidence: waits and measured delays */
@@ -155,15 +160,16 @@ struct waiter {
     struct approach_ways ways;
     uint64_t delay_taken_ticks; /* from the reading of a short one to its last */
     delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
+    void (*tell_and_leave)(void *); /* result_tell_and_leave() */
     struct vernier vernier;
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution cold;        /* of exact waits by code that has gone out of the caches */
-    struct caution uneven;      /* of exact waits while polls contradict each other */
+    struct caution cold;             /* of exact waits by code that has gone out of the caches */
+    struct caution uneven;           /* of exact waits while polls contradict each other */
     struct caution contradicted_run; /* of short delays */
-    int32_t even_before;        /* the approach's even_polls before the last exact one */
+    int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;

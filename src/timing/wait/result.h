@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result: what a wait tells its caller. A wait that returns with a result returns at the target, so
+ * what is done between the event and the return makes it less steady: each branch that is predicted
+ * wrongly is 5 ns. So the result is written before the event, as it is expected to be. Behind the
+ * event one branch asks whether it is so, and the event's time is added; what was seen is counted
+ * and learnt from later (outcome.h).
+ */
+#ifndef WAIT_RESULT_H
+#define WAIT_RESULT_H
+
+#include "waiter.h"
+
+/* Before the approach, when the wait's way is known. */
+void result_expect(const struct wait *wait);
+
+/* Behind the event. */
+void result_tell(struct waiter *waiter);
+
+/* The same before it, only to fetch the code: what it writes is written again. */
+int result_fetch(struct waiter *waiter);
+
+/* The event of an exact wait that returns with a result; `waiter` begins with its approach. */
+void result_tell_and_leave(void *waiter);
+
+#endif
