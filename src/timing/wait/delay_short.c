@@ -6,6 +6,8 @@
 #include "outcome.h"
 #include "within.h"
 
+enum { CHECKED_NS = 150 }; /* the shortest that the counter checks */
+
 /* One delay. */
 struct short_delay {
     struct waiter *waiter;
@@ -168,11 +170,11 @@ APPROACH_WAY void delay_fetch_run(struct waiter *waiter, unsigned line)
 APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t delay_ns,
                                       unsigned flags)
 {
-    enum { LEAST_NS = 150, ONE_NS = 600 };
+    enum { ONE_NS = 600 };
     struct waiter *waiter = delay->waiter;
     if (waiter->is_calibrating)
         return waiter->calibrated_way;
-    if (delay_ns < LEAST_NS && !delay->measured)
+    if (delay_ns < CHECKED_NS && !delay->measured)
         return DELAY_UNCHECKED;
     if (delay->is_cold || flags & TIMEBASE_WAIT_STEADY)
         return DELAY_BY_LOOP;
@@ -247,4 +249,17 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
     delay.way = way_of(&delay, delay_ns, flags);
     int late = pass(&delay);
     return tell(&delay, late, is_shared || delay.was_contradicted, result);
+}
+
+APPROACH_WAY void delay_rehearse_run(struct waiter *waiter)
+{
+    uint64_t called = waiter->delay_called_ticks;
+    struct waiter_delay known = waiter->learnt.delays[DELAY_BY_RUN][0];
+    struct caution contradicted = waiter->contradicted_run;
+    waiter->contradicted_run = (struct caution){0};
+    waiter->delay_called_ticks = timebase_ticks();
+    delay_short(waiter, CHECKED_NS, 0, NULL, 0);
+    waiter->delay_called_ticks = called;
+    waiter->contradicted_run = contradicted;
+    waiter->learnt.delays[DELAY_BY_RUN][0] = known;
 }

@@ -28,6 +28,12 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
 /* Asks memory for one line of what a run needs and others have driven out. */
 void delay_fetch_run(struct waiter *waiter, unsigned line);
 
+/*
+ * One by a run, as short as can be, so that the code of the next one has been executed. It takes
+ * some 0.2 us; what it would teach is forgotten.
+ */
+void delay_rehearse_run(struct waiter *waiter);
+
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                 struct timebase_wait_result *result, int is_cold);

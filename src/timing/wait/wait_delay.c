@@ -103,17 +103,21 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 /*
  * There is no time to fetch code that has gone: the loop here, by two lines of the waiter. It
  * leaves alone what the wait before has to tell, and to follow it by cold code would be a part of
- * the delay. While it polls it asks for what the next delay needs; shortly before the end it does
- * nothing else.
+ * the delay. While it polls it asks for what the next delay needs, and if there is time a run is
+ * rehearsed; shortly before the end it does nothing else.
  */
 APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, double ticks)
 {
-    enum { LAST_TICKS = 120 };
+    enum { LAST_TICKS = 120, LINES = 20, REHEARSED_NS = 450 };
     double fixed = waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - fixed), now;
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++)
+    int64_t rehearsed = waiter_ticks_of_ns(waiter, REHEARSED_NS);
+    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++) {
         delay_fetch_run(waiter, line);
+        if (line == LINES && (int64_t)(now - leave) < -rehearsed)
+            delay_rehearse_run(waiter);
+    }
     while ((int64_t)(now - leave) < 0)
         now = timebase_ticks();
     timebase_ticks_ordered(); /* as the loop whose bias this is */
