@@ -101,6 +101,27 @@ static void the_mark_of_rseq_is_cleared(void **state)
     }
 }
 
+/* It adds to what came before it, which is an exact approach's. */
+static void one_that_polls_on_takes_evidence_and_calls_nobody(void **state)
+{
+    (void)state;
+    for (int32_t gap = 0; gap < 2; gap++) {
+        prepare_approach(&a, 100000, note, NULL);
+        a.gap_ticks = gap ? 1 << 30 : 0;
+        a.run = APPROACH_NO_RUN;
+        a.marker = 99;
+        events = 0;
+        approach_poll_on(&a);
+        assert_int_equal(events, 0);
+        assert_true(a.run == APPROACH_NO_RUN);
+        assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
+        assert_true(a.gap_ticks >= (gap ? 1u << 30 : 1));
+        assert_int_equal(a.marker, evidence_marker());
+        assert_true(a.rseq_marker == MARK);
+        assert_true(evidence_rseq_marker(a.rseq) == 0);
+    }
+}
+
 /* ---- the run ------------------------------------------------------------------------------ */
 
 /* Cycles after the time for which an empty run would end at the target; by its own last poll. */
@@ -172,8 +193,9 @@ static int ask_for_polls(void *context, uint64_t none, uint64_t nothing, void *n
     struct approach *approach = (struct approach *)context;
     (void)none, (void)nothing, (void)null;
     approach->frame = frame;
-    approach_poll_behind(approach);
-    return APPROACH_POLLS;
+    approach->behind = approach_poll_bare;
+    approach_end_behind(approach);
+    return APPROACH_ENDS_BEHIND;
 }
 
 static int leave_at_once(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
@@ -204,6 +226,39 @@ static void polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late(void **
     }
 }
 
+static int tellings;
+
+static void note_telling(struct approach *approach)
+{
+    assert_ptr_equal(approach, &a);
+    tellings++;
+}
+
+static int tell_and_leave_at_once(void *context, uint64_t none, uint64_t nothing, void *null,
+                                  void *frame)
+{
+    struct approach *approach = (struct approach *)context;
+    (void)none, (void)nothing, (void)null;
+    approach->frame = frame;
+    approach->tell = note_telling;
+    approach_tell_and_leave(approach);
+    return 7;
+}
+
+static void who_tells_first_leaves_as_well(void **state)
+{
+    (void)state;
+    if (!approach_ways().leaves)
+        skip();
+    for (int late = -2; late <= 2; late++) {
+        prepare_approach(&a, 0, note, NULL);
+        a.overdue_cycles = a.late_cycles + late;
+        tellings = 0;
+        assert_int_equal(approach_from(&a, 0, 0, NULL, tell_and_leave_at_once), late > 0);
+        assert_int_equal(tellings, 1);
+    }
+}
+
 static void who_leaves_returns_past_all_between_whether_it_was_late(void **state)
 {
     (void)state;
@@ -227,8 +282,9 @@ static void who_does_not_leave_returns_what_it_says(void **state)
     static const int numbers[] = {0, 1, TIMEBASE_E_INVALID, TIMEBASE_E_UNSUPPORTED};
     (void)state;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        assert_int_equal(approach_from(&a, (uint64_t)(int64_t)numbers[i], 0, NULL, return_its_number),
-                         numbers[i]);
+        assert_int_equal(
+            approach_from(&a, (uint64_t)(int64_t)numbers[i], 0, NULL, return_its_number),
+            numbers[i]);
 }
 #endif
 
@@ -384,12 +440,14 @@ int main(void)
         cmocka_unit_test(the_stamp_is_not_before_the_tick_that_it_must_not_be_before),
         cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
         cmocka_unit_test(the_mark_of_rseq_is_cleared),
+        cmocka_unit_test(one_that_polls_on_takes_evidence_and_calls_nobody),
         cmocka_unit_test(the_run_fills_the_time_left),
         cmocka_unit_test(a_target_in_the_past_takes_no_run),
         cmocka_unit_test(the_longest_run_is_for_a_core_too_slow_for_another_poll),
 #if defined(__x86_64__)
         cmocka_unit_test(polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late),
         cmocka_unit_test(who_leaves_returns_past_all_between_whether_it_was_late),
+        cmocka_unit_test(who_tells_first_leaves_as_well),
         cmocka_unit_test(who_does_not_leave_returns_what_it_says),
 #endif
         cmocka_unit_test(registers_survive),

@@ -119,6 +119,18 @@ static void the_loop_says_whether_it_was_over_when_it_began(void **state)
 }
 
 static int32_t leave_ticks;
+static approach_end *leaves_by;
+
+/* The end takes the evidence: its marks are as they were. */
+static int note_end(struct approach *approach)
+{
+    assert_ptr_equal(approach, &a);
+    assert_true(evidence_rseq_marker(a.rseq) == MARK);
+    assert_true(a.run == APPROACH_NO_RUN);
+    assert_true(a.polls > 0);
+    assert_true(a.gap_ticks > 0 || a.polls == 1);
+    return 5;
+}
 
 static int leave_within(void *exact, uint64_t none, uint64_t nothing, void *null, void *frame)
 {
@@ -126,6 +138,7 @@ static int leave_within(void *exact, uint64_t none, uint64_t nothing, void *null
     (void)none, (void)nothing, (void)null;
     a.frame = frame;
     a.event = approach_leave;
+    a.behind = leaves_by;
     a.argument = &a;
     a.leave_ticks = a.target_ticks + (uint64_t)(int64_t)leave_ticks;
     named->approach(&a);
@@ -138,6 +151,7 @@ static void one_that_leaves_does_so_by_the_loop_too(void **state)
     if (!approach_ways().leaves)
         skip();
     const struct named_approach *named = NULL;
+    leaves_by = approach_poll_bare;
     while ((named = next_exact(named)) != NULL && named->approach == approach_return)
         for (int i = 0; i < APPROACHES; i++) {
             int late = i % 2;
@@ -157,6 +171,22 @@ static void one_that_leaves_does_so_by_the_loop_too(void **state)
         }
 }
 
+static void another_end_is_as_good(void **state)
+{
+    (void)state;
+    if (!approach_ways().leaves)
+        skip();
+    const struct named_approach *named = NULL;
+    leaves_by = note_end;
+    while ((named = next_exact(named)) != NULL && named->approach == approach_return)
+        for (int i = 0; i < APPROACHES; i++) {
+            leave_ticks = 1000000;
+            prepare(1000, 0, INT32_MAX);
+            a.loop_cycles = 0;
+            assert_int_equal(approach_from((void *)(uintptr_t)named, 0, 0, NULL, leave_within), 5);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +196,7 @@ int main(void)
         cmocka_unit_test(where_there_is_no_time_for_the_loop_a_run_is),
         cmocka_unit_test(the_loop_says_whether_it_was_over_when_it_began),
         cmocka_unit_test(one_that_leaves_does_so_by_the_loop_too),
+        cmocka_unit_test(another_end_is_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,35 +83,35 @@ static void polls_that_agree_are_trusted(void **state)
     assert_true(exact > 0);
 }
 
-/* That return by the shortest way, or call a function. */
-static void wait_somehow(int i, int64_t ns)
+static void wait_with_event(enum event_way way, int64_t ns)
 {
+    struct timebase_wait_result result;
     uint64_t ahead = (uint64_t)ticks_of(ns + (int64_t)dice_below(&dice, 50));
-    if (i % 2)
-        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead, 0, NULL);
+    uint64_t target = timebase_ticks() + ahead;
+    if (way == EVENT_CALLED)
+        timebase_wait_call_ticks(the_waiter(), target, 0, note_event, &event, NULL);
     else
-        timebase_wait_call_ticks(the_waiter(), timebase_ticks() + ahead, 0, note_event, &event,
-                                 NULL);
+        timebase_wait_until_ticks(the_waiter(), target, 0, way == EVENT_TELLS ? &result : NULL);
 }
 
 static void assert_the_bias_is_followed(int64_t ns)
 {
     enum { WRONG_TICKS = 300 };
     struct waiter *waiter = waiter_within(the_waiter());
-    double known[2];
+    double known[EVENT_WAYS];
     int ended = 0;
     memcpy(known, waiter->learnt.loop_bias_ticks, sizeof(known));
-    for (int leaves = 0; leaves < 2; leaves++)
-        waiter->learnt.loop_bias_ticks[leaves] += WRONG_TICKS;
-    for (int i = 0; i < 2 * WAITS; i++) {
+    for (enum event_way way = 0; way < EVENT_WAYS; way++)
+        waiter->learnt.loop_bias_ticks[way] += WRONG_TICKS;
+    for (int i = 0; i < EVENT_WAYS * WAITS; i++) {
         want_exact(waiter, UNEVEN);
-        wait_somehow(i, ns);
+        wait_with_event(i % EVENT_WAYS, ns);
         ended += waiter_ended_by_loop(waiter);
     }
-    if (ended < WAITS)
+    if (ended < EVENT_WAYS * WAITS / 2)
         skip(); /* held up */
-    for (int leaves = 0; leaves <= waiter->ways.leaves; leaves++)
-        assert_true(fabs(waiter->learnt.loop_bias_ticks[leaves] - known[leaves]) < WRONG_TICKS / 2);
+    for (enum event_way way = 0; way < (waiter->ways.leaves ? EVENT_WAYS : 1); way++)
+        assert_true(fabs(waiter->learnt.loop_bias_ticks[way] - known[way]) < WRONG_TICKS / 2);
     memcpy(waiter->learnt.loop_bias_ticks, known, sizeof(known));
 }
 

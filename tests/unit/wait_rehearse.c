@@ -51,7 +51,12 @@ static const char *calls_preparing(uint64_t target, unsigned flags, int *is_prep
 {
     memset(calls, 0, sizeof(calls));
     count = 0;
-    *is_prepared = prepare(waiter_within(the_waiter()), target, flags, note, &count);
+    struct wait wait = {.waiter = waiter_within(the_waiter()),
+                        .ticks = target,
+                        .flags = flags,
+                        .function = note,
+                        .argument = &count};
+    *is_prepared = prepare(wait);
     assert_false(timebase_wait_rehearsing());
     return calls;
 }

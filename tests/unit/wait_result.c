@@ -74,15 +74,16 @@ static void check_mechanism(const struct seen *seen)
                     seen->result.mechanism <= TIMEBASE_MECHANISM_LOOP);
 }
 
-/* The stamp's middle, and from there to the event: calls by the stamp's way, returns by more. Of an
- * exact wait that ended by the loop they are those of exact ones. */
+/* The stamp's middle, and from there to the event: calls by the stamp's way, returns by more. */
 static double event_by_stamp(const struct seen *seen)
 {
     const struct waiter *waiter = waiter_within(the_waiter());
-    int exact = seen->result.mechanism > TIMEBASE_MECHANISM_LOOP || waiter->last.ended_by_loop;
+    int exact = seen->result.mechanism > TIMEBASE_MECHANISM_LOOP;
+    enum event_way way = calls_a_function(seen->way) ? EVENT_CALLED : EVENT_TELLS;
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
-    event_at += waiter->learnt.stamp_ticks[exact];
-    return event_at + (calls_a_function(seen->way) ? 0 : waiter->learnt.exit_ticks[exact][1]);
+    return event_at +
+        (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way]
+               : waiter_loop_rest(waiter, way));
 }
 
 static void check_error(const struct seen *seen)

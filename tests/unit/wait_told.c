@@ -41,7 +41,7 @@ static void tell(struct waiter *waiter)
 {
     uint64_t disturbed = waiter->disturbed, late = waiter->late;
     const struct timebase_wait_result *result = waiter->last.result;
-    result_tell(waiter);
+    result_tell(&waiter->approach);
     description_of(the_waiter());
     assert_int_equal(result->disturbance, waiter->disturbance);
     assert_int_equal(waiter->disturbed - disturbed, result->disturbance != 0);
@@ -157,6 +157,29 @@ static void each_wait_is_counted_as_it_was_told(void **state)
     }
 }
 
+/* By the loop, which there is everywhere. */
+static void rehearsals_tell_how_long_it_takes(void **state)
+{
+    enum { WAITS = 200, AHEAD_NS = 20000, WRONG_TICKS = 100, ENOUGH = 20 * WRONG_TICKS };
+    struct waiter *waiter = waiter_within(the_waiter());
+    double *takes = waiter->learnt.exit_ticks[0], known = takes[EVENT_TELLS];
+    double other = takes[EVENT_RETURNS];
+    unsigned before = waiter->rehearsals;
+    (void)state;
+    takes[EVENT_TELLS] += WRONG_TICKS;
+    for (int i = 0; i < WAITS; i++) {
+        struct timebase_wait_result result;
+        uint64_t target = timebase_ticks() + (uint64_t)ticks_of(AHEAD_NS);
+        timebase_wait_until_ticks(the_waiter(), target, TIMEBASE_WAIT_PLAIN, &result);
+    }
+    double found = takes[EVENT_TELLS];
+    takes[EVENT_TELLS] = known;
+    if (waiter->rehearsals - before < ENOUGH)
+        skip(); /* a slow machine */
+    assert_true(found < known + 0.5 * WRONG_TICKS);
+    assert_true(takes[EVENT_RETURNS] == other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_late_wait_is_told),
         cmocka_unit_test(how_an_exact_wait_ended_is_told),
         cmocka_unit_test(each_wait_is_counted_as_it_was_told),
+        cmocka_unit_test(rehearsals_tell_how_long_it_takes),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ enum {
     APPROACH_VERNIER = 16,      /* polls that are kept; readings of an event */
     APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are a series of those */
     APPROACH_PADS = 3,          /* spacings of the readings to choose from */
-    APPROACH_POLLS = 2,         /* what asks approach_from() to poll */
+    APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->behind() */
     APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
     APPROACH_CYCLE_BITS = 24,   /* of cycles' */
     APPROACH_FARTHEST = 1 << 27, /* ticks: all that is further from its target is so far away */
@@ -39,6 +39,10 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
 
+/* Ends a wait; returns whether it was late. */
+struct approach;
+typedef int approach_end(struct approach *approach);
+
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
     uint64_t leave_ticks;  /* one by the loop polls until here; so does an exact one that ends so */
@@ -52,6 +56,7 @@ struct approach {
     void *argument;
     const uint32_t *rseq;      /* this thread's struct rseq, or one that never changes */
     void *frame;               /* for approach_leave() */
+    approach_end *behind;      /* how a wait ends behind approach_from(); null: it does not */
     int32_t another_cycles;    /* if more are left, there is time for another poll */
     int32_t pad_cycles;        /* between two polls */
     int32_t late_cycles;       /* more than this is late */
@@ -60,7 +65,7 @@ struct approach {
     uint64_t event_ticks;   /* the stamp */
     int64_t sample_ticks;   /* when the last poll read the counter, relative to the target; 2^-TICK_BITS */
     int64_t width_ticks;    /* between the earliest and the latest such instant; < 0: there was none */
-    uint32_t run;           /* cycles; by the loop: 0 if it was past leave_ticks already; or: */
+    uint32_t run;           /* cycles; by the loop 0; or: */
 #define APPROACH_NO_RUN UINT32_MAX /* an exact one that ended by the loop */
     uint32_t gap_ticks;     /* longest time between two polls */
     uint32_t marker;        /* evidence_begin()'s mark as found at the stamp */
@@ -71,6 +76,7 @@ struct approach {
     int32_t even_polls;  /* since one contradicted those before it; of all approaches, in and out */
     int32_t even_least;  /* if they are fewer, an exact approach ends by the loop */
     int32_t loop_cycles; /* ... unless fewer are left for a run */
+    void (*tell)(struct approach *); /* see approach_tell_and_leave() */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */
@@ -87,6 +93,7 @@ struct approach_ways {
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
     int mechanism;                            /* enum timebase_wait_mechanism */
     int leaves;                               /* approach_leave() works */
+    approach_end *poll_bare;                  /* where it does: approach_poll_bare() */
 };
 
 /* The best that this process may use. Call it once: it asks the processor. */
@@ -94,6 +101,9 @@ struct approach_ways approach_ways(void);
 
 /* For every processor: poll until leave_ticks, stamp, event. */
 void approach_poll(struct approach *approach);
+
+/* The same without an event, for one that has begun: its gap_ticks are looked at, too. */
+void approach_poll_on(struct approach *approach);
 
 /* The event of waits that return, where there is no better one. */
 void approach_event_none(void *argument);
@@ -107,14 +117,23 @@ typedef int approach_within(void *a, uint64_t b, uint64_t c, void *d, void *fram
 int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within);
 void approach_leave(void *approach);
 
+/* Calls approach->tell() first, which takes a while: always as long, if it is not too long. */
+void approach_tell_and_leave(void *approach);
+
 /* The code that follows such a call; null of a null frame. */
 const char *approach_returns_to(const void *frame);
 
 /*
- * For waits by the plain loop: `within` calls this and returns APPROACH_POLLS. approach_from() with
- * this approach's frame then polls until leave_ticks and returns. It takes no stamp, and no
- * evidence beyond what the approach holds already.
+ * For waits by the plain loop: `within` calls this and returns APPROACH_ENDS_BEHIND. Then
+ * approach_from() returns what approach->behind(approach) does: all calls before it have returned,
+ * and there is one more return, which is predicted rightly.
  */
-void approach_poll_behind(struct approach *approach);
+void approach_end_behind(struct approach *approach);
+
+/*
+ * One that polls until leave_ticks and returns. It takes no evidence beyond what the approach holds
+ * already.
+ */
+approach_end approach_poll_bare;
 
 #endif

@@ -8,14 +8,14 @@
 
 /*
  * Ticks are compared by their difference, so that the counter may wrap. The stamp, a reading that
- * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile: the
- * last poll as the stamp made the errors a third wider.
+ * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile:
+ * the last poll as the stamp made the errors a third wider.
  */
-void approach_poll(struct approach *approach)
+static inline void poll_to_stamp(struct approach *approach)
 {
-    uint64_t now = timebase_ticks(), gap = 0;
-    approach->run = (int64_t)(now - approach->leave_ticks) < 0;
-    approach->overdue_cycles = approach->run ? approach->late_cycles : INT32_MAX;
+    uint64_t now = timebase_ticks(), gap = approach->gap_ticks;
+    int late = (int64_t)(now - approach->leave_ticks) >= 0;
+    approach->overdue_cycles = late ? INT32_MAX : approach->late_cycles;
     while ((int64_t)(now - approach->leave_ticks) < 0) {
         uint64_t before = now;
         now = timebase_ticks();
@@ -29,5 +29,17 @@ void approach_poll(struct approach *approach)
     approach->rseq_marker = evidence_rseq_marker(approach->rseq);
     evidence_forget(approach);
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+}
+
+void approach_poll(struct approach *approach)
+{
+    approach->run = 0;
+    approach->gap_ticks = 0;
+    poll_to_stamp(approach);
     approach->event(approach->argument);
+}
+
+APPROACH_WAY void approach_poll_on(struct approach *approach)
+{
+    poll_to_stamp(approach);
 }

@@ -187,7 +187,12 @@ void approach_leave(void *approach)
     (void)approach;
 }
 
-void approach_poll_behind(struct approach *approach)
+void approach_tell_and_leave(void *approach)
+{
+    (void)approach;
+}
+
+void approach_end_behind(struct approach *approach)
 {
     (void)approach;
 }

@@ -250,10 +250,15 @@
     .if !\shadow
     leaq approach_leave(%rip), %rax
     leaq 8f(%rip), %rcx
-    leaq 12f(%rip), %rdi
     cmpq %rax, EVENT(%rbx)
     cmoveq %rcx, %r10
-    cmoveq %rdi, %rdx
+    leaq 13f(%rip), %rcx
+    cmpq $0, BEHIND(%rbx)
+    cmovneq %rcx, %rdx
+    leaq approach_poll_bare(%rip), %rax
+    leaq 12f(%rip), %rcx
+    cmpq %rax, BEHIND(%rbx)
+    cmoveq %rcx, %rdx
     .endif
     movq %rdx, (%rsp)            /* where the loop is */
     leaq 3f(%rip), %r13
@@ -328,9 +333,12 @@
     stamp 9
     movq %rbx, %rdi
     jmp approach_leave
-12:
-    movl $NO_RUN, RUN(%rbx)
+12:                              /* an end that takes no evidence */
     note_evidence
+13:
+    movl $NO_RUN, RUN(%rbx)
+    movl %r12d, COUNT(%rbx)
+    movl %r15d, GAP(%rbx)
     movq %rbx, %rdi
     jmp approach_leave_by_loop
     .endif

@@ -24,6 +24,7 @@ AT(event, EVENT);
 AT(argument, ARGUMENT);
 AT(rseq, RSEQ);
 AT(frame, FRAME);
+AT(behind, BEHIND);
 AT(another_cycles, ANOTHER);
 AT(pad_cycles, PAD);
 AT(late_cycles, LATE);
@@ -41,8 +42,9 @@ AT(poll_ticks, POLLS);
 AT(even_polls, EVEN_POLLS);
 AT(even_least, EVEN_LEAST);
 AT(loop_cycles, LOOP_CYCLES);
+AT(tell, TELL);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
-                   APPROACH_POLLS == ASKS_FOR_POLLS,
+                   APPROACH_ENDS_BEHIND == ENDS_BEHIND,
                "in assembly");
 _Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE &&
                    APPROACH_NO_RUN == NO_RUN,
@@ -64,7 +66,7 @@ static int has_shadow_stack(void)
     return pointer != 0;
 }
 
-void approach_poll_behind(struct approach *approach)
+void approach_end_behind(struct approach *approach)
 {
     ((struct approach **)approach->frame)[-1] = approach;
 }
@@ -91,6 +93,7 @@ struct approach_ways approach_ways(void)
         .run = approach_run,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,
+        .poll_bare = approach_poll_bare,
     };
     if (has_shadow_stack()) {
         ways.exact = approach_jump;

@@ -5,21 +5,30 @@
  * hypervisor left of the return predictor: 5 ns each.
  *
  *     int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within)
- *         calls within(a, b, c, d, frame), and returns what it returns. Unless that is POLLS: then
- *         the plain loop is here, and behind it there is one return, which is predicted rightly, as
- *         all the calls before have returned. A reading between the two, which waits for the polls'
- *         end, is the stamp; and while it takes its time, what follows is fetched. So it is no worse
- *         than the loop that users write, and on a shared core steadier;
+ *         calls within(a, b, c, d, frame), and returns what it returns. Unless that is ENDS_BEHIND:
+ *         then it goes on with behind(approach), and behind that there is one return, which is
+ *         predicted rightly, as all the calls before have returned;
+ *     int approach_poll_bare(struct approach *)
+ *         the plain loop, as such an end. A reading between it and the return, which waits for the
+ *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
+ *         worse than the loop that users write, and on a shared core steadier;
  *     void approach_leave(struct approach *)
  *         makes approach_from return at once whether it is late: always predicted wrongly;
+ *     void approach_tell_and_leave(struct approach *)
+ *         the same behind tell(approach). How long that takes depends on what is predicted wrongly
+ *         and what must be fetched, 5 ns each. So it is hidden behind roots that take longer: the
+ *         return's address is known when they are done. A few long instructions leave room in the
+ *         core for all of tell(), as many short ones would not;
  *     approach_leave_by_loop
- *         leaves first and then polls: for an exact approach that ends so. Its return is predicted
- *         wrongly, too.
+ *         leaves first and goes on with behind(approach): for an exact approach that ends by the
+ *         loop. Its return is predicted wrongly, too.
  */
 
 #ifdef __x86_64__
 
 #include "approach_x86_64_offsets.h"
+
+#define HIDING_ROOTS 5 /* of 1, each of the one before: some 100 cycles */
 
     .macro restore register
     popq %\register
@@ -70,7 +79,7 @@ approach_from:
     .endr
     movq %r8, %rax
     movq %rsp, %r8
-    pushq %r8                    /* approach_poll_behind() puts the approach here */
+    pushq %r8                    /* approach_end_behind() puts the approach here */
     .cfi_adjust_cfa_offset 8
     call *%rax
     popq %rdi
@@ -78,10 +87,21 @@ approach_from:
     .irp register, r15, r14, r13, r12, rbp, rbx
     restore \register
     .endr
-    cmpl $ASKS_FOR_POLLS, %eax
-    je approach_polls
+    cmpl $ENDS_BEHIND, %eax
+    je approach_behind
     ret
-approach_polls:
+approach_behind:
+    jmp *BEHIND(%rdi)
+    .cfi_endproc
+    .size approach_from, . - approach_from
+
+    .p2align 6
+    .globl approach_poll_bare
+    .hidden approach_poll_bare
+    .type approach_poll_bare, @function
+approach_poll_bare:
+    .cfi_startproc
+    endbr64
     poll_until_leave %rdi
     rdtscp                       /* what follows is fetched while it waits for the end of the polls */
     shlq $32, %rdx
@@ -90,7 +110,7 @@ approach_polls:
     movl %r9d, %eax
     ret
     .cfi_endproc
-    .size approach_from, . - approach_from
+    .size approach_poll_bare, . - approach_poll_bare
 
     .p2align 6
     .globl approach_leave
@@ -110,6 +130,41 @@ approach_leave:
     .size approach_leave, . - approach_leave
 
     .p2align 6
+    .globl approach_tell_and_leave
+    .hidden approach_tell_and_leave
+    .type approach_tell_and_leave, @function
+approach_tell_and_leave:
+    .cfi_startproc
+    endbr64
+    pushq %rbx
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rbx, 0
+    pushq %rbp
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rbp, 0
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    movq %rdi, %rbx
+    movl $1, %eax
+    cvtsi2sdl %eax, %xmm0
+    .rept HIDING_ROOTS
+    sqrtsd %xmm0, %xmm0
+    .endr
+    movq %xmm0, %rbp
+    call *TELL(%rbx)
+    call 3f                      /* where approach_leave's return is predicted to go: nowhere */
+    .cfi_adjust_cfa_offset 8
+2:
+    lfence
+    jmp 2b
+3:
+    andl $0, %ebp                /* 0, but not before it is known */
+    leaq (%rbx, %rbp), %rdi
+    jmp approach_leave
+    .cfi_endproc
+    .size approach_tell_and_leave, . - approach_tell_and_leave
+
+    .p2align 6
     .globl approach_leave_by_loop
     .hidden approach_leave_by_loop
     .type approach_leave_by_loop, @function
@@ -117,7 +172,7 @@ approach_leave_by_loop:
     .cfi_startproc
     movq FRAME(%rdi), %rsp
     restore_all
-    jmp approach_polls
+    jmp approach_behind
     .cfi_endproc
     .size approach_leave_by_loop, . - approach_leave_by_loop
 

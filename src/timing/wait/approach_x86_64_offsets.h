@@ -18,23 +18,25 @@
 #define ARGUMENT 72
 #define RSEQ 80
 #define FRAME 88
-#define ANOTHER 96
-#define PAD 100
-#define LATE 104
-#define OVERDUE 108
-#define EVENT_TICKS 112
-#define SAMPLE 120
-#define WIDTH 128
-#define RUN 136
-#define GAP 140
-#define MARKER 144
-#define RSEQ_CPU 148
-#define RSEQ_MARKER 152
-#define COUNT 160
-#define POLLS 164
-#define EVEN_POLLS 228
-#define EVEN_LEAST 232
-#define LOOP_CYCLES 236
+#define BEHIND 96
+#define ANOTHER 104
+#define PAD 108
+#define LATE 112
+#define OVERDUE 116
+#define EVENT_TICKS 120
+#define SAMPLE 128
+#define WIDTH 136
+#define RUN 144
+#define GAP 148
+#define MARKER 152
+#define RSEQ_CPU 156
+#define RSEQ_MARKER 160
+#define COUNT 168
+#define POLLS 172
+#define EVEN_POLLS 236
+#define EVEN_LEAST 240
+#define LOOP_CYCLES 244
+#define TELL 248
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
@@ -45,7 +47,7 @@
 #define VERNIER 16      /* APPROACH_VERNIER */
 #define NO_RUN 0xffffffff /* APPROACH_NO_RUN */
 #define FINE 32         /* APPROACH_FINE */
-#define ASKS_FOR_POLLS 2 /* APPROACH_POLLS */
+#define ENDS_BEHIND 2   /* APPROACH_ENDS_BEHIND */
 
 #ifdef __ASSEMBLER__
     /*

@@ -206,7 +206,7 @@ static void size_errors(double *errors, int count, double middle)
 static struct findings try_way(struct waiter *waiter, int exact)
 {
     struct trials trials;
-    trials_run(waiter, (struct rehearsal_plan){exact, 0}, TRIALS, &trials);
+    trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED}, TRIALS, &trials);
     double *errors = trials.errors;
     quantile_sort(errors, trials.count);
     struct findings found = {
@@ -227,7 +227,7 @@ static void try_exact(struct waiter *waiter)
     learnt->tail_cycles += found.bias / waiter->tempo.cycle_ticks;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
-    learnt->stamp_ticks[1] = found.stamp;
+    learnt->stamp_ticks = found.stamp;
 }
 
 static void find_plain(struct waiter *waiter)
@@ -237,7 +237,7 @@ static void find_plain(struct waiter *waiter)
     struct findings found = try_way(waiter, 0);
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
-    learnt->stamp_ticks[0] = found.stamp;
+    learnt->plain_stamp_ticks[EVENT_CALLED] = found.stamp;
     learnt->early_ticks = found.bias - found.earliest;
 }
 

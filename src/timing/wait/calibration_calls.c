@@ -41,7 +41,7 @@ static double time_of_rehearsals(struct waiter *waiter)
     double times[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
         uint64_t start = timebase_ticks();
-        rehearsal_near(waiter, (struct rehearsal_plan){waiter->learnt.exact, 0});
+        rehearsal_near(waiter, (struct rehearsal_plan){waiter->learnt.exact, EVENT_CALLED});
         times[i] = (double)(timebase_ticks() - start);
     }
     quantile_sort(times, TRIALS);
@@ -67,17 +67,10 @@ static void read_fine(void *argument)
 }
 
 /*
- * What waits and rehearsals have in common is no part of what is measured by a wait: how long they
- * take of what is believed changes with the core's clock and load. So each is measured beside a
- * rehearsal.
+ * From the call of a fine reading to its first reading. What waits and rehearsals have in common is
+ * no part of it: how long that takes of what is believed changes with the core's clock and load. So
+ * it is measured beside a rehearsal.
  */
-static double beside_rehearsal(struct waiter *waiter, int exact, double error_ticks)
-{
-    waiter->unsettled = NOTHING_LEFT; /* the rehearsal overwrites what it has to tell */
-    return error_ticks - rehearsal_near(waiter, (struct rehearsal_plan){exact, 0}).error_ticks;
-}
-
-/* From the call of a fine reading to its first reading. */
 static double one_reading(struct waiter *waiter)
 {
     struct fine_event event = {.waiter = waiter};
@@ -85,7 +78,9 @@ static double one_reading(struct waiter *waiter)
     wait.entered_ticks = timebase_ticks();
     wait.ticks = wait.entered_ticks + ahead_ticks(waiter);
     stages_run(&wait);
-    return beside_rehearsal(waiter, waiter->last.exact, event.reading.ticks);
+    waiter->unsettled = NOTHING_LEFT; /* the rehearsal overwrites what it has to tell */
+    struct rehearsal_plan plan = {waiter->last.exact, EVENT_CALLED};
+    return event.reading.ticks - rehearsal_near(waiter, plan).error_ticks;
 }
 
 /* Where the counter's reading is emulated it is not steady. */
@@ -100,45 +95,6 @@ static void find_reading(struct waiter *waiter)
 
 /* ---- returns ------------------------------------------------------------------------------ */
 
-/* As timebase_wait_until_ticks() of a checked target on the waiter's CPU: the same way back. */
-static int until_within(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
-                        void *frame)
-{
-    struct wait wait = {.waiter = (struct waiter *)waiter,
-                        .ticks = target_ticks,
-                        .entered_ticks = timebase_ticks(),
-                        .flags = (unsigned)flags,
-                        .frame = frame,
-                        .result = (struct timebase_wait_result *)result};
-    return stages_run(&wait);
-}
-
-static __attribute__((noinline)) int until_ticks(struct waiter *waiter, uint64_t target_ticks,
-                                                 unsigned flags,
-                                                 struct timebase_wait_result *result)
-{
-    return approach_from(waiter, target_ticks, flags, result, until_within);
-}
-
-static double one_return(struct waiter *waiter, int exact)
-{
-    struct timebase_fine_reading after;
-    struct timebase_wait_result result;
-    uint64_t target = timebase_ticks() + ahead_ticks(waiter);
-    until_ticks(waiter, target, exact ? 0 : TIMEBASE_WAIT_PLAIN, &result);
-    waiter_read_fine(waiter, target, &after);
-    return after.ticks - waiter->learnt.reading_ticks;
-}
-
-static double median_return(struct waiter *waiter, int exact)
-{
-    double errors[CALL_TRIALS];
-    for (int i = 0; i < CALL_TRIALS; i++)
-        errors[i] = beside_rehearsal(waiter, exact, one_return(waiter, exact));
-    quantile_sort(errors, CALL_TRIALS);
-    return quantile_at(errors, CALL_TRIALS, 0.5);
-}
-
 /* What rehearsals follow from here on is measured by rehearsals. */
 static double mean_of_rehearsals(struct waiter *waiter, struct rehearsal_plan plan,
                                  double *stamp_ticks)
@@ -149,16 +105,22 @@ static double mean_of_rehearsals(struct waiter *waiter, struct rehearsal_plan pl
     return quantile_low_mean(trials.errors, trials.count);
 }
 
+static void find_exits(struct waiter *waiter, int exact, double *stamps)
+{
+    double *exits = waiter->learnt.exit_ticks[exact];
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+        exits[way] = mean_of_rehearsals(waiter, (struct rehearsal_plan){exact, way}, &stamps[way]);
+}
+
 static void find_exit(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double stamps[2] = {0, 0};
-    for (int exact = 0; exact <= learnt->exact; exact++) {
-        learnt->exit_ticks[exact][0] =
-            mean_of_rehearsals(waiter, (struct rehearsal_plan){exact, 1}, &stamps[exact]);
-        learnt->exit_ticks[exact][1] = median_return(waiter, exact);
-    }
-    learnt->bare_stamp_ticks = stamps[0] - learnt->exit_ticks[0][0];
+    double stamps[EVENT_WAYS];
+    if (learnt->exact)
+        find_exits(waiter, 1, stamps);
+    find_exits(waiter, 0, stamps);
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+        learnt->plain_stamp_ticks[way] = stamps[way] - learnt->exit_ticks[0][way];
 }
 
 /* Of exact waits that end by the loop. */
@@ -166,10 +128,21 @@ static void find_ends(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     waiter->calibrated_end = END_BY_LOOP;
-    for (int leaves = 0; leaves <= waiter->ways.leaves; leaves++)
-        learnt->loop_bias_ticks[leaves] = mean_of_rehearsals(
-            waiter, (struct rehearsal_plan){1, leaves}, &learnt->loop_stamp_ticks);
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        learnt->loop_bias_ticks[way] = mean_of_rehearsals(waiter, (struct rehearsal_plan){1, way},
+                                                          &learnt->loop_stamp_ticks[way]);
     waiter->calibrated_end = END_BY_RUN;
+}
+
+/* All that has to do with how a wait ends. Those that tell write a result that nobody reads. */
+static void find_returns(struct waiter *waiter)
+{
+    struct timebase_wait_result unread;
+    waiter->last = (struct wait){.waiter = waiter, .cpu = waiter->cpu, .result = &unread};
+    find_exit(waiter);
+    if (waiter->learnt.exact && waiter_has_vernier(waiter))
+        find_ends(waiter);
+    waiter->last.result = NULL;
 }
 
 static int late_calls(struct waiter *waiter)
@@ -314,9 +287,7 @@ void calibrate_calls(struct waiter *waiter)
     waiter->learnt.rehearsal_ticks = time_of_rehearsals(waiter);
     find_lead(waiter);
     find_reading(waiter);
-    find_exit(waiter);
-    if (waiter->learnt.exact && waiter_has_vernier(waiter))
-        find_ends(waiter);
+    find_returns(waiter);
     find_delay(waiter);
     outcome_settle_open(waiter);
 }

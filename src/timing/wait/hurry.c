@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "event.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "result.h"
@@ -40,11 +41,10 @@ APPROACH_WAY static void set_up(struct wait *wait)
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     struct approach *a = &wait->waiter->approach;
     int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
-    double before = learnt->plain_bias_ticks - wait->fraction;
-    if (wait->function == NULL)
-        before += learnt->exit_ticks[0][wait->result != NULL];
+    double before =
+        learnt->plain_bias_ticks - wait->fraction + learnt->exit_ticks[0][wait_event_way(wait)];
     wait->exact = 0;
-    wait_set_event(wait);
+    event_set(wait);
     a->target_ticks = wait->ticks;
     a->leave_ticks = wait->ticks - (uint64_t)(never_early ? 0 : (int64_t)before);
     a->not_before_ticks = never_early ? wait->ticks : waiter_long_before(wait->entered_ticks);
@@ -77,13 +77,13 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
     if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
     waiter->is_in_event = wait->function != NULL;
-    if (waiter_approach(waiter, 0) == APPROACH_POLLS)
-        return APPROACH_POLLS;
+    if (waiter_approach(waiter, 0) == APPROACH_ENDS_BEHIND)
+        return APPROACH_ENDS_BEHIND;
     waiter->is_in_event = 0;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
-        result_tell(waiter);
+        result_tell(&waiter->approach);
     return outcome_is_late(wait);
 }
 

@@ -36,14 +36,14 @@ int hurry_run(const struct wait *asked);
 
 /*
  * The same, as soon after the call as possible, for a wait without a result. Returns
- * APPROACH_POLLS. Or returns 0, and nothing has happened: no hurry is due, the wait must not be
- * early, or waits cannot leave on this machine.
+ * APPROACH_ENDS_BEHIND. Or returns 0, and nothing has happened: no hurry is due, the wait must not
+ * be early, or waits cannot leave on this machine.
  */
 #ifdef __x86_64__
 int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);
 #else
 static inline int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags,
-                                 void *frame)
+                                void *frame)
 {
     (void)waiter, (void)ticks, (void)flags, (void)frame;
     return 0;

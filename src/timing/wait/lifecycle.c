@@ -5,7 +5,6 @@
 
 #include "calibration.h"
 #include "relax.h"
-#include "result.h"
 
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const timebase_clock *clock)
 {
@@ -16,7 +15,6 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     waiter->magic = WAITER_MAGIC;
     waiter->clock = clock;
     waiter->delay = timebase_delay_ns;
-    waiter->tell_and_leave = result_tell_and_leave;
     relax_means(); /* asks the processor once, while there is no hurry */
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);

@@ -89,7 +89,7 @@ static void learn_exact(struct waiter *waiter, int late)
     const struct approach *a = &waiter->approach;
     double half = waiter_half_span(waiter), cycles = waiter_cycles(waiter);
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    event += waiter->learnt.stamp_ticks[1];
+    event += waiter->learnt.stamp_ticks;
     double wrong =
         size_of(event - waiter_sample_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
@@ -119,8 +119,7 @@ static double follow_bias(const struct waiter *waiter, double *known, double sta
 static void learn_plain(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double stamp =
-        waiter_is_bare(waiter) ? learnt->bare_stamp_ticks : learnt->stamp_ticks[CHOICE_LOOP];
+    double stamp = learnt->plain_stamp_ticks[waiter_loop_way(waiter)];
     double wrong = follow_bias(waiter, &learnt->plain_bias_ticks, stamp);
     if (waiter->last.is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_LOOP, size_of(wrong));
@@ -130,9 +129,8 @@ static void learn_plain(struct waiter *waiter)
 static void learn_end(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    int leaves = waiter_leaves(waiter);
-    double stamp = leaves ? learnt->loop_stamp_ticks : learnt->stamp_ticks[CHOICE_EXACT];
-    follow_bias(waiter, &learnt->loop_bias_ticks[leaves], stamp);
+    enum event_way way = waiter_loop_way(waiter);
+    follow_bias(waiter, &learnt->loop_bias_ticks[way], learnt->loop_stamp_ticks[way]);
     waiter_learn_period(waiter);
     waiter_publish_tempo(waiter);
 }

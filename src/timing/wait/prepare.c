@@ -25,21 +25,21 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
  * Fetches the event's code, or the code that the wait returns to, into the second-level and the
  * data cache, so that it is near when it is executed.
  */
-static void fetch(const struct waiter *waiter, void (*function)(void *))
+static void fetch(const struct wait *wait)
 {
-    const char *code = (const char *)(uintptr_t)function;
+    const char *code = (const char *)(uintptr_t)wait->function;
     if (code == NULL)
-        code = approach_returns_to(waiter->last.frame);
+        code = approach_returns_to(wait->frame);
     for (int line = 0; code != NULL && line < CODE_LINES; line++)
         __builtin_prefetch(code + line * CACHE_LINE, 0, 3);
 }
 
-static void rehearse_function(void (*function)(void *), void *argument)
+static void rehearse_function(const struct wait *wait)
 {
-    if (function == NULL)
+    if (wait->function == NULL)
         return;
     rehearsing = 1;
-    function(argument);
+    wait->function(wait->argument);
     rehearsing = 0;
 }
 
@@ -50,15 +50,17 @@ static void rehearse_function(void (*function)(void *), void *argument)
  * loop is better if its return is predicted rightly: so no exact rehearsal leaves if the wait will
  * be by the loop.
  */
-static struct rehearsal_plan next_plan(const struct waiter *waiter, unsigned flags, int returns)
+static struct rehearsal_plan next_plan(const struct wait *wait)
 {
     enum { FOUR = 4 };
+    const struct waiter *waiter = wait->waiter;
     unsigned turn = waiter->rehearsals % FOUR;
-    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
-    int exact = turn != 0 && waiter->learnt.exact && !(flags & TIMEBASE_WAIT_PLAIN);
+    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
+    int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
     int may_leave = !exact || waiter_prefers_exact(waiter, steady);
     int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
-    return (struct rehearsal_plan){exact, returns && may_leave && returns_now};
+    enum event_way way = may_leave && returns_now ? wait_event_way(wait) : EVENT_CALLED;
+    return (struct rehearsal_plan){exact, way};
 }
 
 static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)
@@ -68,9 +70,10 @@ static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)
         waiter_forget_polls(waiter);
 }
 
-static void rehearse_wait(struct waiter *waiter, unsigned flags, int returns, int is_warm)
+static void rehearse_wait(const struct wait *wait, int is_warm)
 {
-    struct rehearsal_plan plan = next_plan(waiter, flags, returns);
+    struct waiter *waiter = wait->waiter;
+    struct rehearsal_plan plan = next_plan(wait);
     uint64_t start = timebase_ticks();
     double *known = &waiter->learnt.rehearsal_ticks;
     is_warm = is_warm && (!plan.exact || waiter_is_exact_hot(waiter, start));
@@ -97,26 +100,25 @@ static double needed_ticks(const struct waiter *waiter, int is_hot)
     return needed + (lead > polls ? lead : polls);
 }
 
-int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
-            void *argument)
+int prepare(struct wait wait)
 {
+    struct waiter *waiter = wait.waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
     int is_hot = is_soon_after_another(waiter);
     double needed = needed_ticks(waiter, is_hot);
     int turn = 0;
-    fetch(waiter, function);
+    fetch(&wait);
     waiter->first_ones_ticks = 0;
-    if (flags & TIMEBASE_WAIT_REHEARSE &&
-        (double)(int64_t)(target_ticks - timebase_ticks()) > needed)
-        rehearse_function(function, argument);
+    if (wait.flags & TIMEBASE_WAIT_REHEARSE && (double)wait_left_ticks(&wait) > needed)
+        rehearse_function(&wait);
     uint64_t start = timebase_ticks();
     for (; turn < MOST_REHEARSALS; turn++) {
-        double left = (double)(int64_t)(target_ticks - timebase_ticks());
+        double left = (double)wait_left_ticks(&wait);
         double room = is_hot ? HOT : turn == 0 ? COLD : WARM;
         if (left < needed + learnt->rehearsal_ticks * room)
             break;
-        rehearse_wait(waiter, flags, function == NULL, is_hot || turn >= COLD_ONES);
-        fetch(waiter, function);
+        rehearse_wait(&wait, is_hot || turn >= COLD_ONES);
+        fetch(&wait);
         if (turn + 1 == COLD_ONES)
             waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
     }

@@ -8,15 +8,15 @@
 #ifndef WAIT_PREPARE_H
 #define WAIT_PREPARE_H
 
-#include <stdint.h>
-
 #include "waiter.h"
 
 /* Rehearsals begin so long before the approach. */
 #define PREPARE_NS 8000
 
-/* Returns 1 if there was time for a rehearsal. */
-int prepare(struct waiter *waiter, uint64_t target_ticks, unsigned flags, void (*function)(void *),
-            void *argument);
+/*
+ * Returns 1 if there was time for a rehearsal. By a copy, because the function may use the waiter,
+ * which overwrites what it knows of the wait.
+ */
+int prepare(struct wait wait);
 
 #endif

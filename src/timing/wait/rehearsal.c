@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "rehearsal.h"
 
+#include "event.h"
+#include "result.h"
+
 enum {
     MOST_TICKS = 8
 }; /* of an error that is believed, besides a step where the counter is polled */
@@ -13,12 +16,22 @@ static void read_once(void *readings)
 
 typedef void event_function(void *argument);
 
-static void read_event(const struct waiter *waiter, struct approach *a)
+static event_function *reading_of(const struct waiter *waiter)
 {
-    if (waiter_has_vernier(waiter))
-        a->event = (event_function *)(void *)waiter->ways.series[waiter->learnt.series];
-    else
-        a->event = read_once;
+    return waiter_has_vernier(waiter)
+        ? (event_function *)(void *)waiter->ways.series[waiter->learnt.series]
+        : read_once;
+}
+
+static void set_event(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
+{
+    struct approach *a = &waiter->approach;
+    event_set_return(waiter, plan.way);
+    if (plan.way != EVENT_CALLED)
+        return;
+    a->event = reading_of(waiter);
+    a->argument = readings;
+    a->behind = NULL;
 }
 
 /* The readings of the event, where it left them. */
@@ -34,34 +47,27 @@ static void intersect(const struct waiter *waiter, const uint32_t *readings,
 }
 
 /* Runs the approach from where it can return as a wait does. */
-static int leave_within(void *context, uint64_t exact, uint64_t none, void *null, void *frame)
+static int return_within(void *context, uint64_t exact, uint64_t way, void *null, void *frame)
 {
     struct waiter *waiter = (struct waiter *)context;
-    struct approach *a = &waiter->approach;
-    (void)none, (void)null;
-    a->frame = frame;
-    a->event = waiter->ways.leaves ? approach_leave : approach_event_none;
-    a->argument = a;
-    return waiter_approach(waiter, (int)exact);
+    (void)null;
+    waiter->approach.frame = frame;
+    int ends = waiter_approach(waiter, (int)exact);
+    if (ends != APPROACH_ENDS_BEHIND && way == EVENT_TELLS)
+        result_tell(&waiter->approach);
+    return ends;
 }
 
+/* Returns are read behind the approach. */
 static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
 {
-    struct approach *a = &waiter->approach;
-    read_event(waiter, a);
-    event_function *read = a->event;
-    a->argument = readings;
-    if (!plan.returns) {
+    event_function *read = reading_of(waiter);
+    if (plan.way == EVENT_CALLED) {
         waiter_approach(waiter, plan.exact);
         return;
     }
-    approach_from(waiter, (uint64_t)plan.exact, 0, NULL, leave_within);
+    approach_from(waiter, (uint64_t)plan.exact, plan.way, NULL, return_within);
     read(readings);
-}
-
-static int leaves(const struct waiter *waiter, struct rehearsal_plan plan)
-{
-    return plan.returns && waiter->ways.leaves;
 }
 
 /* From the marks on to the event there is nothing but the approach. */
@@ -72,10 +78,11 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     struct rehearsal done;
     struct approach *a = &waiter->approach;
     evidence_begin(&waiter->evidence, a);
+    set_event(waiter, plan, done.readings);
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
-        waiter_aim_loop(waiter, a->target_ticks, 0, leaves(waiter, plan));
+        waiter_aim_loop(waiter, a->target_ticks, 0);
     a->not_before_ticks = waiter_long_before(a->target_ticks);
     run_approach(waiter, plan, done.readings);
     done.is_even = plan.exact && waiter_polls_agreed(waiter);
@@ -92,7 +99,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
 
 struct rehearsal rehearsal_run(struct waiter *waiter)
 {
-    return run_between(waiter, (struct rehearsal_plan){1, 0}, 0);
+    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED}, 0);
 }
 
 /* From the approach's beginning to its target at least. An exact one needs polls that teach. */
@@ -151,19 +158,19 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     struct waiter_learnt *learnt = &waiter->learnt;
     struct rehearsal done = rehearsal_near(waiter, plan);
     int exact = plan.exact;
-    double *leave = &learnt->exit_ticks[exact][0];
-    double error = done.error_ticks - (plan.returns ? *leave : 0);
+    double *leave = &learnt->exit_ticks[exact][plan.way];
+    double error = done.error_ticks - *leave;
     if (!done.is_sound)
         return;
     learn_spacings(waiter, exact, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {
-        follow(&learnt->loop_bias_ticks[leaves(waiter, plan)], done.error_ticks, waiter, 0);
+        follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);
         waiter_publish_tempo(waiter);
         return;
     }
     choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
-    if (plan.returns)
+    if (plan.way != EVENT_CALLED)
         follow(leave, error, waiter, exact);
     else if (exact)
         learn_exact(waiter, error);

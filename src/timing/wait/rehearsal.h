@@ -10,8 +10,9 @@
 #include "waiter.h"
 
 struct rehearsal_plan {
-    int exact;   /* or by the loop */
-    int returns; /* as a wait that returns, and stamped behind that: else its event is the stamp */
+    int exact;          /* or by the loop */
+    enum event_way way; /* a call is the reading itself; returns are read behind that. One that
+                         * tells writes the last wait's result */
 };
 
 struct rehearsal {

@@ -24,14 +24,23 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
+/* Relative to the target, as the approach saw it. */
+APPROACH_WAY static double event_of(const struct wait *wait)
+{
+    const struct waiter *waiter = wait->waiter;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    const struct approach *a = &waiter->approach;
+    enum event_way way = wait_event_way(wait);
+    if (wait->exact)
+        return waiter_event(waiter) + learnt->exit_ticks[1][way];
+    return waiter_middle(waiter, a->event_ticks, a->target_ticks) + waiter_loop_rest(waiter, way);
+}
+
 APPROACH_WAY static void fill_event(const struct wait *wait)
 {
     const struct waiter *waiter = wait->waiter;
     struct timebase_wait_result *result = wait->result;
-    double event = waiter_event(waiter, wait->exact) - wait->fraction;
-    int exits_as_exact = wait->exact || wait->ended_by_loop;
-    if (wait->function == NULL)
-        event += waiter->learnt.exit_ticks[exits_as_exact][1];
+    double event = event_of(wait) - wait->fraction;
     result->event_ticks = waiter->approach.event_ticks;
     result->error_ticks = (int64_t)(event + __builtin_copysign(0.5, event));
     result->error_ns = event * waiter->learnt.period_ns;
@@ -57,8 +66,9 @@ APPROACH_WAY static int is_as_expected(const struct waiter *waiter)
     return outcome_is_undisturbed(waiter) & !outcome_is_late(wait) & !(wait->exact & another_end);
 }
 
-APPROACH_WAY void result_tell(struct waiter *waiter)
+APPROACH_WAY void result_tell(struct approach *approach)
 {
+    struct waiter *waiter = (struct waiter *)(void *)approach;
     const struct wait *wait = &waiter->last;
     if (!is_written_before(wait) || !is_as_expected(waiter)) {
         outcome_count(waiter);
@@ -73,9 +83,10 @@ APPROACH_WAY int result_fetch(struct waiter *waiter)
     return is_as_expected(waiter);
 }
 
-APPROACH_WAY void result_tell_and_leave(void *of)
+APPROACH_WAY int result_poll_and_tell(struct approach *approach)
 {
-    struct waiter *waiter = (struct waiter *)of;
-    result_tell(waiter);
-    approach_leave(&waiter->approach);
+    struct waiter *waiter = (struct waiter *)(void *)approach;
+    approach_poll_on(approach);
+    result_tell(approach);
+    return outcome_is_late(&waiter->last);
 }

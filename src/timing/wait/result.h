@@ -14,13 +14,13 @@
 /* Before the approach, when the wait's way is known. */
 void result_expect(const struct wait *wait);
 
-/* Behind the event. */
-void result_tell(struct waiter *waiter);
+/* Behind the event, of the waiter that begins with this approach. */
+void result_tell(struct approach *approach);
 
 /* The same before it, only to fetch the code: what it writes is written again. */
 int result_fetch(struct waiter *waiter);
 
-/* The event of an exact wait that returns with a result; `waiter` begins with its approach. */
-void result_tell_and_leave(void *waiter);
+/* The end of one by the loop, behind approach_from(). */
+int result_poll_and_tell(struct approach *approach);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "event.h"
 #include "hurry.h"
 #include "outcome.h"
 #include "prepare.h"
@@ -15,12 +16,9 @@ enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */
 static int64_t lead_ticks(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
-    int measured = wait->result != NULL;
-    double exact = waiter_coarse_ticks(wait->waiter), plain = learnt->plain_bias_ticks;
-    if (wait->function == NULL) {
-        exact += learnt->exit_ticks[1][measured];
-        plain += learnt->exit_ticks[0][measured];
-    }
+    enum event_way way = wait_event_way(wait);
+    double exact = waiter_coarse_ticks(wait->waiter) + learnt->exit_ticks[1][way];
+    double plain = learnt->plain_bias_ticks + learnt->exit_ticks[0][way];
     int64_t lead = (int64_t)(exact > plain ? exact : plain) + 2;
     return lead + (int64_t)learnt->lead_ticks + waiter_ticks_of_ns(wait->waiter, PREPARE_NS);
 }
@@ -78,10 +76,10 @@ static double aim_of(const struct wait *wait)
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     uint64_t step = (uint64_t)wait->waiter->vernier.step_ticks;
     if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
-        return wait->fraction -
-            (wait->function == NULL ? learnt->exit_ticks[wait->exact][wait->result != NULL] : 0);
+        return wait->fraction - learnt->exit_ticks[wait->exact][wait_event_way(wait)];
     uint64_t to_step = (learnt->phase_ticks + step - wait->ticks % step) % step;
-    return (double)to_step + learnt->early_ticks + learnt->stamp_ticks[wait->exact];
+    return (double)to_step + learnt->early_ticks +
+        (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
 /* Is there the time for an exact wait, with what comes before its first poll? */
@@ -116,7 +114,7 @@ static void set_up(struct wait *wait)
     a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
         ? wait->ticks
         : waiter_long_before(wait->entered_ticks);
-    wait_set_event(wait);
+    event_set(wait);
     result_expect(wait);
     if (wait->exact)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
@@ -173,7 +171,7 @@ static void lead_up(struct wait *wait)
     if (wait->result != NULL && wait->function == NULL &&
         wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, PREPARE_NS / 2))
         result_fetch(waiter);
-    wait->prepared = prepare(waiter, wait->ticks, wait->flags, wait->function, wait->argument);
+    wait->prepared = prepare(*wait);
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
         hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
     wait->disturbance |= waiter->found;
@@ -198,13 +196,13 @@ static int run(const struct wait *asked)
         return TIMEBASE_E_INVALID;
     waiter->unsettled = LEFT_TO_COUNT;
     waiter->is_in_event = wait->function != NULL;
-    if (approach(wait) == APPROACH_POLLS)
-        return APPROACH_POLLS;
+    if (approach(wait) == APPROACH_ENDS_BEHIND)
+        return APPROACH_ENDS_BEHIND;
     waiter->is_in_event = 0;
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     if (wait->result != NULL)
-        result_tell(waiter);
+        result_tell(&waiter->approach);
     return outcome_is_late(wait);
 }
 

@@ -53,7 +53,7 @@ APPROACH_WAY static int until_ticks(void *waiter, uint64_t target_ticks, uint64_
 {
     if (result == NULL &&
         hurry_at_once((struct timebase_waiter *)waiter, target_ticks, (unsigned)flags, frame))
-        return APPROACH_POLLS;
+        return APPROACH_ENDS_BEHIND;
     struct wait wait = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
     return wait_for((struct timebase_waiter *)waiter, &wait, 0,
                     (struct timebase_wait_result *)result);

@@ -7,6 +7,7 @@
 
 #include "calibration.h"
 #include "delay_short.h"
+#include "event.h"
 #include "stages.h"
 #include "target.h"
 #include "within.h"
@@ -65,7 +66,7 @@ APPROACH_WAY static void fetch(const struct waiter *waiter)
 {
     enum { LINE = 64, PIECES = 4, LINES = 20 };
     const uintptr_t pieces[PIECES] = {(uintptr_t)waiter, (uintptr_t)waiter->ways.exact,
-                                      (uintptr_t)waiter_aim, (uintptr_t)wait_set_event};
+                                      (uintptr_t)waiter_aim, (uintptr_t)event_set};
     for (int line = 0; line < LINES; line++)
         for (int piece = 0; piece < PIECES; piece++)
             __builtin_prefetch((const char *)pieces[piece] + line * LINE, 0, 2);

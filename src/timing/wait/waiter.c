@@ -17,22 +17,6 @@ int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
                              (uint32_t)base_ticks, out);
 }
 
-/*
- * A wait by the loop with a result does not leave: its returns are predicted rightly, all of them.
- */
-APPROACH_WAY void wait_set_event(const struct wait *wait)
-{
-    struct approach *a = &wait->waiter->approach;
-    int leaves =
-        wait->frame != NULL && wait->waiter->ways.leaves && (wait->result == NULL || wait->exact);
-    a->event = wait->function != NULL ? wait->function
-        : !leaves                     ? approach_event_none
-        : wait->result != NULL        ? wait->waiter->tell_and_leave
-                                      : approach_leave;
-    a->argument = leaves ? a : wait->argument;
-    a->frame = wait->frame;
-}
-
 APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
 {
     if (exact || !waiter_is_bare(waiter))
@@ -41,23 +25,23 @@ APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
         evidence_forget(&waiter->approach);
 }
 
-/* A wait that leaves by a bare loop takes no evidence: nobody asked for a result. */
-APPROACH_WAY static int poll_and_leave(struct approach *a, const struct evidence *evidence)
+/* By the loop. A bare one takes no evidence: nobody asked for a result. */
+APPROACH_WAY static int end_behind_all(struct approach *a, const struct evidence *evidence)
 {
     a->marker = 1;
     a->rseq_cpu = evidence->cpu_before;
     a->rseq_marker = evidence->rseq_mark;
     a->gap_ticks = 0;
-    a->run = 1;
-    approach_poll_behind(a);
-    return APPROACH_POLLS;
+    a->run = 0;
+    approach_end_behind(a);
+    return APPROACH_ENDS_BEHIND;
 }
 
 APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 {
     struct approach *a = &waiter->approach;
-    if (!exact && waiter_is_bare(waiter))
-        return poll_and_leave(a, &waiter->evidence);
+    if (!exact && a->behind != NULL)
+        return end_behind_all(a, &waiter->evidence);
     if (exact)
         waiter->exact_ticks = a->target_ticks;
     (exact ? waiter->ways.exact : approach_poll)(a);
@@ -69,16 +53,25 @@ double waiter_cycles(const struct waiter *waiter)
     return waiter->learnt.tail_cycles + waiter->approach.run;
 }
 
-double waiter_event(const struct waiter *waiter, int exact)
+APPROACH_WAY double waiter_event(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    int stamps_as_exact = exact || waiter_ended_by_loop(waiter);
     double half = waiter->vernier.half_step_ticks;
     double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    double middle = stamp + waiter->learnt.stamp_ticks[stamps_as_exact];
+    double middle = stamp + waiter->learnt.stamp_ticks;
     double predicted =
         waiter_sample_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
-    return exact ? within(middle - half, predicted, middle + half) : middle;
+    return within(middle - half, predicted, middle + half);
+}
+
+APPROACH_WAY double waiter_loop_rest(const struct waiter *waiter, enum event_way way)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    enum event_way loop_way = waiter_loop_way(waiter);
+    if (!waiter->last.ended_by_loop)
+        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way];
+    double exit = loop_way == EVENT_CALLED ? learnt->exit_ticks[1][way] : 0;
+    return learnt->loop_stamp_ticks[loop_way] + exit;
 }
 
 /* The counter's step makes the slope of 16 readings wrong by 1/64 step, root mean square, and that

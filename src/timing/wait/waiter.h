@@ -15,6 +15,7 @@
  *     hurry                       one wait without all that, where there is no time to fetch it
  *     prepare                     rehearsals; the event's code into the caches
  *     rehearsal                   one approach to a target of its own, and what it teaches
+ *     event                       what a wait's event is, and how the wait ends
  *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
  *     waiter*                     this structure; where its approach aims
@@ -71,6 +72,9 @@ enum delay_way {
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
 
+/* What a wait's event is: a call; or the return to the caller, without or with a result. */
+enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
+
 /* Of a short delay of one way; ticks. */
 struct waiter_delay {
     double fixed_ticks; /* what it takes beside what it counts */
@@ -80,27 +84,26 @@ struct waiter_delay {
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
     /* What a hurried wait looks at comes first: two lines of the cache, with what is before. */
-    double period_ns;        /* of a tick */
-    double plain_bias_ticks; /* last poll's threshold to event: of calls */
-    double exit_ticks[2][2]; /* event of a call to the return of timebase_wait_until: plain or
-                              * exact, without or with a result */
-    int64_t hot_ticks;       /* WAITER_HOT_NS */
+    double period_ns;                 /* of a tick */
+    double plain_bias_ticks;          /* last poll's threshold to event: of calls */
+    double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
+    int64_t hot_ticks;                /* WAITER_HOT_NS */
     int64_t pause_ticks; /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;  /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;  /* the same where a wait may leave, else 0 */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    double between_ticks[2];   /* the reading between two runs, less the first of them */
-    double delay_fixed_ticks;  /* of one by a run that is not checked */
-    double tail_cycles;        /* last poll to event without a run: a property of the code */
-    double stamp_ticks[2];     /* stamp to event: plain, exact */
-    double bare_stamp_ticks;   /* the same of a bare loop, to the return less exit_ticks[0][0] */
-    double loop_bias_ticks[2]; /* an exact wait that ends by the loop: threshold to event, and to
-                                * the return of one that leaves */
-    double loop_stamp_ticks;   /* ... from its stamp to that return */
-    double reading_ticks;      /* call of timebase_wait_read_fine() to its first reading */
-    double lead_ticks;         /* polling in C ends this long before the approach begins */
-    double rehearsal_ticks;    /* what one takes */
-    double early_ticks;        /* no undisturbed wait of the calibration was this early */
+    double between_ticks[2];  /* the reading between two runs, less the first of them */
+    double delay_fixed_ticks; /* of one by a run that is not checked */
+    double tail_cycles;       /* last poll to event without a run: a property of the code */
+    double stamp_ticks;       /* stamp to event of a call, exact */
+    /* Of the loop, to where it ends: waiter_loop_way(). */
+    double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
+    double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
+    double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
+    double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
+    double lead_ticks;      /* polling in C ends this long before the approach begins */
+    double rehearsal_ticks; /* what one takes */
+    double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_read_ticks; /* a delay's call to the fine reading of one by a wait */
@@ -160,7 +163,6 @@ struct waiter {
     struct approach_ways ways;
     uint64_t delay_taken_ticks; /* from the reading of a short one to its last */
     delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
-    void (*tell_and_leave)(void *); /* result_tell_and_leave() */
     struct vernier vernier;
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
@@ -272,32 +274,36 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 
 /*
  * Where an exact approach ends by the loop, if its polls contradict each other: for an event so
- * long after a tick, of a wait that leaves or not.
+ * long after a tick.
  */
-void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, int leaves);
-
-/* Does the event return straight to the caller of the public function? */
-static inline int waiter_leaves(const struct waiter *waiter)
-{
-    return waiter->approach.event == approach_leave;
-}
+void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks);
 
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    return waiter_leaves(waiter) && (int64_t)(a->not_before_ticks - a->leave_ticks) < 0;
+    return a->behind != NULL && a->behind == waiter->ways.poll_bare;
 }
+
+/* The event that the loop's own times are to: where it does not leave, that of a call. */
+static inline enum event_way waiter_loop_way(const struct waiter *waiter)
+{
+    return waiter->approach.behind == NULL ? EVENT_CALLED
+        : waiter_is_bare(waiter)           ? EVENT_RETURNS
+                                           : EVENT_TELLS;
+}
+
+/* From the stamp of a loop to the event; of the last wait, if it was not exact. */
+double waiter_loop_rest(const struct waiter *waiter, enum event_way way);
 
 /* Marks for evidence, where the approach looks at them. */
 void waiter_mark(struct waiter *waiter, int exact);
 
-/* Run it. Returns 0, or APPROACH_POLLS: return this at once, to approach_from(), which polls. */
+/* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int waiter_approach(struct waiter *waiter, int exact);
 
-/* When the event of the last approach took place, relative to its target, as the approach saw it.
- */
-double waiter_event(const struct waiter *waiter, int exact);
+/* When the event of the last exact approach was, if it was a call; relative to its target. */
+double waiter_event(const struct waiter *waiter);
 
 /* The last exact approach's last poll to its event, in cycles. */
 double waiter_cycles(const struct waiter *waiter);
@@ -365,8 +371,12 @@ void waiter_publish_tempo(struct waiter *waiter);
  */
 void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks);
 
-/* What the event is: a function's call, or the return by the shortest way that there is. */
-void wait_set_event(const struct wait *wait);
+static inline enum event_way wait_event_way(const struct wait *wait)
+{
+    return wait->function != NULL ? EVENT_CALLED
+        : wait->result != NULL    ? EVENT_TELLS
+                                  : EVENT_RETURNS;
+}
 
 /* The target in ticks, as the clock sees it now. */
 static inline void wait_convert(struct wait *wait)

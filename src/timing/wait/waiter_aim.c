@@ -63,12 +63,12 @@ APPROACH_WAY static int32_t even_least(const struct waiter *waiter)
  * From the last poll to the first one of the loop the core needs as long as a prediction that is
  * wrong, and what comes after it.
  */
-APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks,
-                                  int leaves)
+APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks)
 {
     enum { WAY_CYCLES = 150, MANY = 1 << 20 };
     struct approach *a = &waiter->approach;
-    double bias = waiter->learnt.loop_bias_ticks[leaves], cycle = waiter->tempo.cycle_ticks;
+    double bias = waiter->learnt.loop_bias_ticks[waiter_loop_way(waiter)];
+    double cycle = waiter->tempo.cycle_ticks;
     double cycles = WAY_CYCLES + bias / cycle - waiter->learnt.tail_cycles;
     a->loop_cycles = (int32_t)within(0, cycles, APPROACH_FARTHEST);
     a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
@@ -82,12 +82,12 @@ APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, do
 {
     struct waiter *waiter = wait->waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
-    int leaves = waiter_leaves(waiter);
+    enum event_way way = waiter_loop_way(waiter);
     if (wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
-        ticks = learnt->loop_bias_ticks[leaves];
-    else if (wait->function == NULL && !leaves)
-        ticks -= learnt->exit_ticks[1][wait->result != NULL];
-    waiter_aim_loop(waiter, base_ticks, ticks, leaves);
+        ticks = learnt->loop_bias_ticks[way];
+    else if (way == EVENT_CALLED)
+        ticks -= learnt->exit_ticks[1][wait_event_way(wait)];
+    waiter_aim_loop(waiter, base_ticks, ticks);
 }
 
 /*

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "event.h"
+
+#include <stddef.h>
+
+#include "result.h"
+
+APPROACH_WAY void event_set_return(struct waiter *waiter, enum event_way way)
+{
+    struct approach *a = &waiter->approach;
+    a->argument = a;
+    if (!waiter->ways.leaves) {
+        a->event = approach_event_none;
+        a->behind = NULL;
+    } else if (way == EVENT_TELLS) {
+        a->event = approach_tell_and_leave;
+        a->tell = result_tell;
+        a->behind = result_poll_and_tell;
+    } else {
+        a->event = approach_leave;
+        a->behind = waiter->ways.poll_bare;
+    }
+}
+
+static void set_call(struct approach *a, void (*function)(void *), void *argument)
+{
+    a->event = function;
+    a->argument = argument;
+    a->behind = NULL;
+}
+
+/* A bare loop does not wait until the counter reads the target. */
+APPROACH_WAY static int is_bare_too_early(const struct wait *wait)
+{
+    return wait->flags & TIMEBASE_WAIT_NEVER_EARLY && !wait->exact && wait->result == NULL;
+}
+
+APPROACH_WAY void event_set(const struct wait *wait)
+{
+    struct approach *a = &wait->waiter->approach;
+    if (wait->function != NULL)
+        set_call(a, wait->function, wait->argument);
+    else if (wait->frame == NULL)
+        set_call(a, approach_event_none, NULL);
+    else
+        event_set_return(wait->waiter, wait_event_way(wait));
+    if (is_bare_too_early(wait))
+        a->behind = NULL;
+    a->frame = wait->frame;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event: what happens at the target, and how the wait ends: by a call of the caller's function; or
+ * by the return to the caller, if it may be straight there (approach_from()). Then an exact wait
+ * leaves out of its approach, and one by the loop ends behind all that was called.
+ */
+#ifndef WAIT_EVENT_H
+#define WAIT_EVENT_H
+
+#include "waiter.h"
+
+/* Of this wait; of one that must not be early once its approach is aimed. */
+void event_set(const struct wait *wait);
+
+/* A return, without or with the result of the last wait. Its frame is set apart. */
+void event_set_return(struct waiter *waiter, enum event_way way);
+
+#endif
