@@ -7,8 +7,8 @@
  *
  *     trials BLOCKS FROM_NS TO_NS WAY...
  *
- * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result (waits), delay; and without a
- * library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library
+ * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay; and
+ * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library
  * named is the stopwatch, too.
  */
 #define _GNU_SOURCE
@@ -132,6 +132,7 @@ static const struct {
     {"steady", wait_by_library, TIMEBASE_WAIT_STEADY},
     {"plain", wait_by_library, TIMEBASE_WAIT_PLAIN},
     {"result", wait_for_result, 0},
+    {"plain_result", wait_for_result, TIMEBASE_WAIT_PLAIN},
     {"delay", delay_by_library, 0},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},

@@ -26,7 +26,7 @@ def run(*arguments):
 @pytest.mark.parametrize(
     "what, kinds",
     [
-        ("waits", ["exact", "steady", "plain", "result"]),
+        ("waits", ["exact", "steady", "plain", "result", "plain_result"]),
         ("delays", ["delay"]),
     ],
 )
