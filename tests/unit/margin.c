@@ -135,7 +135,7 @@ static void a_wait_that_is_dear_to_poll_sleeps_with_what_room_there_is(void **st
     struct margin margin = fresh();
     (void)state;
     for (int i = 0; i < 10; i++)
-        margin_begin(&margin, i * 20000);
+        margin_begin(&margin, i * 20000, 20000);
     assert_int_equal(margin_choose(&margin, 20000, LEAD_NS), 20000 - LEAD_NS - MARGIN_NAP_MIN_NS);
 }
 
@@ -143,8 +143,8 @@ static void what_the_kernel_takes_is_part_of_the_cap(void **state)
 {
     struct margin margin = fresh();
     (void)state;
-    margin_begin(&margin, 0);
-    margin_begin(&margin, MILLISECOND);
+    margin_begin(&margin, 0, MILLISECOND);
+    margin_begin(&margin, MILLISECOND, MILLISECOND);
     margin_observe(&margin, 10000, margin_ns(&margin, LEAD_NS));
     int64_t before_ns = margin_ns(&margin, LEAD_NS);
     margin_charge(&margin, 13000);
@@ -156,15 +156,35 @@ static void what_the_kernel_takes_is_part_of_the_cap(void **state)
     assert_true(margin_ns(&margin, LEAD_NS) > before_ns - 10000);
 }
 
+/* One that is longer than those before it has more to poll of: it is not late for them. */
+static void the_cap_is_that_of_the_wait_itself_if_it_is_longer(void **state)
+{
+    enum { SHORT_NS = 100000 };
+    struct margin margin = fresh(), only_long = fresh();
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        margin_begin(&margin, i * SHORT_NS, SHORT_NS);
+        margin_observe(&margin, 10000, margin_ns(&margin, LEAD_NS));
+    }
+    for (int i = 0; i < 2; i++)
+        margin_begin(&only_long, i * MILLISECOND, MILLISECOND);
+    only_long.mean_ns = margin.mean_ns;
+    margin.wake_ns = only_long.wake_ns = MARGIN_START_NS; /* the cap is all that counts */
+    int64_t short_ns = margin_ns(&margin, LEAD_NS);
+    margin_begin(&margin, 100 * SHORT_NS + MILLISECOND, MILLISECOND);
+    assert_int_equal(margin_ns(&margin, LEAD_NS), margin_ns(&only_long, LEAD_NS));
+    assert_true(short_ns < margin_ns(&margin, LEAD_NS));
+}
+
 static void a_target_that_goes_back_teaches_no_period(void **state)
 {
     struct margin margin = fresh();
     (void)state;
-    margin_begin(&margin, MILLISECOND);
-    margin_begin(&margin, 2 * MILLISECOND);
+    margin_begin(&margin, MILLISECOND, 1000);
+    margin_begin(&margin, 2 * MILLISECOND, 1000);
     assert_true(margin.period_ns == MILLISECOND);
-    margin_begin(&margin, -MILLISECOND);
-    margin_begin(&margin, -MILLISECOND);
+    margin_begin(&margin, -MILLISECOND, 1000);
+    margin_begin(&margin, -MILLISECOND, 1000);
     assert_true(margin.period_ns == MILLISECOND);
 }
 
@@ -188,7 +208,7 @@ static void it_stays_within_its_range_whatever_happens(void **state)
         if (dice_below(&dice, 1000) == 0)
             margin_set(&margin, (double)dice_below(&dice, 1001) / 1000,
                        (double)dice_below(&dice, 1001) / 1000);
-        margin_begin(&margin, (int64_t)dice_wide(&dice));
+        margin_begin(&margin, (int64_t)dice_wide(&dice), (int64_t)dice_wide(&dice));
         int64_t chosen_ns = margin_choose(&margin, left_ns, LEAD_NS);
         expect_sound(&margin, left_ns, chosen_ns);
         if (chosen_ns >= 0)
@@ -211,6 +231,7 @@ int main(void)
         cmocka_unit_test(a_probe_counts_for_those_skipped),
         cmocka_unit_test(a_wait_that_is_dear_to_poll_sleeps_with_what_room_there_is),
         cmocka_unit_test(what_the_kernel_takes_is_part_of_the_cap),
+        cmocka_unit_test(the_cap_is_that_of_the_wait_itself_if_it_is_longer),
         cmocka_unit_test(a_target_that_goes_back_teaches_no_period),
         cmocka_unit_test(it_stays_within_its_range_whatever_happens),
     };

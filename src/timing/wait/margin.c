@@ -58,11 +58,13 @@ static bool is_capped(const struct margin *margin)
     return margin->cpu_share < 1 && margin->period_ns > 0;
 }
 
-/* What may be polled of a period. */
+/* What may be polled of a period; or of the wait, which after shorter ones is known sooner. */
 static double budget_ns(const struct margin *margin)
 {
     double kernel_ns = margin->sleep_ns > 0 ? margin->sleep_ns : 0;
-    return margin->cpu_share * margin->period_ns - kernel_ns;
+    double left_ns = (double)margin->left_ns;
+    double capped_ns = left_ns > margin->period_ns ? left_ns : margin->period_ns;
+    return margin->cpu_share * capped_ns - kernel_ns;
 }
 
 int64_t margin_ns(const struct margin *margin, int64_t lead_ns)
@@ -73,11 +75,12 @@ int64_t margin_ns(const struct margin *margin, int64_t lead_ns)
     return (int64_t)within(MARGIN_MIN_NS, wanted, MARGIN_MAX_NS);
 }
 
-void margin_begin(struct margin *margin, int64_t target_ns)
+void margin_begin(struct margin *margin, int64_t target_ns, int64_t left_ns)
 {
     double interval = (double)target_ns - (double)margin->target_ns;
     bool is_first = margin->target_ns == INT64_MIN;
     margin->target_ns = target_ns;
+    margin->left_ns = left_ns;
     if (is_first || interval <= 0)
         return;
     if (margin->period_ns <= 0)

@@ -26,11 +26,12 @@
  * long takes 440 wake-ups to shrink.
  *
  * Cap. A wait may take the share s of the period, the mean time between the targets of sleeping
- * waits. What the kernel takes of it to put the thread to sleep and to wake it up is told by the
- * caller. Polled is, on average, margin - mean(min(latency, margin)) + lead; so the margin is cut
- * to s * period - sleep - lead above that mean. The cap does not change the quantile that was
- * learnt. If the lead alone takes more than the share, the margin is MIN, and nearly all wake-ups
- * are late.
+ * waits; or of its own length, if that is longer: a waiter that slept for 0.1 ms and now sleeps for
+ * 1 ms would need forty waits to learn the period. What the kernel takes of it to put the thread to
+ * sleep and to wake it up is told by the caller. Polled is, on average, margin - mean(min(latency,
+ * margin)) + lead; so the margin is cut to s * period - sleep - lead above that mean. The cap does
+ * not change the quantile that was learnt. If the lead alone takes more than the share, the margin
+ * is MIN, and nearly all wake-ups are late.
  *
  * Skips and probes. A wait that is too short for the margin would be polled from its beginning. It
  * would give no sample, and a margin that is too long would never shrink. If polling all of the
@@ -64,6 +65,7 @@ struct margin {
     double mean_ns;    /* of min(latency, margin); < 0: no sample yet */
     double period_ns;  /* of targets; 0: not known */
     int64_t target_ns; /* the last one; INT64_MIN: none */
+    int64_t left_ns;   /* to it, when its wait began */
     uint32_t skipped;  /* waits since the last sample that were too short for the margin */
     uint32_t rarity;   /* of probes: 1, 2, 4 ... 64 */
     uint64_t samples;
@@ -79,8 +81,11 @@ bool margin_set(struct margin *margin, double quantile, double cpu_share);
 /* The margin of a wait that is long enough for it, ns. lead_ns >= 0. */
 int64_t margin_ns(const struct margin *margin, int64_t lead_ns);
 
-/* A sleeping wait begins; targets are on one time scale, ns. Once for each wait. */
-void margin_begin(struct margin *margin, int64_t target_ns);
+/*
+ * A sleeping wait begins, left_ns before its target; targets are on one time scale, ns. Once for
+ * each wait.
+ */
+void margin_begin(struct margin *margin, int64_t target_ns, int64_t left_ns);
 
 /*
  * For a wait with left_ns to its target: the margin to sleep with, or -1, do not sleep but poll. A

@@ -64,9 +64,9 @@ static bool is_near(const struct sleep_wait *wait, int64_t left_ns, int64_t lead
 enum sleep_outcome sleep_towards(struct sleep_wait *wait, struct sleeper *sleeper,
                                  int64_t target_ns, int64_t lead_ns)
 {
-    if (wait->calls++ == 0)
-        margin_begin(&sleeper->margin, target_ns);
     int64_t begin_ns = now_ns(sleeper), left_ns = target_ns - begin_ns;
+    if (wait->calls++ == 0)
+        margin_begin(&sleeper->margin, target_ns, left_ns);
     if (is_near(wait, left_ns, lead_ns))
         return SLEEP_POLL;
     int64_t margin_ns = margin_choose(&sleeper->margin, left_ns, lead_ns);
