@@ -5,8 +5,9 @@
  * its block: the first of a block comes by code that the others have driven out. Begun by
  * bench/by_turns.py.
  *
- *     trials BLOCKS FROM_NS TO_NS WAY...
+ *     trials BLOCKS FROM_NS TO_NS STOPWATCH WAY...
  *
+ * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay; and
  * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library
  * named is the stopwatch, too.
@@ -48,10 +49,19 @@ struct way {
 static struct library stopwatch;
 static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
+static uint64_t step_ticks; /* 0: by fine readings */
+
+/* A reading of the counter stands for a step that begins with it. */
+static double read_counter_at(uint64_t base_ticks)
+{
+    return (double)(int64_t)(timebase_ticks_ordered() - base_ticks) + (double)(step_ticks - 1) / 2;
+}
 
 static double read_at(uint64_t base_ticks)
 {
     struct timebase_fine_reading reading;
+    if (step_ticks != 0)
+        return read_counter_at(base_ticks);
     stopwatch.read_fine(&stopwatch_waiter, base_ticks, &reading);
     return reading.ticks;
 }
@@ -199,6 +209,22 @@ static void set_up(struct way *way, const char *name)
     calibrate(&way->library, &way->waiter);
 }
 
+/* What all differences of readings are multiples of. */
+static uint64_t find_step(void)
+{
+    enum { READINGS = 10000 };
+    uint64_t before = timebase_ticks_ordered(), step = 0;
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t now = timebase_ticks_ordered(), rest = now - before;
+        for (before = now; rest != 0;) {
+            uint64_t next = step % rest;
+            step = rest;
+            rest = next;
+        }
+    }
+    return step;
+}
+
 static void find_period(void)
 {
     const timebase_clock *clock = stopwatch.clock();
@@ -246,19 +272,22 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
 int main(int argc, char **argv)
 {
     static struct way ways[WAYS_MOST];
-    int count = argc - 4;
+    enum { OTHERS = 5 };
+    int count = argc - OTHERS;
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS WAY...\n");
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter WAY...\n");
         return 2;
     }
     ask_for_quiet();
     for (int i = 0; i < count; i++)
-        set_up(&ways[i], argv[i + 4]);
+        set_up(&ways[i], argv[i + OTHERS]);
     if (stopwatch.read_fine == NULL) {
         fprintf(stderr, "by_turns: no way names a library\n");
         return 2;
     }
     find_period();
+    if (strcmp(argv[4], "counter") == 0)
+        step_ticks = find_step();
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
         for (int i = 0; i < count; i++) {
             int now = (i + turn) % count;

@@ -38,6 +38,17 @@ def test_all_ways_of_this_tree_have_all_their_trials(what, kinds):
     assert {line[2].strip() for line in lines} == {"100"}
 
 
+def test_one_reading_is_a_stopwatch_too():
+    done = run("waits", "--blocks", 2, "--counter", "--kind", "exact")
+    assert done.returncode == 0, done.stderr
+    assert "| exact, this tree | 100 |" in done.stdout
+
+
+def test_the_mean_is_of_the_middle():
+    errors = [-1e9] + [1.0] * 3 + [2.0] * 3 + [1e9]
+    assert by_turns.middle_mean(errors) == 1.5
+
+
 def test_another_library_takes_its_turns_and_first_ones_have_their_rows():
     done = run("delays", "--blocks", 2, "--positions", "--against", by_turns.HERE)
     assert done.returncode == 0, done.stderr
