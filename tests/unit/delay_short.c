@@ -406,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_delay_tells_how_far_its_end_was_from_its_target),
         cmocka_unit_test(calibration_learns_all_ways),
     };
+    stay_on_this_cpu();
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -219,6 +219,7 @@ int main(void)
         cmocka_unit_test(some_are_tried_where_no_polls_were_seen_yet),
         cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
     };
+    stay_on_this_cpu();
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

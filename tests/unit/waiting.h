@@ -6,6 +6,7 @@
 #ifndef TEST_WAITING_H
 #define TEST_WAITING_H
 
+#include <sched.h>
 #include <string.h>
 
 #include <timebase.h>
@@ -17,6 +18,18 @@
 #define YEAR (366 * 86400 * SECOND)
 #define EVERY_FLAG 127u
 #define EVERY_DISTURBANCE (2 * TIMEBASE_DISTURBED_SHARED - 1)
+
+/*
+ * A waiter that finds itself on another CPU learns everything anew. Tests that make up what it has
+ * learnt stay where they are.
+ */
+static inline void stay_on_this_cpu(void)
+{
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET((size_t)sched_getcpu(), &here);
+    sched_setaffinity(0, sizeof(here), &here);
+}
 
 /* What an event saw. */
 struct event {
