@@ -9,8 +9,8 @@
  *
  * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay; and
- * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first library
- * named is the stopwatch, too.
+ * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first
+ * library named is the stopwatch, too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -245,18 +245,23 @@ static int tell_and_leave_at_once(void *context, uint64_t none, uint64_t nothing
     return 7;
 }
 
+static void assert_it_leaves_and_says_whether_it_was_late(approach_within *within, int tells)
+{
+    for (int late = -2; late <= 2; late++) {
+        prepare_approach(&a, 0, note, NULL);
+        a.overdue_cycles = a.late_cycles + late;
+        tellings = 0;
+        assert_int_equal(approach_from(&a, 0, 0, NULL, within), late > 0);
+        assert_int_equal(tellings, tells);
+    }
+}
+
 static void who_tells_first_leaves_as_well(void **state)
 {
     (void)state;
     if (!approach_ways().leaves)
         skip();
-    for (int late = -2; late <= 2; late++) {
-        prepare_approach(&a, 0, note, NULL);
-        a.overdue_cycles = a.late_cycles + late;
-        tellings = 0;
-        assert_int_equal(approach_from(&a, 0, 0, NULL, tell_and_leave_at_once), late > 0);
-        assert_int_equal(tellings, 1);
-    }
+    assert_it_leaves_and_says_whether_it_was_late(tell_and_leave_at_once, 1);
 }
 
 static void who_leaves_returns_past_all_between_whether_it_was_late(void **state)
@@ -264,11 +269,7 @@ static void who_leaves_returns_past_all_between_whether_it_was_late(void **state
     (void)state;
     if (!approach_ways().leaves)
         skip();
-    for (int late = -2; late <= 2; late++) {
-        prepare_approach(&a, 0, note, NULL);
-        a.overdue_cycles = a.late_cycles + late;
-        assert_int_equal(approach_from(&a, 0, 0, NULL, leave_at_once), late > 0);
-    }
+    assert_it_leaves_and_says_whether_it_was_late(leave_at_once, 0);
 }
 
 static int return_its_number(void *context, uint64_t number, uint64_t b, void *d, void *frame)

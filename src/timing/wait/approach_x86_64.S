@@ -210,6 +210,7 @@
     js \again\()b
     movq %rax, EVENT_TICKS(%rbx)
     note_evidence
+    note_polls
     .endm
 
     .macro note_evidence
@@ -221,6 +222,9 @@
     movq 8(%rcx), %rax
     movq %rax, RSEQ_MARKER(%rbx)
     movq $0, 8(%rcx)             /* it must not outlast the library */
+    .endm
+
+    .macro note_polls
     movl %r12d, COUNT(%rbx)
     movl %r15d, GAP(%rbx)
     .endm
@@ -337,8 +341,7 @@
     note_evidence
 13:
     movl $NO_RUN, RUN(%rbx)
-    movl %r12d, COUNT(%rbx)
-    movl %r15d, GAP(%rbx)
+    note_polls
     movq %rbx, %rdi
     jmp approach_leave_by_loop
     .endif

@@ -11,7 +11,7 @@
 
 enum {
     TRIALS = 64,
-    CALL_TRIALS = 128,
+    READING_TRIALS = 128,
     DELAY_TRIALS = 128,
     MOST_READING_NS = 20,
     LEAD_TRIALS = 8,
@@ -86,10 +86,10 @@ static double one_reading(struct waiter *waiter)
 /* Where the counter's reading is emulated it is not steady. */
 static void find_reading(struct waiter *waiter)
 {
-    double errors[CALL_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
-    for (int i = 0; i < CALL_TRIALS; i++)
+    double errors[READING_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
+    for (int i = 0; i < READING_TRIALS; i++)
         errors[i] = one_reading(waiter);
-    double ticks = quantile_mean_about(errors, CALL_TRIALS, reach_ticks(waiter));
+    double ticks = quantile_mean_about(errors, READING_TRIALS, reach_ticks(waiter));
     waiter->learnt.reading_ticks = ticks > 0 && ticks < most ? ticks : 0;
 }
 
@@ -128,7 +128,8 @@ static void find_ends(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     waiter->calibrated_end = END_BY_LOOP;
-    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+    enum event_way ways = waiter->ways.leaves ? EVENT_WAYS : EVENT_CALLED + 1;
+    for (enum event_way way = EVENT_CALLED; way < ways; way++)
         learnt->loop_bias_ticks[way] = mean_of_rehearsals(waiter, (struct rehearsal_plan){1, way},
                                                           &learnt->loop_stamp_ticks[way]);
     waiter->calibrated_end = END_BY_RUN;

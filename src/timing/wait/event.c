@@ -22,7 +22,7 @@ APPROACH_WAY void event_set_return(struct waiter *waiter, enum event_way way)
     }
 }
 
-static void set_call(struct approach *a, void (*function)(void *), void *argument)
+APPROACH_WAY void event_set_call(struct approach *a, void (*function)(void *), void *argument)
 {
     a->event = function;
     a->argument = argument;
@@ -39,9 +39,9 @@ APPROACH_WAY void event_set(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
     if (wait->function != NULL)
-        set_call(a, wait->function, wait->argument);
+        event_set_call(a, wait->function, wait->argument);
     else if (wait->frame == NULL)
-        set_call(a, approach_event_none, NULL);
+        event_set_call(a, approach_event_none, NULL);
     else
         event_set_return(wait->waiter, wait_event_way(wait));
     if (is_bare_too_early(wait))

@@ -9,8 +9,11 @@
 
 #include "waiter.h"
 
-/* Of this wait; of one that must not be early once its approach is aimed. */
+/* Of this wait, once it is known whether it is exact. */
 void event_set(const struct wait *wait);
+
+/* A call. */
+void event_set_call(struct approach *approach, void (*function)(void *), void *argument);
 
 /* A return, without or with the result of the last wait. Its frame is set apart. */
 void event_set_return(struct waiter *waiter, enum event_way way);

@@ -74,7 +74,7 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
         evidence_begin(&waiter->evidence, &waiter->approach);
         wait->cpu = (int)waiter->evidence.cpu_before;
     }
-    if (wait->result != NULL && wait->function == NULL && wait_left_ticks(wait) > 0)
+    if (wait_event_way(wait) == EVENT_TELLS && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
     waiter->is_in_event = wait->function != NULL;
     if (waiter_approach(waiter, 0) == APPROACH_ENDS_BEHIND)

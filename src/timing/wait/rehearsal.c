@@ -25,13 +25,10 @@ static event_function *reading_of(const struct waiter *waiter)
 
 static void set_event(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
 {
-    struct approach *a = &waiter->approach;
-    event_set_return(waiter, plan.way);
-    if (plan.way != EVENT_CALLED)
-        return;
-    a->event = reading_of(waiter);
-    a->argument = readings;
-    a->behind = NULL;
+    if (plan.way == EVENT_CALLED)
+        event_set_call(&waiter->approach, reading_of(waiter), readings);
+    else
+        event_set_return(waiter, plan.way);
 }
 
 /* The readings of the event, where it left them. */

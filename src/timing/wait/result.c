@@ -49,7 +49,7 @@ APPROACH_WAY static void fill_event(const struct wait *wait)
 /* A function may use the waiter, and then there is no result: nothing is written before that. */
 APPROACH_WAY static int is_written_before(const struct wait *wait)
 {
-    return wait->result != NULL && wait->function == NULL;
+    return wait_event_way(wait) == EVENT_TELLS;
 }
 
 APPROACH_WAY void result_expect(const struct wait *wait)

@@ -168,7 +168,7 @@ static void lead_up(struct wait *wait)
     poll_for(wait);
     wait->disturbance = evidence_now(&waiter->evidence, &waiter->approach);
     set_up(wait); /* once in vain, so that its code is at hand when there is no time to fetch it */
-    if (wait->result != NULL && wait->function == NULL &&
+    if (wait_event_way(wait) == EVENT_TELLS &&
         wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, PREPARE_NS / 2))
         result_fetch(waiter);
     wait->prepared = prepare(*wait);

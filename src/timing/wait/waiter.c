@@ -26,7 +26,7 @@ APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
 }
 
 /* By the loop. A bare one takes no evidence: nobody asked for a result. */
-APPROACH_WAY static int end_behind_all(struct approach *a, const struct evidence *evidence)
+APPROACH_WAY static int end_behind(struct approach *a, const struct evidence *evidence)
 {
     a->marker = 1;
     a->rseq_cpu = evidence->cpu_before;
@@ -41,7 +41,7 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 {
     struct approach *a = &waiter->approach;
     if (!exact && a->behind != NULL)
-        return end_behind_all(a, &waiter->evidence);
+        return end_behind(a, &waiter->evidence);
     if (exact)
         waiter->exact_ticks = a->target_ticks;
     (exact ? waiter->ways.exact : approach_poll)(a);
