@@ -34,7 +34,11 @@ UNITS = {
         "src/clock/discipline", "src/clock/servo", "src/clock/reference"],
     # The library: what is done with a clock.
     "src/timeline": [],
-    "src/timing/wait": ["src/clock/counter"],
+    "src/timing/approach": ["src/clock/counter"],  # the last 40 ns, by processor; their evidence
+    "src/timing/learn": ["src/timing/approach"],  # numbers that follow what waits see
+    "src/timing/sleep": ["src/clock/counter"],  # how a thread passes time, and its margin
+    "src/timing/wait": [
+        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/sleep"],
     "src/timing/realtime": ["src/clock/space"],
     "src/timing/calendar": ["src/clock/owner"],  # by the public waits, so also in virtual time
     "src/sync": ["src/clock/counter"],  # two CPUs throw readings of the counter to each other
@@ -55,7 +59,7 @@ UNITS = {
     "platform/baremetal": [
         "src/clock", "src/clock/line", "src/clock/counter", "src/clock/page",
         "src/clock/discipline", "src/clock/servo", "src/clock/reference", "src/clock/own",
-        "src/timing/wait", "src/timing/calendar"],
+        "src/timing/approach", "src/timing/sleep", "src/timing/wait", "src/timing/calendar"],
     # In the kernel: the library's measurement again.
     "platform/linux-module": ["src/sync"],
     # Users: the public headers are all they know of the library.

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "timing/wait/sleep.h"
+#include "timing/sleep/sleep.h"
 
 #define MICROSECOND 1000
 #define MILLISECOND 1000000

@@ -15,7 +15,7 @@
 #include "../unit/kernel_now.h"
 #include "child.h"
 #include "clock/own/own.h"
-#include "timing/wait/sleep.h"
+#include "timing/sleep/sleep.h"
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "approaches.h"
-#include "timing/wait/evidence.h"
+#include "timing/approach/evidence.h"
 
 static struct approach a;
 static char arguments[32];

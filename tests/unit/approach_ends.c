@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "approaches.h"
-#include "timing/wait/evidence.h"
+#include "timing/approach/evidence.h"
 
 enum { APPROACHES = 300, LOOP_AT = 400 }; /* the loop ends so many ticks after the target */
 

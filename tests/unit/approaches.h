@@ -8,7 +8,7 @@
 #include <timebase/counter.h>
 #include <timebase/wait.h>
 
-#include "timing/wait/approach.h"
+#include "timing/approach/approach.h"
 
 approach_function approach_return, approach_jump;
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "stepped.h"
-#include "timing/wait/caution.h"
+#include "timing/learn/caution.h"
 
 enum { LEAST = 8, MOST = 512 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "stepped.h"
-#include "timing/wait/choice.h"
+#include "timing/learn/choice.h"
 
 static struct dice dice;
 

@@ -13,8 +13,8 @@
 
 #include "../repeats.h"
 #include "stepped.h"
-#include "timing/wait/estimate.h"
-#include "timing/wait/vernier.h"
+#include "timing/learn/estimate.h"
+#include "timing/learn/vernier.h"
 
 #define CYCLE 0.7 /* ticks */
 #define MEAN 256

@@ -11,7 +11,7 @@
 
 #include "../repeats.h"
 #include "dice.h"
-#include "timing/wait/margin.h"
+#include "timing/sleep/margin.h"
 
 #define MILLISECOND 1000000
 #define LEAD_NS 4000

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "stepped.h"
-#include "timing/wait/quantile.h"
+#include "timing/learn/quantile.h"
 
 #define MOST 300
 #define CASES 2000

@@ -11,7 +11,7 @@
 #include <timebase/counter.h>
 
 #include "dice.h"
-#include "timing/wait/relax.h"
+#include "timing/sleep/relax.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
 

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "timing/wait/sleep.h"
+#include "timing/sleep/sleep.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define SECOND INT64_C(1000000000)

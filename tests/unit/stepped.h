@@ -7,7 +7,7 @@
 #define TEST_STEPPED_H
 
 #include "dice.h"
-#include "timing/wait/approach.h"
+#include "timing/approach/approach.h"
 
 struct stepped {
     uint64_t step, phase; /* it shows phase, phase + step, phase + 2 step, ... */

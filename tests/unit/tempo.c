@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "stepped.h"
-#include "timing/wait/tempo.h"
+#include "timing/learn/tempo.h"
 
 #define CYCLES 1300.0
 #define CYCLE 0.7 /* ticks, at first */

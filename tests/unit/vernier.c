@@ -10,7 +10,7 @@
 
 #include "../repeats.h"
 #include "stepped.h"
-#include "timing/wait/vernier.h"
+#include "timing/learn/vernier.h"
 
 #define CASES 20000
 #define ROUNDING 0.01 /* ticks: instants of 2^40 ticks are doubles */

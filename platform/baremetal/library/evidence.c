@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In place of src/timing/wait/evidence_process.c. In 64-bit mode ES is free, and the timer's
+ * In place of src/timing/approach/evidence_process.c. In 64-bit mode ES is free, and the timer's
  * interrupt clears it (board/entries_x86_64.S), as a kernel's IRET does. In 32-bit mode it
  * is in use.
  */
-#include "timing/wait/evidence.h"
+#include "timing/approach/evidence.h"
 
 int evidence_may_write_es(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of src/timing/wait/sleep_kernel.c: HLT until the APIC's timer. */
+/* In place of src/timing/sleep/sleep_kernel.c: HLT until the APIC's timer. */
 #include <stddef.h>
 
 #include <timebase/clock.h>
 
 #include "alarm.h"
-#include "timing/wait/sleep.h"
+#include "timing/sleep/sleep.h"
 
 static int64_t now_ns(void *context)
 {

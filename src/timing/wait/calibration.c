@@ -4,12 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "clock/counter/probe.h"
+#include "timing/learn/quantile.h"
+
 #include "calibration_calls.h"
 #include "calibration_trials.h"
-#include "clock/counter/probe.h"
 #include "hurry.h"
 #include "outcome.h"
-#include "quantile.h"
 #include "rehearsal.h"
 
 enum {

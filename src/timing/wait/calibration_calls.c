@@ -3,9 +3,10 @@
 
 #include <stddef.h>
 
+#include "timing/learn/quantile.h"
+
 #include "calibration_trials.h"
 #include "outcome.h"
-#include "quantile.h"
 #include "rehearsal.h"
 #include "stages.h"
 

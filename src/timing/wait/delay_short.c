@@ -3,8 +3,9 @@
 
 #include <stddef.h>
 
+#include "timing/learn/within.h"
+
 #include "outcome.h"
-#include "within.h"
 
 enum { CHECKED_NS = 150 }; /* the shortest that the counter checks */
 

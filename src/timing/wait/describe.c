@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "timing/sleep/relax.h"
+
 #include "outcome.h"
-#include "relax.h"
 
 TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
                                          struct timebase_fine_reading *out)

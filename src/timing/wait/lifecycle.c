@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "timing/sleep/relax.h"
+
 #include "calibration.h"
-#include "relax.h"
 
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const timebase_clock *clock)
 {

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "within.h"
+#include "timing/learn/within.h"
 
 enum {
     GAP_NS = 300, /* between polls, more is a disturbance */

@@ -3,11 +3,12 @@
 
 #include <stddef.h>
 
+#include "timing/sleep/relax.h"
+
 #include "event.h"
 #include "hurry.h"
 #include "outcome.h"
 #include "prepare.h"
-#include "relax.h"
 #include "result.h"
 
 enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */

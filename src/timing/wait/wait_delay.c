@@ -5,12 +5,13 @@
  */
 #include <stddef.h>
 
+#include "timing/learn/within.h"
+
 #include "calibration.h"
 #include "delay_short.h"
 #include "event.h"
 #include "stages.h"
 #include "target.h"
-#include "within.h"
 
 /* ---- long ones ---------------------------------------------------------------------------- */
 

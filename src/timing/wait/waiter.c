@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
-#include "within.h"
+#include "timing/learn/within.h"
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
 

@@ -19,9 +19,10 @@
  *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
  *     waiter*                     this structure; where its approach aims
- *     approach*  caution  choice  estimate  evidence*  margin  quantile
- *     relax*  sleep*  tempo  vernier  wait_names  within
- *                                 know no waiter
+ *     target  wait_names          know no waiter
+ *
+ * Three folders beside this one know no waiter either: ../approach, the polls and runs of each
+ * processor, and what disturbed them; ../learn, numbers that follow what waits see; ../sleep.
  *
  * docs/architecture.md ("The life of a wait") has the way of a wait through them.
  *
@@ -35,14 +36,14 @@
 
 #include <timebase/wait.h>
 
-#include "approach.h"
-#include "caution.h"
-#include "choice.h"
-#include "estimate.h"
-#include "evidence.h"
-#include "sleep.h"
-#include "tempo.h"
-#include "vernier.h"
+#include "timing/approach/approach.h"
+#include "timing/approach/evidence.h"
+#include "timing/learn/caution.h"
+#include "timing/learn/choice.h"
+#include "timing/learn/estimate.h"
+#include "timing/learn/tempo.h"
+#include "timing/learn/vernier.h"
+#include "timing/sleep/sleep.h"
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 

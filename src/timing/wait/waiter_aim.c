@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which way the next wait is to go, and where its approach aims. */
-#include "waiter.h"
+#include "timing/learn/within.h"
 
-#include "within.h"
+#include "waiter.h"
 
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 

@@ -13,8 +13,8 @@
  * clock has changed, or the calibration was held up. It takes the nearest because the others may
  * have been held up besides, and moves by no more than a factor of two at once.
  */
-#ifndef WAIT_ESTIMATE_H
-#define WAIT_ESTIMATE_H
+#ifndef LEARN_ESTIMATE_H
+#define LEARN_ESTIMATE_H
 
 struct estimate {
     double value;

@@ -12,8 +12,8 @@
  * processor without one polls (approach_poll). All of them use this structure. It has cache lines
  * of its own: if another core wrote to one of them, it would be missing just before the event.
  */
-#ifndef WAIT_APPROACH_H
-#define WAIT_APPROACH_H
+#ifndef APPROACH_APPROACH_H
+#define APPROACH_APPROACH_H
 
 #include <stdint.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How s390x enters a run of instructions: see approach_single.c.
+ * How s390x enters a run of instructions: see single.c.
  *
  * By a jump: BR. There is no instruction for returns, so there is no return predictor to mislead:
  * the processor predicts a branch by where it went before. With more than 200 lengths of run the
  * prediction is right now and then, and that wait ends some 20 cycles early.
  */
-#ifndef WAIT_APPROACH_S390X_H
-#define WAIT_APPROACH_S390X_H
+#ifndef APPROACH_RUN_S390X_H
+#define APPROACH_RUN_S390X_H
 
 #include <stdint.h>
 

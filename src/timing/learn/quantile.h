@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Order statistics of small arrays, without allocating. */
-#ifndef WAIT_QUANTILE_H
-#define WAIT_QUANTILE_H
+#ifndef LEARN_QUANTILE_H
+#define LEARN_QUANTILE_H
 
 /* Ascending; heap sort: some 10 us for 256 values, whatever their order. */
 void quantile_sort(double *values, int count);

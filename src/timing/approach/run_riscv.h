@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How 64-bit RISC-V enters a run of instructions, and an event: see approach_single.c.
+ * How 64-bit RISC-V enters a run of instructions, and an event: see single.c.
  *
  * By return: JAL puts the address behind it into ra and onto the return-address stack; ra is
  * overwritten, and JALR from ra is predicted by that stack (unprivileged ISA, "Unconditional
@@ -13,8 +13,8 @@
  * Links have four bytes, as on the other processors. Compressed ones have two, and the addresses
  * would be wrong.
  */
-#ifndef WAIT_APPROACH_RISCV_H
-#define WAIT_APPROACH_RISCV_H
+#ifndef APPROACH_RUN_RISCV_H
+#define APPROACH_RUN_RISCV_H
 
 #include <stdint.h>
 

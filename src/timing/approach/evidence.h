@@ -5,14 +5,14 @@
  * Three marks are set before the last approach and looked at when it ends:
  *
  *   ES     x86-64 only. IRET clears a null selector other than 0: an interrupt or a fault came
- *          (approach_x86_64.S).
+ *          (x86_64.S).
  *   rseq   The kernel clears rseq_cs of the thread's restartable sequence when it preempts,
  *          migrates or signals the thread (clock/counter/rseq.h).
  *   polls  The time between two readings of the loop. If it is long and the other marks are
  *   unchanged, the hypervisor or the firmware ran.
  */
-#ifndef WAIT_EVIDENCE_H
-#define WAIT_EVIDENCE_H
+#ifndef APPROACH_EVIDENCE_H
+#define APPROACH_EVIDENCE_H
 
 #include <stdint.h>
 #include <string.h>

@@ -21,8 +21,8 @@
  * CLOCK_MONOTONIC stands still while the machine is suspended, and so does such a sleep: a target
  * in UTC that passed meanwhile is noticed up to a second after the machine has resumed.
  */
-#ifndef WAIT_SLEEP_H
-#define WAIT_SLEEP_H
+#ifndef SLEEP_SLEEP_H
+#define SLEEP_SLEEP_H
 
 #include <stdint.h>
 

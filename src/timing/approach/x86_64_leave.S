@@ -26,7 +26,7 @@
 
 #ifdef __x86_64__
 
-#include "approach_x86_64_offsets.h"
+#include "x86_64_offsets.h"
 
 #define HIDING_ROOTS 5 /* of 1, each of the one before: some 100 cycles */
 

@@ -39,8 +39,8 @@
  * polls. After 1 / (1-q) skips in a row one such wait, the probe, sleeps all the same, and its
  * sample counts for all of them. While probes are late they become rarer, down to a 64th.
  */
-#ifndef WAIT_MARGIN_H
-#define WAIT_MARGIN_H
+#ifndef SLEEP_MARGIN_H
+#define SLEEP_MARGIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

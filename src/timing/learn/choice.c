@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "choice.h"
 
-#include "approach.h"
+#include "timing/approach/approach.h"
 
 #include "quantile.h"
 

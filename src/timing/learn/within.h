@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A value, or the nearer of two limits. */
-#ifndef WAIT_WITHIN_H
-#define WAIT_WITHIN_H
+#ifndef LEARN_WITHIN_H
+#define LEARN_WITHIN_H
 
 static inline double within(double low, double value, double high)
 {

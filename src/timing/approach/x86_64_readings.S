@@ -3,7 +3,7 @@
 
 #ifdef __x86_64__
 
-#include "approach_x86_64_offsets.h"
+#include "x86_64_offsets.h"
 
 #define BLOCK_BITS 5
 #define BLOCK (1 << BLOCK_BITS)

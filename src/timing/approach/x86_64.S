@@ -32,7 +32,7 @@
 
 #ifdef __x86_64__
 
-#include "approach_x86_64_offsets.h"
+#include "x86_64_offsets.h"
 
 #define LINKS 80
 #define RUN_BITS 9     /* a run's code: LINKS * 4 + 2 * 2 + the jump behind it */

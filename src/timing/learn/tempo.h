@@ -8,8 +8,8 @@
  * times longer by any amount. But if three of the last five agree, and are far off, the core clock
  * has changed, and they are believed at once.
  */
-#ifndef WAIT_TEMPO_H
-#define WAIT_TEMPO_H
+#ifndef LEARN_TEMPO_H
+#define LEARN_TEMPO_H
 
 enum { TEMPO_RING = 5 };
 

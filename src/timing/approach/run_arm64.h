@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How 64-bit Arm enters a run of instructions, and an event: see approach_single.c.
+ * How 64-bit Arm enters a run of instructions, and an event: see single.c.
  *
  * By return: the address that BL left in x30 is overwritten. The return predictor takes RET for a
  * return to the address behind BL, so RET is always predicted wrongly (Arm ARM C6.2, BL and RET:
@@ -13,8 +13,8 @@
  * older processors. There a jump has to do. A page with branch target identification takes jumps
  * to BTI instructions only, of the kind "j", so that run has one before each of its links.
  */
-#ifndef WAIT_APPROACH_ARM64_H
-#define WAIT_APPROACH_ARM64_H
+#ifndef APPROACH_RUN_ARM64_H
+#define APPROACH_RUN_ARM64_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How Power (64 bit of both ABIs, 32 bit) enters a run of instructions: see approach_single.c.
+ * How Power (64 bit of both ABIs, 32 bit) enters a run of instructions: see single.c.
  *
  * By return: BL puts the address behind it into the link register and onto the link stack, the
  * register is overwritten, and BLR is predicted by the stack (Power ISA Book I 2.4, BH = 00: "the
@@ -11,8 +11,8 @@
  * hold the event's return address. (BCLRL would do, but function descriptors, the table of
  * contents and the caller's save area are the compiler's, in three ABIs.)
  */
-#ifndef WAIT_APPROACH_POWER_H
-#define WAIT_APPROACH_POWER_H
+#ifndef APPROACH_RUN_POWER_H
+#define APPROACH_RUN_POWER_H
 
 #include <stdint.h>
 

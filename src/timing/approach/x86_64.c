@@ -8,7 +8,7 @@
 #include <timebase/wait.h>
 
 #include "approach.h"
-#include "approach_x86_64_offsets.h"
+#include "x86_64_offsets.h"
 
 #define AT(field, offset)                                                                          \
     _Static_assert(offsetof(struct approach, field) == (offset), "in assembly: " #field)

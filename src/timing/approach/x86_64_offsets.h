@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the fields of struct approach (approach.h) and its numbers are, for assembly on x86-64;
- * approach_x86_64.c asserts all of them. And the loop that both of its files have.
+ * x86_64.c asserts all of them. And the loop that both of its files have.
  */
-#ifndef WAIT_APPROACH_X86_64_OFFSETS_H
-#define WAIT_APPROACH_X86_64_OFFSETS_H
+#ifndef APPROACH_X86_64_OFFSETS_H
+#define APPROACH_X86_64_OFFSETS_H
 
 #define TARGET 0
 #define LEAVE 8

@@ -9,8 +9,8 @@
  * (margin.h has the arithmetic), so it follows what the last hundred rehearsals saw. The loop's
  * errors are those about its own bias, which plain waits compensate; the exact ones are raw.
  */
-#ifndef WAIT_CHOICE_H
-#define WAIT_CHOICE_H
+#ifndef LEARN_CHOICE_H
+#define LEARN_CHOICE_H
 
 enum choice_way { CHOICE_LOOP, CHOICE_EXACT, CHOICE_WAYS };
 

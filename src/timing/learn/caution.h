@@ -8,8 +8,8 @@
  * than once in 44 times is left alone for ever longer, and the rest for 8 turns, one turn in 40 goes
  * wrong at most.
  */
-#ifndef WAIT_CAUTION_H
-#define WAIT_CAUTION_H
+#ifndef LEARN_CAUTION_H
+#define LEARN_CAUTION_H
 
 struct caution {
     unsigned left;  /* turns to come, before it may be tried again */

@@ -2,7 +2,7 @@
 /*
  * The last approach on 64-bit Arm, Power, RISC-V and s390x: approach.h, with a clean sample of one
  * reading. C, but for the entry into the run of dependent additions, which is in
- * approach_<processor>.h.
+ * run_<processor>.h.
  *
  * Why C is enough. Between the sample and the run, and between the stamp and the event, there are a
  * few instructions without branches or calls. Calibration runs this same code, so the latencies
@@ -32,13 +32,13 @@
 #include "evidence.h"
 
 #if defined(__aarch64__)
-#include "approach_arm64.h"
+#include "run_arm64.h"
 #elif defined(__powerpc__)
-#include "approach_power.h"
+#include "run_power.h"
 #elif defined(__riscv) && __riscv_xlen == 64
-#include "approach_riscv.h"
+#include "run_riscv.h"
 #elif defined(__s390x__)
-#include "approach_s390x.h"
+#include "run_s390x.h"
 #endif
 
 #ifdef APPROACH_LINK

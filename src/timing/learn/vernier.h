@@ -10,8 +10,8 @@
  *
  * Pure: no clock is read here.
  */
-#ifndef WAIT_VERNIER_H
-#define WAIT_VERNIER_H
+#ifndef LEARN_VERNIER_H
+#define LEARN_VERNIER_H
 
 #include <stdint.h>
 

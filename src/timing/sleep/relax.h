@@ -8,8 +8,8 @@
  * themselves, a turn is begun only if more time is left than it may take. TPAUSE and WFET have
  * deadlines, so a thread that is held up just before them does not sleep longer.
  */
-#ifndef WAIT_RELAX_H
-#define WAIT_RELAX_H
+#ifndef SLEEP_RELAX_H
+#define SLEEP_RELAX_H
 
 #include <stdint.h>
 
