@@ -210,7 +210,7 @@ mod tests {
             };
             let shift = 24 + dice.below(40);
             let span = dice.any() >> shift;
-            let elapsed_ns = ((u128::from(span) * line.period()) >> 64) as u64;
+            let elapsed_ns = ((u128::from(span).wrapping_mul(line.period())) >> 64) as u64;
             ticks = ticks.wrapping_add(span);
             mono_ns = mono_ns.wrapping_add(elapsed_ns);
             let step = dice.below(2 * step_ns + 1).wrapping_sub(step_ns);
