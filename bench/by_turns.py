@@ -9,11 +9,13 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
     by_turns.py waits --from 20000 --to 100000
     by_turns.py delays --from 200 --to 200 --positions
     by_turns.py delays --from 100000 --to 100000 --counter
+    by_turns.py waits --processes 30 --blocks 30  what differs from one calibration to the next
 
 "about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
 fine reading's code is cold after a long wait. With --counter it is one reading of the counter, whose
-step is in all quantiles, but not in the mean.
+step is in all quantiles, but not in the mean. With --processes each has waiters and a stopwatch of its
+own, and the table is of their biases: what a calibration got wrong is in all rows, the loop's too.
 """
 
 import argparse
@@ -129,6 +131,30 @@ def rows(name, found, by_position):
         yield row(f"… number {first + 1} of a block", [e for at, e in found if at == first])
 
 
+def bias_row(name, medians):
+    """Of the processes: least, 10 %, middle, 90 %, most."""
+    ordered = sorted(medians)
+    places = (share * (len(ordered) - 1) for share in (0, 0.1, 0.5, 0.9, 1))
+    return f"| {name} | " + " / ".join(f"{ordered[round(at)]:+.1f}" for at in places) + " |"
+
+
+def print_biases(program, options, names, chosen):
+    runs = [trials(program, options, chosen) for _ in range(options.processes)]
+    print(f"| way | bias, {options.processes} processes: least / p10 / p50 / p90 / most |")
+    print("|---|--:|")
+    for way, name in enumerate(names):
+        errors = ([error for _, error in run[way]] for run in runs)
+        print(bias_row(name, [statistics.median(of_run) for of_run in errors]))
+
+
+def print_errors(program, options, names, chosen):
+    found = trials(program, options, chosen)
+    print("| way | n | median | mean | about the median: p50 / p90 / p95 / p99 | raw: the same |")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, of_way in zip(names, found, strict=True):
+        print("\n".join(rows(name, of_way, options.positions)))
+
+
 def options_given():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=KINDS, nargs="?", default="waits")
@@ -137,6 +163,7 @@ def options_given():
     parser.add_argument("--from", dest="least", type=float, metavar="NS", help="targets, or delays")
     parser.add_argument("--to", dest="most", type=float, metavar="NS")
     parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
+    parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
     parser.add_argument("--positions", action="store_true", help="the first of each block, too")
     return parser.parse_args()
@@ -146,11 +173,8 @@ def main():
     options = options_given()
     names, chosen = zip(*ways(options), strict=True)
     with tempfile.TemporaryDirectory() as folder:
-        found = trials(compiled(folder), options, chosen)
-    print("| way | n | median | mean | about the median: p50 / p90 / p95 / p99 | raw: the same |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for name, of_way in zip(names, found, strict=True):
-        print("\n".join(rows(name, of_way, options.positions)))
+        show = print_biases if options.processes > 1 else print_errors
+        show(compiled(folder), options, names, chosen)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,17 @@ def test_one_reading_is_a_stopwatch_too():
     assert "| exact, this tree | 100 |" in done.stdout
 
 
+def test_each_process_has_a_bias():
+    done = run("waits", "--blocks", 2, "--processes", 2, "--kind", "plain")
+    assert done.returncode == 0, done.stderr
+    assert "2 processes" in done.stdout
+    assert done.stdout.count(" / ") == 4 * 4
+
+
+def test_biases_are_told_by_their_order():
+    assert by_turns.bias_row("it", [3, 1, 2, 5, 4]) == "| it | +1.0 / +1.0 / +3.0 / +5.0 / +5.0 |"
+
+
 def test_the_mean_is_of_the_middle():
     errors = [-1e9] + [1.0] * 3 + [2.0] * 3 + [1e9]
     assert by_turns.middle_mean(errors) == 1.5

@@ -97,6 +97,7 @@ static void find_readings(struct waiter *waiter)
     find_step(waiter);
     if (waiter->vernier.step_ticks >= FINE_STEP_TICKS && waiter->ways.series[0] != NULL)
         find_spacing(waiter);
+    estimate_init(&waiter->spacing, waiter->vernier.spacing_ticks, WAITER_MEAN); /* of 1 tick */
 }
 
 /* ---- cycles ------------------------------------------------------------------------------- */
@@ -207,7 +208,8 @@ static void size_errors(double *errors, int count, double middle)
 static struct findings try_way(struct waiter *waiter, int exact)
 {
     struct trials trials;
-    trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED}, TRIALS, &trials);
+    trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED}, rehearsal_near, TRIALS,
+               &trials);
     double *errors = trials.errors;
     quantile_sort(errors, trials.count);
     struct findings found = {

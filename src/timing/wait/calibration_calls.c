@@ -72,7 +72,7 @@ static void read_fine(void *argument)
  * no part of it: how long that takes of what is believed changes with the core's clock and load. So
  * it is measured beside a rehearsal.
  */
-static double one_reading(struct waiter *waiter)
+static struct rehearsal one_reading(struct waiter *waiter, struct rehearsal_plan plan)
 {
     struct fine_event event = {.waiter = waiter};
     struct wait wait = {.waiter = waiter, .function = read_fine, .argument = &event};
@@ -80,17 +80,21 @@ static double one_reading(struct waiter *waiter)
     wait.ticks = wait.entered_ticks + ahead_ticks(waiter);
     stages_run(&wait);
     waiter->unsettled = NOTHING_LEFT; /* the rehearsal overwrites what it has to tell */
-    struct rehearsal_plan plan = {waiter->last.exact, EVENT_CALLED};
-    return event.reading.ticks - rehearsal_near(waiter, plan).error_ticks;
+    int is_even = waiter_polls_agreed(waiter);
+    struct rehearsal done = rehearsal_near(waiter, plan);
+    done.error_ticks = event.reading.ticks - done.error_ticks;
+    done.is_even &= is_even;
+    return done;
 }
 
 /* Where the counter's reading is emulated it is not steady. */
 static void find_reading(struct waiter *waiter)
 {
-    double errors[READING_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
-    for (int i = 0; i < READING_TRIALS; i++)
-        errors[i] = one_reading(waiter);
-    double ticks = quantile_mean_about(errors, READING_TRIALS, reach_ticks(waiter));
+    struct trials trials;
+    double most = MOST_READING_NS / waiter->learnt.period_ns;
+    struct rehearsal_plan plan = {waiter->learnt.exact, EVENT_CALLED};
+    trials_run(waiter, plan, one_reading, READING_TRIALS, &trials);
+    double ticks = quantile_mean_about(trials.errors, trials.count, reach_ticks(waiter));
     waiter->learnt.reading_ticks = ticks > 0 && ticks < most ? ticks : 0;
 }
 
@@ -101,7 +105,7 @@ static double mean_of_rehearsals(struct waiter *waiter, struct rehearsal_plan pl
                                  double *stamp_ticks)
 {
     struct trials trials;
-    trials_run(waiter, plan, TRIALS, &trials);
+    trials_run(waiter, plan, rehearsal_near, TRIALS, &trials);
     *stamp_ticks = quantile_low_mean(trials.stamps, trials.count);
     return quantile_low_mean(trials.errors, trials.count);
 }

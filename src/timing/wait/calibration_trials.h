@@ -15,7 +15,11 @@ struct trials {
     int count;
 };
 
+/* rehearsal_near(), or what has one in it. */
+typedef struct rehearsal trial(struct waiter *waiter, struct rehearsal_plan plan);
+
 /* At most so many; and so many where they need not be even. */
-void trials_run(struct waiter *waiter, struct rehearsal_plan plan, int most, struct trials *out);
+void trials_run(struct waiter *waiter, struct rehearsal_plan plan, trial *run, int most,
+                struct trials *out);
 
 #endif

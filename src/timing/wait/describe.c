@@ -7,15 +7,27 @@
 
 #include "outcome.h"
 
+/* One that only reads has no rehearsals to follow how far apart readings are. */
+static __attribute__((noinline)) int
+learn_and_tell(struct waiter *waiter, const struct waiter_readings *readings, uint64_t base_ticks,
+               struct timebase_fine_reading *out)
+{
+    int uneven = waiter_intersect(waiter, readings, base_ticks, out);
+    out->ticks -= waiter->learnt.reading_ticks;
+    waiter_learn_spacing(waiter, readings->ticks);
+    waiter_publish_tempo(waiter);
+    return uneven;
+}
+
 TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
                                          struct timebase_fine_reading *out)
 {
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
-    int uneven = waiter_read_fine(waiter, base_ticks, out);
-    out->ticks -= waiter->learnt.reading_ticks;
-    return uneven;
+    struct waiter_readings readings;
+    waiter_read(waiter, &readings);
+    return learn_and_tell(waiter, &readings, base_ticks, out);
 }
 
 TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,

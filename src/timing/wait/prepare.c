@@ -65,7 +65,7 @@ static struct rehearsal_plan next_plan(const struct wait *wait)
 
 static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)
 {
-    rehearsal_near(waiter, plan);
+    rehearsal_cold(waiter, plan);
     if (plan.exact)
         waiter_forget_polls(waiter);
 }

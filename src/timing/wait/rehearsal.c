@@ -113,7 +113,7 @@ static double near_ticks(const struct waiter *waiter, int exact)
  * The targets vary over all phases of a step and all lengths of run; and those of the loop over so
  * many polls that nothing predicts its exit, as in a wait.
  */
-struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
+struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan plan)
 {
     enum { VARIED_NS = 64, PLAIN_VARIED_NS = 400 };
     uint32_t range = plan.exact ? VARIED_NS : PLAIN_VARIED_NS;
@@ -122,6 +122,18 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
     double varied = (double)((uint64_t)waiter->dice * range >> 32);
     return run_between(waiter, plan,
                        near_ticks(waiter, plan.exact) + varied / waiter->learnt.period_ns);
+}
+
+struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    struct rehearsal done = rehearsal_cold(waiter, plan);
+    if (!done.is_sound)
+        return done;
+    waiter_learn_spacing(waiter, done.readings);
+    if (plan.exact)
+        waiter_learn_period(waiter);
+    waiter_publish_tempo(waiter);
+    return done;
 }
 
 /*
@@ -134,14 +146,6 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
     double most = exact ? MOST_TICKS : waiter->vernier.step_ticks + MOST_TICKS;
     double believed = error_ticks < -most ? -most : error_ticks > most ? most : error_ticks;
     *known += believed / (exact ? 16 : 32);
-}
-
-static void learn_spacings(struct waiter *waiter, int exact, const uint32_t *event)
-{
-    if (waiter_has_vernier(waiter))
-        waiter_learn_spacing(waiter, event);
-    if (exact)
-        waiter_learn_period(waiter);
 }
 
 static void learn_exact(struct waiter *waiter, double error_ticks)
@@ -159,7 +163,6 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     double error = done.error_ticks - *leave;
     if (!done.is_sound)
         return;
-    learn_spacings(waiter, exact, done.readings + APPROACH_FINE - APPROACH_VERNIER);
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {
         follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);

@@ -27,10 +27,14 @@ struct rehearsal {
 /* The exact approach has been set up: run it, its event stamped. */
 struct rehearsal rehearsal_run(struct waiter *waiter);
 
-/* Set it up for a target as near as possible, and run it. Nothing is learnt. */
+/* Set it up for a target as near as possible, and run it: by code that may be cold, so nothing is
+ * learnt. */
+struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan plan);
+
+/* The same, and learn how far apart polls and readings are, by which it is measured itself. */
 struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);
 
-/* The same, and learn from it. */
+/* The same, and learn all that it teaches. */
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
 
 #endif

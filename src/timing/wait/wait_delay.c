@@ -29,8 +29,10 @@ static double called_at(const struct waiter *waiter, double read_ticks)
 static void set_target(struct wait *wait, double ticks)
 {
     const struct waiter *waiter = wait->waiter;
+    struct waiter_readings readings;
     struct timebase_fine_reading read;
-    waiter_read_fine(waiter, wait->entered_ticks, &read);
+    waiter_read(waiter, &readings);
+    waiter_intersect(waiter, &readings, wait->entered_ticks, &read);
     wait->read_ticks = read.ticks;
     int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
     double end = ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));

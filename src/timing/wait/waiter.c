@@ -5,15 +5,10 @@
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
 
-int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
-                     struct timebase_fine_reading *out)
+int waiter_intersect(const struct waiter *waiter, const struct waiter_readings *readings,
+                     uint64_t base_ticks, struct timebase_fine_reading *out)
 {
-    uint32_t readings[APPROACH_FINE];
-    if (waiter_has_vernier(waiter))
-        waiter->ways.fine[waiter->learnt.series](readings);
-    else
-        readings[0] = (uint32_t)timebase_ticks_ordered();
-    return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
+    return vernier_intersect(&waiter->vernier, readings->ticks, waiter->vernier.readings,
                              (uint32_t)base_ticks, out);
 }
 
@@ -84,9 +79,11 @@ static double far_ticks(const struct waiter *waiter, int readings)
     return far > LEAST_TICKS ? far : LEAST_TICKS;
 }
 
-void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings)
+void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROACH_FINE])
 {
-    double ticks = vernier_slope(readings, APPROACH_VERNIER);
+    if (!waiter_has_vernier(waiter))
+        return;
+    double ticks = vernier_slope(readings + APPROACH_FINE - APPROACH_VERNIER, APPROACH_VERNIER);
     estimate_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks,
                    far_ticks(waiter, APPROACH_VERNIER));
 }

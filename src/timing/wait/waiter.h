@@ -260,9 +260,23 @@ static inline int64_t waiter_scaled(double value, int bits)
     return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
 
-/* A fine reading, by the vernier where there is one. */
-int waiter_read_fine(const struct waiter *waiter, uint64_t base_ticks,
-                     struct timebase_fine_reading *out);
+/* Of a fine reading; one that needs no vernier is a single one. */
+struct waiter_readings {
+    uint32_t ticks[APPROACH_FINE];
+};
+
+/* What comes before the first of them is a part of what the reading says. */
+static inline void waiter_read(const struct waiter *waiter, struct waiter_readings *out)
+{
+    if (waiter_has_vernier(waiter))
+        waiter->ways.fine[waiter->learnt.series](out->ticks);
+    else
+        out->ticks[0] = (uint32_t)timebase_ticks_ordered();
+}
+
+/* When the first one was. Returns 1 if the others contradict that, else 0. */
+int waiter_intersect(const struct waiter *waiter, const struct waiter_readings *readings,
+                     uint64_t base_ticks, struct timebase_fine_reading *out);
 
 /* A tick that has passed whenever the event comes: one that may be early need not wait for it. */
 static inline uint64_t waiter_long_before(uint64_t ticks)
@@ -334,8 +348,8 @@ static inline double waiter_sample_ticks(const struct waiter *waiter)
     return (double)waiter->approach.sample_ticks / (1 << APPROACH_TICK_BITS);
 }
 
-/* From a series of APPROACH_VERNIER readings of an event. */
-void waiter_learn_spacing(struct waiter *waiter, const uint32_t *readings);
+/* From a fine reading, where there is a vernier: its last ones, as the first may have been cold. */
+void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROACH_FINE]);
 
 /* The last exact approach's last polls in their order, and how many; 0 if there were too few. */
 int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNIER]);

@@ -3,6 +3,7 @@
 
 use super::wait_flags::{Disturbances, Mechanism, WaitFlags};
 use crate::{Clock, Error, Instant, UtcTime};
+use core::cell::UnsafeCell;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::time::Duration;
@@ -27,8 +28,8 @@ use timebase_sys as sys;
 /// A waiter belongs to the thread that made it and to the CPU on which it was calibrated: pin the
 /// thread first. A wait by a closure that panics ends; then the panic goes on.
 pub struct Waiter {
-    /// In a place of its own: it must not move.
-    waiter: Box<sys::timebase_waiter>,
+    /// In a place of its own: it must not move. C learns by describing it and by reading, too.
+    waiter: Box<UnsafeCell<sys::timebase_waiter>>,
     /// What it converts by.
     clock: Clock,
     /// Not for other threads.
@@ -119,8 +120,9 @@ impl Waiter {
     pub fn new(clock: &Clock) -> Result<Self, Error> {
         let handle = clock.handle().ok_or(Error::Unsupported)?;
         // SAFETY: opaque numbers; init fills them. The clock lives as long as the waiter.
-        let mut waiter: Box<sys::timebase_waiter> = Box::new(unsafe { core::mem::zeroed() });
-        Error::check(unsafe { sys::timebase_waiter_init(&mut *waiter, handle.as_ptr()) })?;
+        let waiter: Box<UnsafeCell<sys::timebase_waiter>> =
+            Box::new(UnsafeCell::new(unsafe { core::mem::zeroed() }));
+        Error::check(unsafe { sys::timebase_waiter_init(waiter.get(), handle.as_ptr()) })?;
         Ok(Self { waiter, clock: clock.clone(), thread: PhantomData })
     }
 
@@ -132,13 +134,13 @@ impl Waiter {
     /// Learns again, e.g. after pinning the thread elsewhere.
     pub fn calibrate(&mut self) -> Result<(), Error> {
         // SAFETY: an initialised waiter, here and below.
-        Error::check(unsafe { sys::timebase_waiter_calibrate(&mut *self.waiter) }).map(drop)
+        Error::check(unsafe { sys::timebase_waiter_calibrate(self.waiter.get()) }).map(drop)
     }
 
     /// How sleeping waits choose their margin: the quantile of wake-up latencies that it should
     /// cover, and the share of a period that may be spent polling.
     pub fn set_margin(&mut self, quantile: f64, cpu_share: f64) -> Result<(), Error> {
-        let waiter = &mut *self.waiter;
+        let waiter = self.waiter.get();
         Error::check(unsafe { sys::timebase_waiter_set_margin(waiter, quantile, cpu_share) })
             .map(drop)
     }
@@ -147,7 +149,7 @@ impl Waiter {
     pub fn describe(&self) -> Result<WaiterDescription, Error> {
         // SAFETY: plain numbers, for which zeros are values.
         let mut out = unsafe { core::mem::zeroed() };
-        Error::check(unsafe { sys::timebase_waiter_describe(&*self.waiter, &mut out) })?;
+        Error::check(unsafe { sys::timebase_waiter_describe(self.waiter.get(), &mut out) })?;
         Ok(out)
     }
 
@@ -157,7 +159,7 @@ impl Waiter {
     ) -> Result<WaitResult, Error> {
         // SAFETY: plain numbers, for which zeros are values.
         let mut result: sys::timebase_wait_result = unsafe { core::mem::zeroed() };
-        Error::check(wait(&mut *self.waiter, &mut result))?;
+        Error::check(wait(self.waiter.get(), &mut result))?;
         Ok(result.into())
     }
 
@@ -256,7 +258,7 @@ impl Waiter {
         let ns = u64::try_from(duration.as_nanos()).map_err(|_| Error::Invalid)?;
         let none = core::ptr::null_mut();
         // SAFETY: an initialised waiter; no result is wanted.
-        Error::check(unsafe { sys::timebase_delay_ns(&mut *self.waiter, ns, flags.0, none) })
+        Error::check(unsafe { sys::timebase_delay_ns(self.waiter.get(), ns, flags.0, none) })
             .map(|late| late == 0)
     }
 
@@ -274,17 +276,18 @@ impl Waiter {
     pub fn read_fine(&self, base_ticks: u64) -> Result<FineReading, Error> {
         let mut out = sys::timebase_fine_reading { ticks: 0.0, bound_ticks: 0.0 };
         // SAFETY: an initialised waiter and room for the reading.
-        let result = unsafe { sys::timebase_wait_read_fine(&*self.waiter, base_ticks, &mut out) };
+        let result =
+            unsafe { sys::timebase_wait_read_fine(self.waiter.get(), base_ticks, &mut out) };
         let is_even = Error::check(result)? == 0;
         Ok(FineReading { ticks: out.ticks, bound_ticks: out.bound_ticks, is_even })
     }
 
     pub(super) fn as_mut_ptr(&mut self) -> *mut sys::timebase_waiter {
-        &mut *self.waiter
+        self.waiter.get()
     }
 
     pub(super) fn as_ptr(&self) -> *const sys::timebase_waiter {
-        &*self.waiter
+        self.waiter.get()
     }
 }
 
