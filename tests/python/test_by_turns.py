@@ -34,7 +34,11 @@ def test_all_ways_of_this_tree_have_all_their_trials(what, kinds):
     done = run(what, "--blocks", 2)
     assert done.returncode == 0, done.stderr
     lines = [line.split("|") for line in done.stdout.splitlines()[2:]]
-    assert [line[1].strip() for line in lines] == ["nothing", "loop", *(f"{kind}, this tree" for kind in kinds)]
+    assert [line[1].strip() for line in lines] == [
+        "nothing",
+        "loop",
+        *(f"{kind}, this tree" for kind in kinds),
+    ]
     assert {line[2].strip() for line in lines} == {"100"}
 
 

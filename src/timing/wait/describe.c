@@ -8,9 +8,10 @@
 #include "outcome.h"
 
 /* One that only reads has no rehearsals to follow how far apart readings are. */
-static __attribute__((noinline)) int
-learn_and_tell(struct waiter *waiter, const struct waiter_readings *readings, uint64_t base_ticks,
-               struct timebase_fine_reading *out)
+static __attribute__((noinline)) int learn_and_tell(struct waiter *waiter,
+                                                    const struct waiter_readings *readings,
+                                                    uint64_t base_ticks,
+                                                    struct timebase_fine_reading *out)
 {
     int uneven = waiter_intersect(waiter, readings, base_ticks, out);
     out->ticks -= waiter->learnt.reading_ticks;
