@@ -252,15 +252,18 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
     return tell(&delay, late, is_shared || delay.was_contradicted, result);
 }
 
+/* What it takes beside a run is believed to be all of it, so the run is one instruction. */
 APPROACH_WAY void delay_rehearse_run(struct waiter *waiter)
 {
+    struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
+    struct waiter_delay known = *learnt;
     uint64_t called = waiter->delay_called_ticks;
-    struct waiter_delay known = waiter->learnt.delays[DELAY_BY_RUN][0];
     struct caution contradicted = waiter->contradicted_run;
     waiter->contradicted_run = (struct caution){0};
+    learnt->fixed_ticks = CHECKED_NS / waiter->learnt.period_ns - waiter->tempo.cycle_ticks;
     waiter->delay_called_ticks = timebase_ticks();
     delay_short(waiter, CHECKED_NS, 0, NULL, 0);
     waiter->delay_called_ticks = called;
     waiter->contradicted_run = contradicted;
-    waiter->learnt.delays[DELAY_BY_RUN][0] = known;
+    *learnt = known;
 }

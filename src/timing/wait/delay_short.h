@@ -29,8 +29,8 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
 void delay_fetch_run(struct waiter *waiter, unsigned line);
 
 /*
- * One by a run, as short as can be, so that the code of the next one has been executed. It takes
- * some 0.2 us; what it would teach is forgotten.
+ * One by a run of one instruction, so that the code of the next one has been executed. It takes
+ * some 0.1 us, as it is cold; what it would teach is forgotten.
  */
 void delay_rehearse_run(struct waiter *waiter);
 

@@ -112,13 +112,14 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
  */
 APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, double ticks)
 {
-    enum { LAST_TICKS = 120, LINES = 20, REHEARSED_NS = 450 };
+    enum { LAST_TICKS = 120, LINES = 20, REHEARSED_NS = 200 };
     double fixed = waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - fixed), now;
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
     int64_t rehearsed = waiter_ticks_of_ns(waiter, REHEARSED_NS);
-    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line++) {
+    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line += 2) {
         delay_fetch_run(waiter, line);
+        delay_fetch_run(waiter, line + 1);
         if (line == LINES && (int64_t)(now - leave) < -rehearsed)
             delay_rehearse_run(waiter);
     }
