@@ -52,13 +52,13 @@ static struct scene some_scene(struct dice *dice)
     return scene;
 }
 
+/* So many of the readings agree. */
 static struct timebase_fine_reading intersect(const struct scene *scene, int wanted)
 {
     struct timebase_fine_reading found;
-    assert_int_equal(
-        vernier_intersect(&scene->vernier, scene->readings, scene->vernier.readings,
-                          (uint32_t)scene->base, &found),
-        wanted);
+    assert_int_equal(vernier_intersect(&scene->vernier, scene->readings, scene->vernier.readings,
+                                       (uint32_t)scene->base, &found),
+                     wanted);
     return found;
 }
 
@@ -77,7 +77,7 @@ static void the_intersection_contains_the_first_instant(void **state)
     (void)state;
     for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
-        struct timebase_fine_reading found = intersect(&scene, 0);
+        struct timebase_fine_reading found = intersect(&scene, scene.vernier.readings);
         assert_true(found.bound_ticks >= 0);
         assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
         assert_contains_truth(&scene, found);
@@ -98,7 +98,7 @@ static void many_readings_are_finer_than_a_tenth_of_a_step(void **state)
         scene.counter = (struct stepped){26, 3};
         scene.vernier = new_vernier(26, spacing);
         stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
-        struct timebase_fine_reading found = intersect(&scene, 0);
+        struct timebase_fine_reading found = intersect(&scene, scene.vernier.readings);
         assert_contains_truth(&scene, found);
         assert_true(found.bound_ticks <= 2.6 / 2 + ROUNDING);
         sum += found.bound_ticks;
@@ -111,7 +111,7 @@ static void a_single_reading_is_the_middle_of_its_step(void **state)
     struct scene scene = {.vernier = new_vernier(26, 30), .readings = {1026}, .base = 1000};
     (void)state;
     scene.vernier.readings = 1;
-    struct timebase_fine_reading found = intersect(&scene, 0);
+    struct timebase_fine_reading found = intersect(&scene, scene.vernier.readings);
     assert_true(found.ticks == 26 + 12.5);
     assert_true(found.bound_ticks == 13);
 }
@@ -121,7 +121,7 @@ static void on_a_fine_counter_it_is_the_reading_itself(void **state)
     struct scene scene = {.vernier = new_vernier(1, 30), .readings = {7}, .base = 0xfffffff0};
     (void)state;
     scene.vernier.readings = 1;
-    struct timebase_fine_reading found = intersect(&scene, 0);
+    struct timebase_fine_reading found = intersect(&scene, scene.vernier.readings);
     assert_true(found.ticks == 23);
     assert_true(found.bound_ticks == 0.5);
 }
@@ -141,9 +141,9 @@ static void fine_counters_are_read_to_their_step(void **state)
         scene.counter = (struct stepped){step, dice_below(&dice, step)};
         scene.vernier = new_vernier(step, dice_between(&dice, 27, 4));
         stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
-        assert_contains_truth(&scene, intersect(&scene, 0));
+        assert_contains_truth(&scene, intersect(&scene, scene.vernier.readings));
         scene.vernier.readings = 1;
-        struct timebase_fine_reading one = intersect(&scene, 0);
+        struct timebase_fine_reading one = intersect(&scene, scene.vernier.readings);
         assert_true(one.bound_ticks == (double)step / 2);
         assert_contains_truth(&scene, one);
     }
@@ -168,7 +168,7 @@ static void readings_after_an_interruption_are_not_used(void **state)
         double delay = scene.vernier.step_ticks * (2 + (double)dice_below(&dice, 1000));
         for (int k = from; k < APPROACH_FINE; k++)
             scene.readings[k] += (uint32_t)delay;
-        struct timebase_fine_reading found = intersect(&scene, from == 1);
+        struct timebase_fine_reading found = intersect(&scene, from);
         struct timebase_fine_reading wanted = prefix(scene, from);
         assert_true(found.ticks == wanted.ticks);
         assert_true(found.bound_ticks == wanted.bound_ticks);
@@ -184,7 +184,7 @@ static void a_reading_that_comes_too_early_ends_the_series_as_well(void **state)
         struct scene scene = some_scene(&dice);
         int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
         scene.readings[from] -= (uint32_t)(2 * scene.vernier.step_ticks);
-        struct timebase_fine_reading found = intersect(&scene, from == 1);
+        struct timebase_fine_reading found = intersect(&scene, from);
         struct timebase_fine_reading wanted = prefix(scene, from);
         assert_true(found.ticks == wanted.ticks && found.bound_ticks == wanted.bound_ticks);
     }
@@ -221,8 +221,8 @@ static void whatever_the_readings_the_bound_is_between_nothing_and_half_a_step(v
 static void the_gap_is_what_the_phases_leave_open(void **state)
 {
     (void)state;
-    assert_true(fabs(vernier_gap(26, 26, 16) - 26) < 1e-9); /* one phase */
-    assert_true(fabs(vernier_gap(26, 39, 16) - 13) < 1e-9); /* two */
+    assert_true(fabs(vernier_gap(26, 26, 16) - 26) < 1e-9);        /* one phase */
+    assert_true(fabs(vernier_gap(26, 39, 16) - 13) < 1e-9);        /* two */
     assert_true(fabs(vernier_gap(26, 27.625, 16) - 1.625) < 1e-9); /* as many as readings */
     assert_true(fabs(vernier_gap(26, 30, 1) - 26) < 1e-9);
 }

@@ -31,4 +31,10 @@ void estimate_init(struct estimate *estimate, double value, int most);
  * to `far`. */
 void estimate_learn(struct estimate *estimate, double seen, double units, double far);
 
+/* It was seen to be right enough, without a number. */
+static inline void estimate_confirm(struct estimate *estimate)
+{
+    estimate->far = 0;
+}
+
 #endif

@@ -31,7 +31,7 @@ struct vernier {
 
 /*
  * When the first of n readings was taken, relative to base. Uses them from the first on as long as
- * they agree. Returns 0, or 1 if only the first was used.
+ * they agree. Returns how many that is.
  */
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out);

@@ -274,7 +274,7 @@ static inline void waiter_read(const struct waiter *waiter, struct waiter_readin
         out->ticks[0] = (uint32_t)timebase_ticks_ordered();
 }
 
-/* When the first one was. Returns 1 if the others contradict that, else 0. */
+/* When the first one was, by those that agree. Returns how many do. */
 int waiter_intersect(const struct waiter *waiter, const struct waiter_readings *readings,
                      uint64_t base_ticks, struct timebase_fine_reading *out);
 
