@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far apart readings are, and how long a delay's instructions: shown by themselves, followed when
- * the neighbour comes and goes.
+ * How far apart readings are, and how long a delay's instructions: shown by themselves, followed
+ * when the neighbour comes and goes.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,6 +115,35 @@ static void of_four_the_nearest_is_believed(void **state)
 }
 
 /* A change of the core clock is no change of it. */
+/* What is wrong by less than a series shows is a mean of few, once it is doubted. */
+static void doubt_makes_it_follow_what_is_near(void **state)
+{
+    struct estimate trusted, doubted;
+    (void)state;
+    estimate_init(&trusted, 60, MEAN);
+    estimate_init(&doubted, 60, MEAN);
+    estimate_doubt(&doubted);
+    for (int i = 0; i < 8; i++) {
+        estimate_learn(&trusted, 60.5, 1, FAR);
+        estimate_learn(&doubted, 60.5, 1, FAR);
+    }
+    assert_true(trusted.value < 60.05);
+    assert_true(doubted.value > 60.2);
+}
+
+static void what_was_right_in_between_is_no_row(void **state)
+{
+    struct estimate spacing;
+    (void)state;
+    estimate_init(&spacing, 60, MEAN);
+    for (int i = 0; i < 20; i++) {
+        estimate_learn(&spacing, 80, 1, FAR);
+        if (i % 3 == 2)
+            estimate_confirm(&spacing);
+    }
+    assert_true(spacing.value == 60);
+}
+
 static void a_clock_step_changes_nothing(void **state)
 {
     struct estimate spacing;
@@ -128,9 +157,9 @@ static void a_clock_step_changes_nothing(void **state)
 }
 
 /*
- * Delays of 1 us, 3,700 instructions, by readings of a counter that steps by 26: a tenth of them held up
- * by 0.1 us or more. A calibration that was 4 % wrong, 40 ns, is mended by the first few. Four held
- * up in a row are believed, too, until four others come.
+ * Delays of 1 us, 3,700 instructions, by readings of a counter that steps by 26: a tenth of them
+ * held up by 0.1 us or more. A calibration that was 4 % wrong, 40 ns, is mended by the first few.
+ * Four held up in a row are believed, too, until four others come.
  */
 static void a_delay_is_as_long_as_it_should_be_though_some_are_held_up(void **state)
 {
@@ -143,7 +172,8 @@ static void a_delay_is_as_long_as_it_should_be_though_some_are_held_up(void **st
         estimate_init(&run, instruction * (1 + wrong / 100.0), MEAN);
         for (int i = 0; i < 2000; i++) {
             double held_up = dice_below(&dice, 10) == 0 ? dice_between(&dice, 260, 1000) : 0;
-            double first = dice_between(&dice, 1e6, 1e3), last = first + count * instruction + held_up;
+            double first = dice_between(&dice, 1e6, 1e3),
+                   last = first + count * instruction + held_up;
             uint64_t seen = stepped_read(&counter, last) - stepped_read(&counter, first);
             estimate_learn(&run, (double)seen, count, 34);
             wrong_ones += fabs(run.value - instruction) * count > 15;
@@ -161,6 +191,8 @@ int main(void)
         cmocka_unit_test(a_neighbour_that_comes_or_goes_is_believed_after_four),
         cmocka_unit_test(three_that_were_held_up_change_nothing),
         cmocka_unit_test(of_four_the_nearest_is_believed),
+        cmocka_unit_test(doubt_makes_it_follow_what_is_near),
+        cmocka_unit_test(what_was_right_in_between_is_no_row),
         cmocka_unit_test(a_clock_step_changes_nothing),
         cmocka_unit_test(a_delay_is_as_long_as_it_should_be_though_some_are_held_up),
     };

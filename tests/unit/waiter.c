@@ -189,50 +189,70 @@ static void fine_readings_increase(void **state)
 }
 
 /* Readings as a neighbour of the core makes them. */
-enum { APART_TICKS = 60 };
+static uint32_t apart_ticks;
 
 static void take_readings(uint32_t readings[APPROACH_FINE])
 {
     uint32_t first = (uint32_t)timebase_ticks();
     for (int k = 0; k < APPROACH_FINE; k++)
-        readings[k] = first + (uint32_t)k * APART_TICKS;
+        readings[k] = first + (uint32_t)k * apart_ticks;
 }
 
-/* Of a counter that steps, with readings that are APART_TICKS apart where 50 were calibrated. */
-static struct waiter *waiter_beside_a_neighbour(void)
+/* Of a counter that steps, with readings so far apart where 50 ticks were calibrated. */
+static struct waiter *waiter_beside_a_neighbour(uint32_t ticks)
 {
     fresh_waiter();
     stay_on_this_cpu();
     struct waiter *within = waiter_within(&waiter);
+    apart_ticks = ticks;
     within->vernier.step_ticks = 26;
     within->vernier.half_step_ticks = 12.5;
     within->vernier.spacing_ticks = 50;
     within->vernier.readings = APPROACH_FINE;
+    vernier_note_gaps(&within->vernier, APPROACH_VERNIER);
+    tempo_init(&within->tempo, 0.7);
+    estimate_init(&within->spacing, 50 / 0.7, WAITER_MEAN);
     within->learnt.series = 0;
-    within->ways.fine[0] = take_readings;
-    within->ways.series[0] = take_readings;
-    estimate_init(&within->spacing, 50 / within->tempo.cycle_ticks, WAITER_MEAN);
+    for (int i = 0; i < APPROACH_PADS; i++) {
+        within->ways.fine[i] = take_readings;
+        within->ways.series[i] = take_readings;
+    }
     return within;
 }
 
 static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
 {
     enum { A_FEW = 8 };
-    struct waiter *within = waiter_beside_a_neighbour();
+    struct waiter *within = waiter_beside_a_neighbour(60);
     struct timebase_fine_reading fine;
     (void)state;
     assert_int_equal(timebase_wait_read_fine(&waiter, timebase_ticks(), &fine), 0);
     double first_bound = fine.bound_ticks;
     for (int i = 0; i < A_FEW; i++)
         timebase_wait_read_fine(&waiter, timebase_ticks(), &fine);
-    assert_float_equal(within->vernier.spacing_ticks, APART_TICKS, 0.1);
+    assert_float_equal(within->vernier.spacing_ticks, 60, 0.1);
     assert_true(fine.bound_ticks > first_bound); /* none contradicts another any more */
+}
+
+/* Two steps apart they tell no more than one reading does. */
+static void readings_that_see_one_phase_are_put_further_apart(void **state)
+{
+    enum { A_FEW = 16 };
+    struct waiter *within = waiter_beside_a_neighbour(52);
+    struct timebase_fine_reading fine;
+    (void)state;
+    for (int i = 0; i < A_FEW; i++) {
+        assert_int_equal(timebase_wait_read_fine(&waiter, timebase_ticks(), &fine), 0);
+        apart_ticks = 52 + 4 * (uint32_t)within->learnt.series;
+    }
+    assert_int_not_equal(within->learnt.series, 0);
+    assert_float_equal(within->vernier.spacing_ticks, apart_ticks, 0.5);
 }
 
 static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
 {
     enum { A_FEW = 64 };
-    struct waiter *within = waiter_beside_a_neighbour();
+    struct waiter *within = waiter_beside_a_neighbour(60);
     (void)state;
     within->learnt.exact = 0;
     for (int i = 0; i < A_FEW; i++)
@@ -240,7 +260,7 @@ static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
     assert_float_equal(within->vernier.spacing_ticks, 50, 0.001);
     for (int i = 0; i < A_FEW; i++)
         rehearsal_near(within, (struct rehearsal_plan){0, EVENT_CALLED});
-    assert_float_equal(within->vernier.spacing_ticks, APART_TICKS, 0.1);
+    assert_float_equal(within->vernier.spacing_ticks, 60, 0.1);
 }
 
 static void a_fine_reading_needs_a_place(void **state)
@@ -266,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_fine_reading_is_between_two_readings_around_it),
         cmocka_unit_test(fine_readings_increase),
         cmocka_unit_test(one_that_only_reads_follows_how_far_apart_readings_are),
+        cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),
         cmocka_unit_test(a_fine_reading_needs_a_place),
     };

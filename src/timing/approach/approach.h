@@ -22,7 +22,8 @@ enum {
     APPROACH_LONGEST_PAD = 15,  /* cycles that may be added between polls */
     APPROACH_VERNIER = 16,      /* polls that are kept; readings of an event */
     APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are a series of those */
-    APPROACH_PADS = 3,          /* spacings of the readings to choose from */
+    APPROACH_PADS = 3,          /* spacings of the readings to choose from: */
+    APPROACH_PAD_CYCLES = 6,    /* each so much longer than the one before */
     APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->behind() */
     APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
     APPROACH_CYCLE_BITS = 24,   /* of cycles' */

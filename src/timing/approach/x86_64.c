@@ -54,8 +54,8 @@ _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_B
                "in assembly");
 
 approach_function approach_return, approach_jump;
-approach_readings approach_fine_0, approach_fine_5, approach_fine_12;
-approach_readings approach_series_0, approach_series_5, approach_series_12;
+approach_readings approach_fine_0, approach_fine_6, approach_fine_12;
+approach_readings approach_series_0, approach_series_6, approach_series_12;
 void approach_run(uint64_t cycles);
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
@@ -88,8 +88,8 @@ struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
         .exact = approach_return,
-        .fine = {approach_fine_0, approach_fine_5, approach_fine_12},
-        .series = {approach_series_0, approach_series_5, approach_series_12},
+        .fine = {approach_fine_0, approach_fine_6, approach_fine_12},
+        .series = {approach_series_0, approach_series_6, approach_series_12},
         .run = approach_run,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,

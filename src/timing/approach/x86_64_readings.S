@@ -92,7 +92,7 @@ approach_series_\pad:
     .endm
 
     readings 0
-    readings 5
+    readings 6
     readings 12
 
 #endif

@@ -31,6 +31,13 @@ void estimate_init(struct estimate *estimate, double value, int most);
  * to `far`. */
 void estimate_learn(struct estimate *estimate, double seen, double units, double far);
 
+/* It was seen to be wrong: what comes now counts for more, if it is near. */
+static inline void estimate_doubt(struct estimate *estimate)
+{
+    enum { FEW = 8 };
+    estimate->count = estimate->count < FEW ? estimate->count : FEW;
+}
+
 /* It was seen to be right enough, without a number. */
 static inline void estimate_confirm(struct estimate *estimate)
 {

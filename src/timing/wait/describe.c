@@ -7,24 +7,30 @@
 
 #include "outcome.h"
 
-/*
- * One that only reads has no rehearsals to follow how far apart readings are. As long as most agree
- * nothing is learnt: what is done here is a part of what lies between two readings, and each branch
- * that is predicted wrongly 5 ns of it.
- */
-static __attribute__((noinline)) int tell(struct waiter *waiter,
-                                          const struct waiter_readings *readings,
-                                          uint64_t base_ticks, struct timebase_fine_reading *out)
+/* Most agree, and they leave little open. */
+static int is_good(const struct waiter *waiter, int agree, double bound_ticks)
 {
-    enum { FEW = 4 };
-    int agree = waiter_intersect(waiter, readings, base_ticks, out);
-    out->ticks -= waiter->learnt.reading_ticks;
-    if (agree < waiter->vernier.readings / FEW) {
-        waiter_learn_spacing(waiter, readings->ticks);
-        waiter_publish_tempo(waiter);
-    } else
+    const struct vernier *vernier = &waiter->vernier;
+    return agree * 2 > vernier->readings && bound_ticks * 4 <= vernier->step_ticks;
+}
+
+/*
+ * One that only reads has no rehearsals to follow how far apart readings are. But to learn takes
+ * 50 ns, which lie between this reading and the next one: so only what is no good twice in a row
+ * teaches.
+ */
+static __attribute__((noinline)) void follow(struct waiter *waiter,
+                                             const struct waiter_readings *readings, int good)
+{
+    enum { TWICE = 2 };
+    waiter->bad_readings = good ? 0 : waiter->bad_readings + 1;
+    if (good)
         estimate_confirm(&waiter->spacing);
-    return agree == 1 && waiter->vernier.readings > 1;
+    if (waiter->bad_readings < TWICE)
+        return;
+    estimate_doubt(&waiter->spacing);
+    waiter_learn_spacing(waiter, readings->ticks);
+    waiter_publish_tempo(waiter);
 }
 
 TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
@@ -35,7 +41,10 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, u
         return TIMEBASE_E_INVALID;
     struct waiter_readings readings;
     waiter_read(waiter, &readings);
-    return tell(waiter, &readings, base_ticks, out);
+    int agree = waiter_intersect(waiter, &readings, base_ticks, out);
+    follow(waiter, &readings, is_good(waiter, agree, out->bound_ticks));
+    out->ticks -= waiter->learnt.reading_ticks;
+    return agree == 1 && waiter_has_vernier(waiter);
 }
 
 TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,

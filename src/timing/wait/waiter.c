@@ -79,6 +79,17 @@ static double far_ticks(const struct waiter *waiter, int readings)
     return far > LEAST_TICKS ? far : LEAST_TICKS;
 }
 
+/* Beside a neighbour readings can be as far apart as two steps are, and all see the same phase. */
+static void choose_series(struct waiter *waiter)
+{
+    int *series = &waiter->learnt.series, before = *series;
+    double cycle = waiter->tempo.cycle_ticks, shortest;
+    shortest = (waiter->spacing.value - before * APPROACH_PAD_CYCLES) * cycle;
+    *series = vernier_choose(&waiter->vernier, shortest, APPROACH_PAD_CYCLES * cycle, APPROACH_PADS,
+                             before);
+    waiter->spacing.value += (*series - before) * APPROACH_PAD_CYCLES;
+}
+
 void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROACH_FINE])
 {
     if (!waiter_has_vernier(waiter))
@@ -86,6 +97,7 @@ void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROAC
     double ticks = vernier_slope(readings + APPROACH_FINE - APPROACH_VERNIER, APPROACH_VERNIER);
     estimate_learn(&waiter->spacing, ticks, waiter->tempo.cycle_ticks,
                    far_ticks(waiter, APPROACH_VERNIER));
+    choose_series(waiter);
 }
 
 /*

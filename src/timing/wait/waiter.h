@@ -167,6 +167,7 @@ struct waiter {
     struct vernier vernier;
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
+    unsigned bad_readings;   /* fine ones, in a row */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
     struct caution cold;             /* of exact waits by code that has gone out of the caches */
