@@ -222,7 +222,7 @@ static struct waiter *waiter_beside_a_neighbour(uint32_t ticks)
 
 static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
 {
-    enum { A_FEW = 8 };
+    enum { A_FEW = 32 };
     struct waiter *within = waiter_beside_a_neighbour(60);
     struct timebase_fine_reading fine;
     (void)state;
@@ -237,7 +237,7 @@ static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
 /* Two steps apart they tell no more than one reading does. */
 static void readings_that_see_one_phase_are_put_further_apart(void **state)
 {
-    enum { A_FEW = 16 };
+    enum { A_FEW = 64 };
     struct waiter *within = waiter_beside_a_neighbour(52);
     struct timebase_fine_reading fine;
     (void)state;

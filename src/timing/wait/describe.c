@@ -14,19 +14,25 @@ static int is_good(const struct waiter *waiter, int agree, double bound_ticks)
     return agree * 2 > vernier->readings && bound_ticks * 4 <= vernier->step_ticks;
 }
 
+/* The 4th in a row, the 8th, the 16th, ... and each 256th. */
+static int is_due(unsigned bad)
+{
+    enum { LEAST = 4, OFTEN = 256 };
+    return bad >= LEAST && ((bad & (bad - 1)) == 0 || bad % OFTEN == 0);
+}
+
 /*
  * One that only reads has no rehearsals to follow how far apart readings are. But to learn takes
- * 50 ns, which lie between this reading and the next one: so only what is no good twice in a row
- * teaches.
+ * 50 ns, which lie between this reading and the next one: so only what stays bad teaches, and the
+ * less often the longer it does.
  */
 static __attribute__((noinline)) void follow(struct waiter *waiter,
                                              const struct waiter_readings *readings, int good)
 {
-    enum { TWICE = 2 };
     waiter->bad_readings = good ? 0 : waiter->bad_readings + 1;
     if (good)
         estimate_confirm(&waiter->spacing);
-    if (waiter->bad_readings < TWICE)
+    if (!is_due(waiter->bad_readings))
         return;
     estimate_doubt(&waiter->spacing);
     waiter_learn_spacing(waiter, readings->ticks);
