@@ -15,6 +15,13 @@ static double ticks_of(int64_t parts)
     return (double)parts / (1 << PART_BITS);
 }
 
+/* A number that the compiler does not know, so that it puts no branch where it has a certain value. */
+static inline int opaque(int value)
+{
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 /*
  * Without a branch that depends on the readings: where one is predicted wrongly, the instructions
  * behind a fine reading begin 5 ns later, and a thread that reads twice sees that.
@@ -24,15 +31,15 @@ int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, i
 {
     int64_t step = parts_of(vernier->step_ticks), spacing = parts_of(vernier->spacing_ticks);
     int64_t low = (int64_t)(int32_t)(readings[0] - base) * (1 << PART_BITS), high = low + step;
-    int used = 1, agree = 1;
+    int used = 1, agree = -1; /* all bits, until one contradicts those before it */
     for (int k = 1; k < n; k++) {
         int64_t from = (int64_t)(int32_t)(readings[k] - base) * (1 << PART_BITS) - k * spacing;
         int64_t tighter_low = from > low ? from : low;
         int64_t tighter_high = from + step < high ? from + step : high;
-        agree &= tighter_low <= tighter_high;
-        low = agree ? tighter_low : low;
-        high = agree ? tighter_high : high;
-        used += agree;
+        agree = opaque(agree & -(tighter_low <= tighter_high));
+        low += (tighter_low - low) & agree;
+        high += (tighter_high - high) & agree;
+        used -= agree;
     }
     out->ticks = (ticks_of(low + high) - 1) / 2; /* whole ticks: see half_step_ticks */
     out->bound_ticks = ticks_of(high - low) / 2;
