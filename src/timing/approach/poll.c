@@ -31,7 +31,7 @@ static inline void poll_to_stamp(struct approach *approach)
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
 }
 
-void approach_poll(struct approach *approach)
+APPROACH_WAY void approach_poll(struct approach *approach)
 {
     approach->run = 0;
     approach->gap_ticks = 0;
