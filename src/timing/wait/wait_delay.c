@@ -29,10 +29,8 @@ static double called_at(const struct waiter *waiter, double read_ticks)
 static void set_target(struct wait *wait, double ticks)
 {
     const struct waiter *waiter = wait->waiter;
-    struct waiter_readings readings;
     struct timebase_fine_reading read;
-    waiter_read(waiter, &readings);
-    waiter_intersect(waiter, &readings, wait->entered_ticks, &read);
+    waiter_intersect(waiter, &waiter->delay_readings, wait->entered_ticks, &read);
     wait->read_ticks = read.ticks;
     int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
     double end = ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));
@@ -156,6 +154,7 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
         return poll_at_once(waiter, (double)(int64_t)delay_ns / waiter->learnt.period_ns);
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_short(waiter, delay_ns, flags, result, is_cold);
+    waiter_read(waiter, &waiter->delay_readings);
     if (is_cold)
         fetch(waiter);
     return approach_from(waiter, delay_ns, flags, result, delay_long);

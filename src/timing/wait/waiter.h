@@ -76,6 +76,11 @@ enum approach_end { END_BY_RUN, END_BY_LOOP };
 /* What a wait's event is: a call; or the return to the caller, without or with a result. */
 enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
 
+/* Of a fine reading; one that needs no vernier is a single one. */
+struct waiter_readings {
+    uint32_t ticks[APPROACH_FINE];
+};
+
 /* Of a short delay of one way; ticks. */
 struct waiter_delay {
     double fixed_ticks; /* what it takes beside what it counts */
@@ -163,6 +168,7 @@ struct waiter {
     const timebase_clock *clock;
     struct approach_ways ways;
     uint64_t delay_taken_ticks; /* from the reading of a short one to its last */
+    struct waiter_readings delay_readings; /* a long one's, right behind that at its call */
     delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;
     struct tempo tempo;
@@ -260,11 +266,6 @@ static inline int64_t waiter_scaled(double value, int bits)
 {
     return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
-
-/* Of a fine reading; one that needs no vernier is a single one. */
-struct waiter_readings {
-    uint32_t ticks[APPROACH_FINE];
-};
 
 /* What comes before the first of them is a part of what the reading says. */
 static inline void waiter_read(const struct waiter *waiter, struct waiter_readings *out)
