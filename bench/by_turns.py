@@ -3,7 +3,8 @@
 
 This build's waits or delays beside the naive loop and, with --against, beside other builds or
 commits of the library: in one process, in blocks that take turns, so that what the machine does
-meanwhile meets all of them. All trials count. The tables of docs/decisions/0004-wait.md come from it:
+meanwhile meets all of them. All trials count. The tables of docs/decisions/0004 and
+0023 to 0025 come from it:
 
     by_turns.py waits --against HEAD~1            near waits, this tree and the commit before
     by_turns.py waits --from 20000 --to 100000

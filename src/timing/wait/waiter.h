@@ -167,9 +167,9 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    uint64_t delay_taken_ticks; /* from the reading of a short one to its last */
+    uint64_t delay_taken_ticks;            /* from the reading of a short one to its last */
     struct waiter_readings delay_readings; /* a long one's, right behind that at its call */
-    delay_function *delay;      /* timebase_delay_ns(): calibration calls it as everybody does */
+    delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
