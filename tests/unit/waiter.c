@@ -234,6 +234,19 @@ static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
     assert_true(fine.bound_ticks > first_bound); /* none contradicts another any more */
 }
 
+/* Of a fine counter one reading is as good as it can be, and teaches nothing. */
+static void a_single_reading_is_always_good(void **state)
+{
+    enum { A_FEW = 8 };
+    struct waiter *within = waiter_beside_a_neighbour(60);
+    struct timebase_fine_reading fine;
+    (void)state;
+    within->vernier.readings = 1;
+    for (int i = 0; i < A_FEW; i++)
+        assert_int_equal(timebase_wait_read_fine(&waiter, timebase_ticks(), &fine), 0);
+    assert_int_equal(within->bad_readings, 0);
+}
+
 /* Two steps apart they tell no more than one reading does. */
 static void readings_that_see_one_phase_are_put_further_apart(void **state)
 {
@@ -286,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_fine_reading_is_between_two_readings_around_it),
         cmocka_unit_test(fine_readings_increase),
         cmocka_unit_test(one_that_only_reads_follows_how_far_apart_readings_are),
+        cmocka_unit_test(a_single_reading_is_always_good),
         cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),
         cmocka_unit_test(a_fine_reading_needs_a_place),

@@ -5,7 +5,7 @@
  * The files of this folder form layers. A file calls those of the layers below its own; x.c and x.h
  * count as one file.
  *
- *     wait  wait_delay  lifecycle  describe
+ *     wait  wait_delay  lifecycle  describe  fine_reading
  *                                 the public functions
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls           ... from whole waits and delays
