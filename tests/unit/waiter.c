@@ -230,7 +230,7 @@ static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
     double first_bound = fine.bound_ticks;
     for (int i = 0; i < A_FEW; i++)
         timebase_wait_read_fine(&waiter, timebase_ticks(), &fine);
-    assert_float_equal(within->vernier.spacing_ticks, 60, 0.1);
+    assert_true(fabs(within->vernier.spacing_ticks - 60) <= 0.1);
     assert_true(fine.bound_ticks > first_bound); /* none contradicts another any more */
 }
 
@@ -259,7 +259,7 @@ static void readings_that_see_one_phase_are_put_further_apart(void **state)
         apart_ticks = 52 + 4 * (uint32_t)within->learnt.series;
     }
     assert_int_not_equal(within->learnt.series, 0);
-    assert_float_equal(within->vernier.spacing_ticks, apart_ticks, 0.5);
+    assert_true(fabs(within->vernier.spacing_ticks - apart_ticks) <= 0.5);
 }
 
 static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
@@ -270,10 +270,10 @@ static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
     within->learnt.exact = 0;
     for (int i = 0; i < A_FEW; i++)
         rehearsal_cold(within, (struct rehearsal_plan){0, EVENT_CALLED});
-    assert_float_equal(within->vernier.spacing_ticks, 50, 0.001);
+    assert_true(fabs(within->vernier.spacing_ticks - 50) <= 0.001);
     for (int i = 0; i < A_FEW; i++)
         rehearsal_near(within, (struct rehearsal_plan){0, EVENT_CALLED});
-    assert_float_equal(within->vernier.spacing_ticks, 60, 0.1);
+    assert_true(fabs(within->vernier.spacing_ticks - 60) <= 0.1);
 }
 
 static void a_fine_reading_needs_a_place(void **state)
