@@ -32,7 +32,10 @@ HERE = ROOT / "build/native/libtimebase.so.1"
 BUILDS = ROOT / "build/by-turns"
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 FIRST_ONES = 3  # of a block, shown by themselves with --positions
-KINDS = {"waits": ("exact", "steady", "plain", "result", "plain_result"), "delays": ("delay",)}
+KINDS = {
+    "waits": ("exact", "steady", "plain", "result", "plain_result"),
+    "delays": ("delay", "delay_steady"),
+}
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
 RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "accuracy_event.h"
+#include "phase.h"
 
 struct lap {
     struct bench_event begin, end;
@@ -70,6 +71,7 @@ static void run(const struct timebase_bench_method *method, int loop, struct lap
 
 static int measure(const struct timebase_bench_method *method, int loop, struct lap *lap)
 {
+    bench_pass_phases();
     uint64_t base = timebase_ticks();
     lap->waited = TIMEBASE_OK;
     bench_event_expect(&lap->begin, method->instrument, base);

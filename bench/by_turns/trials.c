@@ -8,9 +8,9 @@
  *     trials BLOCKS FROM_NS TO_NS STOPWATCH WAY...
  *
  * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
- * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay; and
- * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first
- * library named is the stopwatch, too.
+ * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay,
+ * delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
+ * alone). The first library named is the stopwatch, too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +23,8 @@
 
 #include <timebase/clock.h>
 #include <timebase/wait.h>
+
+#include "../../measure/phase.h"
 
 enum { WAYS_MOST = 16, IN_BLOCK = 50, WARM_UP = 5 };
 
@@ -108,6 +110,7 @@ static double time_of_reading(void)
 static double delay_by_library(struct way *way, double ns)
 {
     double reading = time_of_reading();
+    bench_pass_phases();
     uint64_t base = timebase_ticks();
     double before = read_at(base);
     way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
@@ -117,6 +120,7 @@ static double delay_by_library(struct way *way, double ns)
 static double delay_by_loop(struct way *way, double ns)
 {
     double reading = time_of_reading(), ticks = ns / period_ns;
+    bench_pass_phases();
     uint64_t base = timebase_ticks();
     (void)way;
     double before = read_at(base);
@@ -144,6 +148,7 @@ static const struct {
     {"result", wait_for_result, 0},
     {"plain_result", wait_for_result, TIMEBASE_WAIT_PLAIN},
     {"delay", delay_by_library, 0},
+    {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},
     {"nothing", nothing, 0},

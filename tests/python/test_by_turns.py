@@ -27,7 +27,7 @@ def run(*arguments):
     "what, kinds",
     [
         ("waits", ["exact", "steady", "plain", "result", "plain_result"]),
-        ("delays", ["delay"]),
+        ("delays", ["delay", "delay_steady"]),
     ],
 )
 def test_all_ways_of_this_tree_have_all_their_trials(what, kinds):
@@ -68,7 +68,8 @@ def test_another_library_takes_its_turns_and_first_ones_have_their_rows():
     done = run("delays", "--blocks", 2, "--positions", "--against", by_turns.HERE)
     assert done.returncode == 0, done.stderr
     assert f"| delay, {by_turns.HERE} | 100 |" in done.stdout
-    assert done.stdout.count("number 2 of a block | 2 |") == 4
+    ways = 2 + 2 * len(by_turns.KINDS["delays"])  # nothing, the loop, and each kind of both
+    assert done.stdout.count("number 2 of a block | 2 |") == ways
 
 
 @pytest.mark.parametrize("what", ["no-such-commit", "/dev/null/libtimebase.so"])

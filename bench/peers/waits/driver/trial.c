@@ -2,12 +2,13 @@
 #define _GNU_SOURCE
 #include "trial.h"
 
+#include "../../../../measure/phase.h"
 #include "../../instruments.h"
 
 #include <time.h>
 
 #define SHORT_NS 20000
-enum { WARM_UP_SHORT = 10, WARM_UP_LONG = 1, DITHER = 64 };
+enum { WARM_UP_SHORT = 10, WARM_UP_LONG = 1 };
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -15,18 +16,6 @@ static int64_t clock_ns(clockid_t clock)
 
     clock_gettime(clock, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-/* A random while, so that trials begin at any phase of a counter that moves in steps. */
-static void dither(void)
-{
-    static uint64_t state = UINT64_C(88172645463325252);
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    for (uint64_t left = state % DITHER; left > 0; left--)
-        __asm__ volatile("" : "+r"(left));
 }
 
 static void nothing(uint64_t ns)
@@ -37,7 +26,7 @@ static void nothing(uint64_t ns)
 /* Through a pointer, whatever is called: as others are, and as nothing is. */
 static double lap(void (*volatile wait)(uint64_t), uint64_t ns, struct stopwatch *watch)
 {
-    dither();
+    bench_pass_phases();
     uint64_t base = ticks_start();
     double start = stopwatch_read(watch, base);
     wait(ns);
@@ -100,7 +89,7 @@ static inline uint64_t poll(uint64_t target)
 
 static double reading(const struct cell *cell, struct stopwatch *watch, double ticks_per_ns)
 {
-    dither();
+    bench_pass_phases();
     uint64_t before = ticks_start();
 
     if (cell->kind == KIND_PAIR)
