@@ -237,16 +237,19 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
     assert_int_equal(result.late, 1);
 }
 
-/* Near waits by the loop, which no rehearsals precede: their own stamps show what is wrong with it.
+/*
+ * Near waits by the loop, which no rehearsals precede: their own stamps show what is wrong with it.
+ * One in eight teaches, a 64th of it, and of a step and 8 ticks at most.
  */
 static void waits_by_the_loop_follow_its_bias(void **state)
 {
-    enum { WRONG_TICKS = 200, WAITS = 2000, AHEAD_NS = 850 };
+    enum { WAITS = 2000, AHEAD_NS = 850 };
     struct waiter *waiter = waiter_within(the_waiter());
+    const double wrong = 4 * (waiter->vernier.step_ticks + 8);
     double known = waiter->learnt.plain_bias_ticks;
     uint64_t late = description_of(the_waiter()).late;
     (void)state;
-    waiter->learnt.plain_bias_ticks = known + WRONG_TICKS;
+    waiter->learnt.plain_bias_ticks = known + wrong;
     for (int i = 0; i < WAITS; i++)
         timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(AHEAD_NS),
                                   TIMEBASE_WAIT_PLAIN, NULL);
@@ -254,7 +257,7 @@ static void waits_by_the_loop_follow_its_bias(void **state)
     waiter->learnt.plain_bias_ticks = known;
     if (description_of(the_waiter()).late - late > WAITS / 2)
         skip(); /* so near a target is too near for this machine */
-    assert_true(followed < known + WRONG_TICKS / 2);
+    assert_true(followed < known + wrong / 2);
 }
 
 /* Exact waits do well; but the last one was long ago, and such waits have done badly, or have not.
