@@ -233,9 +233,10 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
  * Read the counter more finely than its step: several readings are intersected. For measuring
  * events on counters that step by 10 ns. Takes some 600 ns there; the instant meant is that of the
  * call, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
- * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. The
- * waiter learns from those that contradict each other how far apart they are: a busy neighbour of the
- * core changes that, and a few readings later it is known. Like a waiter, for one thread.
+ * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. A busy
+ * neighbour of the core changes how far apart they are. The waiter learns that from those that stay
+ * contradictory, the 4th in a row, the 8th, the 16th: so some 30 readings later it is known. Like a
+ * waiter, for one thread.
  */
 struct timebase_fine_reading {
     double ticks;       /* since base_ticks */

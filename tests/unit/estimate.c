@@ -114,7 +114,6 @@ static void of_four_the_nearest_is_believed(void **state)
     assert_true(fabs(spacing.value - BUSY) < 1e-9);
 }
 
-/* A change of the core clock is no change of it. */
 /* What is wrong by less than a series shows is a mean of few, once it is doubted. */
 static void doubt_makes_it_follow_what_is_near(void **state)
 {
@@ -144,6 +143,7 @@ static void what_was_right_in_between_is_no_row(void **state)
     assert_true(spacing.value == 60);
 }
 
+/* A change of the core clock is no change of it. */
 static void a_clock_step_changes_nothing(void **state)
 {
     struct estimate spacing;

@@ -234,6 +234,17 @@ static void one_that_only_reads_follows_how_far_apart_readings_are(void **state)
     assert_true(fine.bound_ticks > first_bound); /* none contradicts another any more */
 }
 
+/* They were read by what it had not found yet; and the next one to teach would be the 256th. */
+static void bad_readings_of_a_calibration_do_not_count(void **state)
+{
+    struct waiter *within = waiter_within(&waiter);
+    (void)state;
+    fresh_waiter();
+    within->bad_readings = 200;
+    assert_int_equal(timebase_waiter_calibrate(&waiter), 0);
+    assert_int_equal(within->bad_readings, 0);
+}
+
 /* Of a fine counter one reading is as good as it can be, and teaches nothing. */
 static void a_single_reading_is_always_good(void **state)
 {
@@ -299,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_fine_reading_is_between_two_readings_around_it),
         cmocka_unit_test(fine_readings_increase),
         cmocka_unit_test(one_that_only_reads_follows_how_far_apart_readings_are),
+        cmocka_unit_test(bad_readings_of_a_calibration_do_not_count),
         cmocka_unit_test(a_single_reading_is_always_good),
         cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),

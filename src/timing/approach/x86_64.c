@@ -47,15 +47,15 @@ _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LO
                    APPROACH_ENDS_BEHIND == ENDS_BEHIND,
                "in assembly");
 _Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE &&
-                   APPROACH_NO_RUN == NO_RUN,
+                   APPROACH_PAD_CYCLES == PAD_CYCLES && APPROACH_NO_RUN == NO_RUN,
                "in assembly");
 _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_BITS &&
                    APPROACH_FARTHEST == FARTHEST && APPROACH_NEVER == NEVER,
                "in assembly");
 
 approach_function approach_return, approach_jump;
-approach_readings approach_fine_0, approach_fine_6, approach_fine_12;
-approach_readings approach_series_0, approach_series_6, approach_series_12;
+approach_readings approach_fine_0, approach_fine_1, approach_fine_2;
+approach_readings approach_series_0, approach_series_1, approach_series_2;
 void approach_run(uint64_t cycles);
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
@@ -88,8 +88,8 @@ struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
         .exact = approach_return,
-        .fine = {approach_fine_0, approach_fine_6, approach_fine_12},
-        .series = {approach_series_0, approach_series_6, approach_series_12},
+        .fine = {approach_fine_0, approach_fine_1, approach_fine_2},
+        .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,

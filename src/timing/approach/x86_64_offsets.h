@@ -47,6 +47,7 @@
 #define VERNIER 16      /* APPROACH_VERNIER */
 #define NO_RUN 0xffffffff /* APPROACH_NO_RUN */
 #define FINE 32         /* APPROACH_FINE */
+#define PAD_CYCLES 6    /* APPROACH_PAD_CYCLES */
 #define ENDS_BEHIND 2   /* APPROACH_ENDS_BEHIND */
 
 #ifdef __ASSEMBLER__

@@ -55,31 +55,32 @@ approach_run:
     .size approach_run, . - approach_run
 
     /*
-     * void approach_fine_PAD(uint32_t readings[APPROACH_FINE]), and approach_series_PAD, which takes
-     * the last APPROACH_VERNIER of them. All are as far apart as a reading and PAD additions take:
-     * with one of the spacings they fall on many phases of the counter's step.
+     * void approach_fine_PADS(uint32_t readings[APPROACH_FINE]), and approach_series_PADS, which
+     * takes the last APPROACH_VERNIER of them. All are as far apart as a reading and so many times
+     * PAD_CYCLES additions take: with one of the spacings they fall on many phases of the counter's
+     * step.
      */
-    .macro readings pad
+    .macro readings pads
     .p2align 6
-    .globl approach_fine_\pad
-    .hidden approach_fine_\pad
-    .type approach_fine_\pad, @function
-approach_fine_\pad:
+    .globl approach_fine_\pads
+    .hidden approach_fine_\pads
+    .type approach_fine_\pads, @function
+approach_fine_\pads:
     .cfi_startproc
     endbr64
     .set reading, 0
     .rept FINE
     .if reading == FINE - VERNIER
-    .globl approach_series_\pad
-    .hidden approach_series_\pad
-    .type approach_series_\pad, @function
-approach_series_\pad:
+    .globl approach_series_\pads
+    .hidden approach_series_\pads
+    .type approach_series_\pads, @function
+approach_series_\pads:
     .endif
     lfence
     rdtsc
     movl %eax, 4 * reading(%rdi)
     .if reading < FINE - 1
-    .rept \pad
+    .rept \pads * PAD_CYCLES
     addq %rdx, %rdx
     .endr
     .endif
@@ -87,13 +88,13 @@ approach_series_\pad:
     .endr
     ret
     .cfi_endproc
-    .size approach_fine_\pad, . - approach_fine_\pad
-    .size approach_series_\pad, . - approach_series_\pad
+    .size approach_fine_\pads, . - approach_fine_\pads
+    .size approach_series_\pads, . - approach_series_\pads
     .endm
 
     readings 0
-    readings 6
-    readings 12
+    readings 1
+    readings 2
 
 #endif
 

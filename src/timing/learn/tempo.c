@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tempo.h"
 
+#include "within.h"
+
 #define MOST_TICKS 2 /* of one difference */
-#define STEP_TICKS 6   /* if three that agree are further off, the core clock has changed */
+#define STEP_TICKS 6 /* if three that agree are further off, the core clock has changed */
 #define AGREED_TICKS 4
 #define GAIN (1.0 / 8)
 
@@ -14,11 +16,6 @@ static double least(double a, double b)
 static double most(double a, double b)
 {
     return a > b ? a : b;
-}
-
-static double within(double low, double value, double high)
-{
-    return most(low, least(value, high));
 }
 
 static void order(double *a, double *b)

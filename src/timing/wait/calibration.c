@@ -8,6 +8,7 @@
 #include "timing/learn/quantile.h"
 
 #include "calibration_calls.h"
+#include "calibration_delays.h"
 #include "calibration_trials.h"
 #include "hurry.h"
 #include "outcome.h"
@@ -315,8 +316,10 @@ void calibrate(struct waiter *waiter)
     find_plain(waiter);
     find_ways(waiter);
     calibrate_calls(waiter);
+    calibrate_delays(waiter);
     hurry_init(waiter);
     waiter->approach.even_polls = 0;    /* those of calibrations do not count */
+    waiter->bad_readings = 0;           /* nor those */
     waiter->cold = (struct caution){0}; /* the first exact waits of all are no evidence */
     waiter->waits = waits;
     waiter->late = late;

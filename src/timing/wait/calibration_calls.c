@@ -13,7 +13,6 @@
 enum {
     TRIALS = 64,
     READING_TRIALS = 128,
-    DELAY_TRIALS = 128,
     MOST_READING_NS = 20,
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
@@ -27,12 +26,6 @@ static uint64_t ahead_ticks(const struct waiter *waiter)
     double varied = (80 + waiter->uses * 13 % 200) / learnt->period_ns;
     return (uint64_t)(learnt->lead_ticks + waiter_coarse_ticks(waiter) + learnt->plain_bias_ticks +
                       varied);
-}
-
-/* What the counter's step makes of the difference of two readings, and a little more. */
-static double reach_ticks(const struct waiter *waiter)
-{
-    return 1.5 * waiter->vernier.step_ticks + 8;
 }
 
 /* ---- readings and rehearsals -------------------------------------------------------------- */
@@ -49,12 +42,6 @@ static double time_of_rehearsals(struct waiter *waiter)
     return quantile_at(times, TRIALS, 0.75);
 }
 
-/* Delays and readings are called as everybody does: those calls are a part of what they take. */
-static struct timebase_waiter *public_of(struct waiter *waiter)
-{
-    return (struct timebase_waiter *)(void *)waiter;
-}
-
 struct fine_event {
     struct waiter *waiter;
     struct timebase_fine_reading reading;
@@ -63,7 +50,7 @@ struct fine_event {
 static void read_fine(void *argument)
 {
     struct fine_event *event = (struct fine_event *)argument;
-    timebase_wait_read_fine(public_of(event->waiter), event->waiter->approach.target_ticks,
+    timebase_wait_read_fine(waiter_public(event->waiter), event->waiter->approach.target_ticks,
                             &event->reading);
 }
 
@@ -94,7 +81,7 @@ static void find_reading(struct waiter *waiter)
     double most = MOST_READING_NS / waiter->learnt.period_ns;
     struct rehearsal_plan plan = {waiter->learnt.exact, EVENT_CALLED};
     trials_run(waiter, plan, one_reading, READING_TRIALS, &trials);
-    double ticks = quantile_mean_about(trials.errors, trials.count, reach_ticks(waiter));
+    double ticks = quantile_mean_about(trials.errors, trials.count, trials_reach_ticks(waiter));
     waiter->learnt.reading_ticks = ticks > 0 && ticks < most ? ticks : 0;
 }
 
@@ -178,115 +165,6 @@ static void find_lead(struct waiter *waiter)
         learnt->lead_ticks *= 2;
 }
 
-/* From one fine reading to the next, with the delay between them. */
-static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
-{
-    struct timebase_waiter *public = public_of(waiter);
-    struct timebase_fine_reading before, after;
-    struct timebase_wait_result result;
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
-    waiter->delay(public, ns, 0, measured ? &result : NULL);
-    timebase_wait_read_fine(public, base, &after);
-    return after.ticks - before.ticks;
-}
-
-/* The same with nothing between the readings. It is a function of its own, because a branch in
- * one_delay() would be predicted wrongly now and then. */
-static double nothing(struct waiter *waiter)
-{
-    struct timebase_waiter *public = public_of(waiter);
-    struct timebase_fine_reading before, after;
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
-    timebase_wait_read_fine(public, base, &after);
-    return after.ticks - before.ticks;
-}
-
-/*
- * How much longer a delay is than what it counts; and for what of it comes behind its last reading.
- * Each is measured beside nothing(): both contain the rest of a fine reading, which takes a fifth
- * longer while another thread uses the core.
- */
-static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, double *after_ticks)
-{
-    struct waiter_delay *follows =
-        waiter->calibrated_way < DELAY_WAYS ? waiter->learnt.delays[waiter->calibrated_way] : NULL;
-    double values[DELAY_TRIALS], behind[DELAY_TRIALS];
-    for (int i = 0; i < DELAY_TRIALS; i++) {
-        if (follows != NULL)
-            follows[measured] = (struct waiter_delay){0};
-        values[i] = one_delay(waiter, ns, measured);
-        values[i] -= nothing(waiter);
-        behind[i] = values[i] - (double)waiter->delay_taken_ticks;
-    }
-    *after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * reach_ticks(waiter));
-    return quantile_mean_about(values, DELAY_TRIALS, reach_ticks(waiter)) -
-        (double)ns / waiter->learnt.period_ns;
-}
-
-/* The first of two runs ends as a delay by one run does; from there on it is followed. */
-static void begin_between(struct waiter *waiter)
-{
-    for (int measured = 0; measured < 2; measured++) {
-        const struct waiter_delay *one = &waiter->learnt.delays[DELAY_BY_RUN][measured];
-        waiter->learnt.between_ticks[measured] = one->fixed_ticks - one->after_ticks;
-    }
-}
-
-static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
-{
-    waiter->calibrated_way = way;
-    for (int measured = 0; measured < 2; measured++) {
-        struct waiter_delay found;
-        found.fixed_ticks = find_fixed(waiter, ns, measured, &found.after_ticks);
-        waiter->learnt.delays[way][measured] = found;
-    }
-}
-
-static void find_ways(struct waiter *waiter)
-{
-    enum { UNCHECKED_NS = 150, ONE_NS = 300, TWO_NS = 900 };
-    double after_ticks;
-    waiter->calibrated_way = DELAY_UNCHECKED;
-    waiter->learnt.delay_fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
-    find_way(waiter, DELAY_BY_LOOP, ONE_NS);
-    find_way(waiter, DELAY_BY_RUN, ONE_NS);
-    begin_between(waiter);
-    find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
-    waiter->contradicted_run = (struct caution){0};
-}
-
-/* Longer than all that comes before the end of a wait, on a slow machine too. */
-static uint64_t delay_by_wait_ns(const struct waiter *waiter)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    enum { WAIT_NS = 1700 };
-    double before = waiter_coarse_ticks(waiter) + learnt->plain_bias_ticks;
-    return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
-}
-
-/*
- * From a delay's reading at its call to its fine reading. Its end is a wait's, which rehearsals
- * follow: so only the beginning counts.
- */
-static void find_beginning(struct waiter *waiter)
-{
-    double reads[DELAY_TRIALS];
-    for (int i = 0; i < DELAY_TRIALS; i++) {
-        waiter->delay(public_of(waiter), delay_by_wait_ns(waiter), TIMEBASE_WAIT_PLAIN, NULL);
-        reads[i] = waiter->last.read_ticks - waiter->vernier.half_step_ticks;
-    }
-    waiter->learnt.delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach_ticks(waiter));
-}
-
-static void find_delay(struct waiter *waiter)
-{
-    find_beginning(waiter);
-    if (waiter->ways.run != NULL && waiter->learnt.exact)
-        find_ways(waiter);
-}
-
 void calibrate_calls(struct waiter *waiter)
 {
     waiter->unsettled = NOTHING_LEFT;
@@ -294,6 +172,5 @@ void calibrate_calls(struct waiter *waiter)
     find_lead(waiter);
     find_reading(waiter);
     find_returns(waiter);
-    find_delay(waiter);
     outcome_settle_open(waiter);
 }

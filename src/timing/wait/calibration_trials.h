@@ -10,6 +10,12 @@
 
 enum { TRIALS_MOST = 256 };
 
+/* What the counter's step makes of the difference of two readings, and a little more. */
+static inline double trials_reach_ticks(const struct waiter *waiter)
+{
+    return 1.5 * waiter->vernier.step_ticks + 8;
+}
+
 struct trials {
     double errors[TRIALS_MOST], stamps[TRIALS_MOST]; /* of rehearsals, as they came */
     int count;

@@ -7,7 +7,10 @@
 
 #include "outcome.h"
 
-enum { CHECKED_NS = 150 }; /* the shortest that the counter checks */
+enum {
+    CHECKED_NS = 150, /* the shortest that the counter checks */
+    LAST_NS = 250,    /* of two runs, the last */
+};
 
 /* One delay. */
 struct short_delay {
@@ -31,11 +34,25 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
 }
 
 /* What differs from one delay to the next by more was held up. */
-APPROACH_WAY static inline void follow(const struct waiter *waiter, double *known, double wrong)
+APPROACH_WAY static inline double believed(const struct waiter *waiter, double wrong)
 {
     enum { MOST_TICKS = 8, MEAN = 64 };
     double most = waiter->vernier.step_ticks + MOST_TICKS;
-    *known += within(-most, wrong, most) / MEAN;
+    return within(-most, wrong, most) / MEAN;
+}
+
+/*
+ * Delays of one length cannot tell what they always take from what each cycle takes; those of many
+ * lengths do. A calibration counts from nothing: that says nothing of cycles.
+ */
+APPROACH_WAY static inline void follow(struct waiter *waiter, double *known, double wrong,
+                                       double cycles)
+{
+    enum { LEAST_CYCLES = 500 };
+    double more = believed(waiter, wrong);
+    *known += more;
+    if (cycles >= LEAST_CYCLES && !waiter->is_calibrating)
+        waiter->learnt.delay_cycle_ticks += more / cycles;
 }
 
 /*
@@ -43,11 +60,11 @@ APPROACH_WAY static inline void follow(const struct waiter *waiter, double *know
  * follows what it takes beside what it counts, which changes with the core's load and clock.
  * Returns by how much the reading contradicts what was believed.
  */
-APPROACH_WAY static inline double end(const struct short_delay *delay)
+APPROACH_WAY static inline double end(const struct short_delay *delay, double cycles)
 {
     struct waiter_delay *learnt = learnt_of(delay, delay->way);
     double wrong = read_taken(delay->waiter) + learnt->after_ticks - delay->ticks;
-    follow(delay->waiter, &learnt->fixed_ticks, wrong);
+    follow(delay->waiter, &learnt->fixed_ticks, wrong, cycles);
     return wrong;
 }
 
@@ -65,7 +82,7 @@ APPROACH_WAY static inline int by_loop(struct short_delay *delay)
     if (late || delay->is_cold)
         read_taken(waiter);
     else
-        end(delay);
+        end(delay, 0);
     return late;
 }
 
@@ -93,7 +110,7 @@ APPROACH_WAY static inline int is_contradicted(struct short_delay *delay, double
 /* Cycles that are left for instructions, to the nearest one. */
 APPROACH_WAY static inline double cycles_left(const struct short_delay *delay, double fixed_ticks)
 {
-    return (delay->ticks - fixed_ticks) / delay->waiter->tempo.cycle_ticks + 0.5;
+    return (delay->ticks - fixed_ticks) / delay->waiter->learnt.delay_cycle_ticks + 0.5;
 }
 
 APPROACH_WAY static inline void run(const struct waiter *waiter, double cycles)
@@ -105,7 +122,7 @@ APPROACH_WAY static inline int end_run(struct short_delay *delay, double cycles)
 {
     struct waiter *waiter = delay->waiter;
     run(waiter, cycles);
-    if (!is_contradicted(delay, end(delay)))
+    if (!is_contradicted(delay, end(delay, cycles)))
         caution_went_well(&waiter->contradicted_run);
     return 0;
 }
@@ -132,17 +149,16 @@ APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cyc
 {
     struct waiter *waiter = delay->waiter;
     double *between = &waiter->learnt.between_ticks[delay->measured];
-    double wrong = read_taken(waiter) - *between - cycles * waiter->tempo.cycle_ticks;
-    follow(waiter, between, wrong);
+    double wrong = read_taken(waiter) - *between - cycles * waiter->learnt.delay_cycle_ticks;
+    follow(waiter, between, wrong, cycles);
     return !waiter->is_calibrating && is_contradicted(delay, wrong);
 }
 
 /* There is time between them for the loop, should it have to make up for the first. */
 APPROACH_WAY static inline int by_two_runs(struct short_delay *delay)
 {
-    enum { LAST_NS = 250 };
     struct waiter *waiter = delay->waiter;
-    double last = LAST_NS / (waiter->learnt.period_ns * waiter->tempo.cycle_ticks);
+    double last = LAST_NS / (waiter->learnt.period_ns * waiter->learnt.delay_cycle_ticks);
     double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_TWO_RUNS)->fixed_ticks);
     double first = (double)(int64_t)(cycles - last);
     if (first < 1)
@@ -154,8 +170,8 @@ APPROACH_WAY static inline int by_two_runs(struct short_delay *delay)
 APPROACH_WAY void delay_fetch_run(struct waiter *waiter, unsigned line)
 {
     enum { LINE = 64, DATA = 4, OF_RUN = 2, MOST = 20 };
-    const void *const data[DATA] = {&waiter->ways.run, &waiter->tempo, &waiter->vernier,
-                                    &waiter->contradicted_run};
+    const void *const data[DATA] = {&waiter->ways.run, &waiter->learnt.delay_cycle_ticks,
+                                    &waiter->vernier, &waiter->contradicted_run};
     const char *run = (const char *)(uintptr_t)waiter->ways.run;
     const char *here = (const char *)(uintptr_t)delay_short;
     if (line < DATA)
@@ -171,7 +187,6 @@ APPROACH_WAY void delay_fetch_run(struct waiter *waiter, unsigned line)
 APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t delay_ns,
                                       unsigned flags)
 {
-    enum { ONE_NS = 600 };
     struct waiter *waiter = delay->waiter;
     if (waiter->is_calibrating)
         return waiter->calibrated_way;
@@ -183,7 +198,7 @@ APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t 
         caution_pass(&waiter->contradicted_run);
         return DELAY_BY_LOOP;
     }
-    return delay_ns < ONE_NS ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS;
+    return delay_has_two_runs(delay_ns) ? DELAY_BY_TWO_RUNS : DELAY_BY_RUN;
 }
 
 APPROACH_WAY static inline int pass(struct short_delay *delay)
@@ -252,18 +267,51 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
     return tell(&delay, late, is_shared || delay.was_contradicted, result);
 }
 
-/* What it takes beside a run is believed to be all of it, so the run is one instruction. */
-APPROACH_WAY void delay_rehearse_run(struct waiter *waiter)
+/* What a rehearsal changes. */
+struct delay_beliefs {
+    struct waiter_delay one, two;
+    double between_ticks;
+    int64_t hot_ticks;
+    uint64_t called_ticks;
+    struct caution contradicted_run;
+};
+
+APPROACH_WAY static struct delay_beliefs beliefs_of(const struct waiter *waiter)
 {
-    struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
-    struct waiter_delay known = *learnt;
-    uint64_t called = waiter->delay_called_ticks;
-    struct caution contradicted = waiter->contradicted_run;
-    waiter->contradicted_run = (struct caution){0};
-    learnt->fixed_ticks = CHECKED_NS / waiter->learnt.period_ns - waiter->tempo.cycle_ticks;
-    waiter->delay_called_ticks = timebase_ticks();
-    delay_short(waiter, CHECKED_NS, 0, NULL, 0);
-    waiter->delay_called_ticks = called;
-    waiter->contradicted_run = contradicted;
-    *learnt = known;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    return (struct delay_beliefs){.one = learnt->delays[DELAY_BY_RUN][0],
+                                  .two = learnt->delays[DELAY_BY_TWO_RUNS][0],
+                                  .between_ticks = learnt->between_ticks[0],
+                                  .hot_ticks = learnt->hot_ticks,
+                                  .called_ticks = waiter->delay_called_ticks,
+                                  .contradicted_run = waiter->contradicted_run};
+}
+
+APPROACH_WAY static void believe(struct waiter *waiter, const struct delay_beliefs *beliefs)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    learnt->delays[DELAY_BY_RUN][0] = beliefs->one;
+    learnt->delays[DELAY_BY_TWO_RUNS][0] = beliefs->two;
+    learnt->between_ticks[0] = beliefs->between_ticks;
+    learnt->hot_ticks = beliefs->hot_ticks;
+    waiter->delay_called_ticks = beliefs->called_ticks;
+    waiter->contradicted_run = beliefs->contradicted_run;
+}
+
+/* Of a run the shortest that has all of its code in it; of two runs the last is always as long. */
+APPROACH_WAY void delay_rehearse_run(struct waiter *waiter, enum delay_way way)
+{
+    enum { SHORTEST_CYCLES = 72 };
+    struct delay_beliefs known = beliefs_of(waiter);
+    double shortest_ticks = SHORTEST_CYCLES * waiter->learnt.delay_cycle_ticks;
+    uint64_t ns = way == DELAY_BY_RUN ? CHECKED_NS : DELAY_TWO_RUNS_NS;
+    double counted_ns = way == DELAY_BY_RUN ? 0 : LAST_NS;
+    double *fixed_ticks = &waiter->learnt.delays[way][0].fixed_ticks;
+    *fixed_ticks = ((double)ns - counted_ns) / waiter->learnt.period_ns - shortest_ticks;
+    waiter->learnt.hot_ticks = INT64_MAX;
+    waiter->calibrated_way = way;
+    waiter->is_calibrating = 1;
+    waiter->delay(waiter_public(waiter), ns, 0, NULL);
+    waiter->is_calibrating = 0;
+    believe(waiter, &known);
 }

@@ -25,14 +25,23 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
     return delay_may_be_short(delay_ns, flags) && waiter->ways.run != NULL && waiter->learnt.exact;
 }
 
+enum { DELAY_TWO_RUNS_NS = 600 };
+
+/* From so long on there is the time for a reading between two of them. */
+static inline int delay_has_two_runs(uint64_t delay_ns)
+{
+    return delay_ns >= DELAY_TWO_RUNS_NS;
+}
+
 /* Asks memory for one line of what a run needs and others have driven out. */
 void delay_fetch_run(struct waiter *waiter, unsigned line);
 
 /*
- * One by a run of one instruction, so that the code of the next one has been executed. It takes
- * some 0.1 us, as it is cold; what it would teach is forgotten.
+ * So that the code of the next one has been executed: called as everybody calls it, for code on the
+ * way is cold as well; and as by a calibration, as what cold code takes contradicts no run. By one
+ * run it takes some 0.1 us, by two 0.4. What it would teach is forgotten.
  */
-void delay_rehearse_run(struct waiter *waiter);
+void delay_rehearse_run(struct waiter *waiter, enum delay_way way);
 
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

@@ -26,7 +26,7 @@ static int is_due(unsigned bad)
  * less often the longer it does.
  */
 static __attribute__((noinline)) void follow(struct waiter *waiter,
-                                             const struct waiter_readings *readings, int good)
+                                             const uint32_t readings[APPROACH_FINE], int good)
 {
     waiter->bad_readings = good ? 0 : waiter->bad_readings + 1;
     if (good)
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void follow(struct waiter *waiter,
     if (!is_due(waiter->bad_readings))
         return;
     estimate_doubt(&waiter->spacing);
-    waiter_learn_spacing(waiter, readings->ticks);
+    waiter_learn_spacing(waiter, readings);
     waiter_publish_tempo(waiter);
 }
 
@@ -44,10 +44,10 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, u
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
-    struct waiter_readings readings;
-    waiter_read(waiter, &readings);
-    int agree = waiter_intersect(waiter, &readings, base_ticks, out);
-    follow(waiter, &readings, is_good(waiter, agree, out->bound_ticks));
+    uint32_t readings[APPROACH_FINE];
+    waiter_read(waiter, readings);
+    int agree = waiter_intersect(waiter, readings, base_ticks, out);
+    follow(waiter, readings, is_good(waiter, agree, out->bound_ticks));
     out->ticks -= waiter->learnt.reading_ticks;
     return agree == 1 && waiter_has_vernier(waiter);
 }

@@ -118,8 +118,7 @@ struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan pla
     enum { VARIED_NS = 64, PLAIN_VARIED_NS = 400 };
     uint32_t range = plan.exact ? VARIED_NS : PLAIN_VARIED_NS;
     waiter->rehearsals++;
-    waiter->dice = waiter->dice * 1664525 + 1013904223;
-    double varied = (double)((uint64_t)waiter->dice * range >> 32);
+    double varied = waiter_throw_dice(waiter, range);
     return run_between(waiter, plan,
                        near_ticks(waiter, plan.exact) + varied / waiter->learnt.period_ns);
 }
@@ -151,7 +150,8 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 static void learn_exact(struct waiter *waiter, double error_ticks)
 {
     double ticks = error_ticks - waiter_sample_ticks(waiter);
-    tempo_learn(&waiter->tempo, ticks, waiter_cycles(waiter), 0);
+    waiter_learn_tempo(waiter, ticks, waiter_cycles(waiter), 0);
+    waiter_publish_tempo(waiter);
 }
 
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
@@ -166,7 +166,6 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {
         follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);
-        waiter_publish_tempo(waiter);
         return;
     }
     choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
@@ -176,5 +175,4 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
         learn_exact(waiter, error);
     else
         follow(&learnt->plain_bias_ticks, error, waiter, 0);
-    waiter_publish_tempo(waiter);
 }

@@ -30,7 +30,7 @@ static void set_target(struct wait *wait, double ticks)
 {
     const struct waiter *waiter = wait->waiter;
     struct timebase_fine_reading read;
-    waiter_intersect(waiter, &waiter->delay_readings, wait->entered_ticks, &read);
+    waiter_intersect(waiter, waiter->delay_readings, wait->entered_ticks, &read);
     wait->read_ticks = read.ticks;
     int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
     double end = ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));
@@ -102,37 +102,48 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
     return timebase_ticks_ordered();
 }
 
+/* If there is time: what a delay of this length does by code that is not cold. */
+APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_ns,
+                                         int64_t left_ticks)
+{
+    enum { ONE_NS = 200, TWO_NS = 500 };
+    if (waiter->is_calibrating || left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
+        return;
+    int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
+    delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);
+}
+
 /*
  * There is no time to fetch code that has gone: the loop here, by two lines of the waiter. It
  * leaves alone what the wait before has to tell, and to follow it by cold code would be a part of
- * the delay. While it polls it asks for what the next delay needs, and if there is time a run is
- * rehearsed; shortly before the end it does nothing else.
+ * the delay. While it polls it asks for what the next delay needs, and rehearses that; shortly
+ * before the end it does nothing else.
  */
-APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, double ticks)
+APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, uint64_t delay_ns)
 {
-    enum { LAST_TICKS = 120, LINES = 20, REHEARSED_NS = 200 };
-    double fixed = waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks;
-    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(ticks - fixed), now;
+    enum { LAST_TICKS = 120, LINES = 20 };
+    double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
+    double before = ticks - waiter->learnt.at_once_ticks;
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before, now;
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    int64_t rehearsed = waiter_ticks_of_ns(waiter, REHEARSED_NS);
     for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line += 2) {
         delay_fetch_run(waiter, line);
         delay_fetch_run(waiter, line + 1);
-        if (line == LINES && (int64_t)(now - leave) < -rehearsed)
-            delay_rehearse_run(waiter);
+        if (line == LINES)
+            rehearse(waiter, delay_ns, (int64_t)(leave - now));
     }
     while ((int64_t)(now - leave) < 0)
         now = timebase_ticks();
-    timebase_ticks_ordered(); /* as the loop whose bias this is */
+    timebase_ticks_ordered(); /* meanwhile what follows is fetched */
     return late;
 }
 
-/* Where no loop was calibrated, short delays are waits. */
+/* Where none was calibrated, short delays are waits. */
 APPROACH_WAY static inline int is_for_at_once(const struct waiter *waiter, uint64_t delay_ns,
                                               unsigned flags, const void *result)
 {
     return result == NULL && delay_may_be_short(delay_ns, flags) &&
-        waiter->learnt.delays[DELAY_BY_LOOP][0].fixed_ticks != 0;
+        waiter->learnt.at_once_ticks != 0;
 }
 
 /*
@@ -151,10 +162,10 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
     if (is_cold && is_for_at_once(waiter, delay_ns, flags, result))
-        return poll_at_once(waiter, (double)(int64_t)delay_ns / waiter->learnt.period_ns);
+        return poll_at_once(waiter, delay_ns);
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_short(waiter, delay_ns, flags, result, is_cold);
-    waiter_read(waiter, &waiter->delay_readings);
+    waiter_read(waiter, waiter->delay_readings);
     if (is_cold)
         fetch(waiter);
     return approach_from(waiter, delay_ns, flags, result, delay_long);

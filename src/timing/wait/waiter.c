@@ -5,10 +5,10 @@
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
 
-int waiter_intersect(const struct waiter *waiter, const struct waiter_readings *readings,
+int waiter_intersect(const struct waiter *waiter, const uint32_t readings[APPROACH_FINE],
                      uint64_t base_ticks, struct timebase_fine_reading *out)
 {
-    return vernier_intersect(&waiter->vernier, readings->ticks, waiter->vernier.readings,
+    return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
                              (uint32_t)base_ticks, out);
 }
 
@@ -144,6 +144,17 @@ static int32_t another_cycles(const struct waiter *waiter)
     enum { MORE_CYCLES = 12 };
     double cycles = waiter->period.value / waiter->tempo.cycle_ticks + MORE_CYCLES;
     return (int32_t)within(0, cycles, APPROACH_LONGEST_RUN);
+}
+
+/* A step of the core's clock is one for delays, too; they follow less than that by themselves. */
+void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, double bound_ticks)
+{
+    const double step = 0.03;
+    double before = waiter->tempo.cycle_ticks;
+    tempo_learn(&waiter->tempo, ticks, cycles, bound_ticks);
+    double times = waiter->tempo.cycle_ticks / before;
+    if (times > 1 + step || times < 1 - step)
+        waiter->learnt.delay_cycle_ticks *= times;
 }
 
 void waiter_publish_tempo(struct waiter *waiter)

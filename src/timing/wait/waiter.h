@@ -8,7 +8,8 @@
  *     wait  wait_delay  lifecycle  describe  fine_reading
  *                                 the public functions
  *     calibration                 what a calibration learns, step by step
- *     calibration_calls           ... from whole waits and delays
+ *     calibration_calls  calibration_delays
+ *                                 ... from whole waits, from whole delays
  *     calibration_trials          ... from rehearsals
  *     delay_short                 a run of instructions, or the loop
  *     stages                      one wait: sleep, poll, prepare, approach, settle
@@ -61,13 +62,14 @@ enum { WAITER_EVEN = 64 };
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
-/* How a short delay passes; the last one by a run that no reading checks. */
+/* How a short delay passes; the last two by a run that no reading checks, and by cold code. */
 enum delay_way {
     DELAY_BY_LOOP,
     DELAY_BY_RUN,
     DELAY_BY_TWO_RUNS,
     DELAY_WAYS,
-    DELAY_UNCHECKED = DELAY_WAYS
+    DELAY_UNCHECKED = DELAY_WAYS,
+    DELAY_AT_ONCE
 };
 
 /* How an exact approach ends. */
@@ -75,11 +77,6 @@ enum approach_end { END_BY_RUN, END_BY_LOOP };
 
 /* What a wait's event is: a call; or the return to the caller, without or with a result. */
 enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
-
-/* Of a fine reading; one that needs no vernier is a single one. */
-struct waiter_readings {
-    uint32_t ticks[APPROACH_FINE];
-};
 
 /* Of a short delay of one way; ticks. */
 struct waiter_delay {
@@ -94,12 +91,14 @@ struct waiter_learnt {
     double plain_bias_ticks;          /* last poll's threshold to event: of calls */
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
     int64_t hot_ticks;                /* WAITER_HOT_NS */
-    int64_t pause_ticks; /* since the last event: the code has gone out of the caches meanwhile */
-    int64_t cold_ticks;  /* how long the stages take then; 0: not known yet */
-    int64_t near_ticks;  /* the same where a wait may leave, else 0 */
+    int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
+    int64_t cold_ticks;   /* how long the stages take then; 0: not known yet */
+    int64_t near_ticks;   /* the same where a wait may leave, else 0 */
+    double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
     double between_ticks[2];  /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
+    double delay_cycle_ticks; /* of a cycle, in runs of thousands */
     double tail_cycles;       /* last poll to event without a run: a property of the code */
     double stamp_ticks;       /* stamp to event of a call, exact */
     /* Of the loop, to where it ends: waiter_loop_way(). */
@@ -167,8 +166,8 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
-    uint64_t delay_taken_ticks;            /* from the reading of a short one to its last */
-    struct waiter_readings delay_readings; /* a long one's, right behind that at its call */
+    uint64_t delay_taken_ticks;             /* from the reading of a short one to its last */
+    uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
     delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;
     struct tempo tempo;
@@ -201,6 +200,12 @@ static inline struct waiter *waiter_within(struct timebase_waiter *waiter)
 }
 
 _Static_assert(sizeof(struct waiter) + 127 <= sizeof(struct timebase_waiter), "storage too small");
+
+/* As a user calls: those calls are a part of what a delay or a reading takes. */
+static inline struct timebase_waiter *waiter_public(struct waiter *waiter)
+{
+    return (struct timebase_waiter *)(void *)waiter;
+}
 
 /* Null if it is none that was initialised. */
 static inline struct waiter *waiter_checked(const struct timebase_waiter *public)
@@ -267,18 +272,28 @@ static inline int64_t waiter_scaled(double value, int bits)
     return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
 
-/* What comes before the first of them is a part of what the reading says. */
-static inline void waiter_read(const struct waiter *waiter, struct waiter_readings *out)
+/*
+ * What comes before the first of them is a part of what the reading says. One that needs no vernier
+ * is a single one.
+ */
+static inline void waiter_read(const struct waiter *waiter, uint32_t readings[APPROACH_FINE])
 {
     if (waiter_has_vernier(waiter))
-        waiter->ways.fine[waiter->learnt.series](out->ticks);
+        waiter->ways.fine[waiter->learnt.series](readings);
     else
-        out->ticks[0] = (uint32_t)timebase_ticks_ordered();
+        readings[0] = (uint32_t)timebase_ticks_ordered();
 }
 
 /* When the first one was, by those that agree. Returns how many do. */
-int waiter_intersect(const struct waiter *waiter, const struct waiter_readings *readings,
+int waiter_intersect(const struct waiter *waiter, const uint32_t readings[APPROACH_FINE],
                      uint64_t base_ticks, struct timebase_fine_reading *out);
+
+/* From 0 to so much. */
+static inline double waiter_throw_dice(struct waiter *waiter, uint32_t most)
+{
+    waiter->dice = waiter->dice * 1664525 + 1013904223;
+    return (double)((uint64_t)waiter->dice * most >> 32);
+}
 
 /* A tick that has passed whenever the event comes: one that may be early need not wait for it. */
 static inline uint64_t waiter_long_before(uint64_t ticks)
@@ -380,6 +395,9 @@ static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t tic
     enum { LATELY_NS = 1000000 };
     return (int64_t)(ticks - waiter->rehearsed_ticks) < waiter_ticks_of_ns(waiter, LATELY_NS);
 }
+
+/* So many cycles took so many ticks, give or take the bound. */
+void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, double bound_ticks);
 
 /* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);

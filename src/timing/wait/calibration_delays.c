@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "calibration_delays.h"
+
+#include <stddef.h>
+
+#include "timing/learn/quantile.h"
+#include "timing/learn/within.h"
+
+#include "calibration_trials.h"
+#include "outcome.h"
+
+enum { DELAY_TRIALS = 128, VARIED_NS = 400 };
+
+/*
+ * A delay by the loop ends with a step of the counter, so one that follows it by code that always
+ * takes as long would begin at the same phase of a step, in trial after trial: what is found would
+ * be off by up to half a step.
+ */
+static void pass_phases(struct waiter *waiter)
+{
+    enum { MOST_CYCLES = 4096 };
+    double step = waiter->vernier.step_ticks / waiter->tempo.cycle_ticks;
+    uint32_t most = 16 + (uint32_t)within(0, 2 * step, MOST_CYCLES);
+    for (uint32_t left = (uint32_t)waiter_throw_dice(waiter, most); left > 0; left--)
+        __asm__ __volatile__("" : "+r"(left));
+}
+
+/* From one fine reading to the next, with the delay between them. */
+static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
+{
+    struct timebase_waiter *public = waiter_public(waiter);
+    struct timebase_fine_reading before, after;
+    struct timebase_wait_result result;
+    pass_phases(waiter);
+    if (waiter->calibrated_way == DELAY_AT_ONCE)
+        waiter->delay_called_ticks = waiter_long_before(timebase_ticks());
+    uint64_t base = timebase_ticks();
+    timebase_wait_read_fine(public, base, &before);
+    waiter->delay(public, ns, 0, measured ? &result : NULL);
+    timebase_wait_read_fine(public, base, &after);
+    return after.ticks - before.ticks;
+}
+
+/* The same with nothing between the readings. It is a function of its own, because a branch in
+ * one_delay() would be predicted wrongly now and then. */
+static double nothing(struct waiter *waiter)
+{
+    struct timebase_waiter *public = waiter_public(waiter);
+    struct timebase_fine_reading before, after;
+    uint64_t base = timebase_ticks();
+    timebase_wait_read_fine(public, base, &before);
+    timebase_wait_read_fine(public, base, &after);
+    return after.ticks - before.ticks;
+}
+
+/*
+ * How much longer a delay is than what it counts; and for what of it comes behind its last reading.
+ * Each is measured beside nothing(): both contain the rest of a fine reading, which takes a fifth
+ * longer while another thread uses the core. They vary over so many polls that nothing predicts the
+ * exit of a loop, which takes 10 to 20 ns less where it is predicted.
+ */
+static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, double *after_ticks)
+{
+    struct waiter_delay *follows =
+        waiter->calibrated_way < DELAY_WAYS ? waiter->learnt.delays[waiter->calibrated_way] : NULL;
+    double values[DELAY_TRIALS], behind[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        uint64_t asked_ns = ns + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
+        if (follows != NULL)
+            follows[measured] = (struct waiter_delay){0};
+        values[i] = one_delay(waiter, asked_ns, measured);
+        values[i] -= nothing(waiter);
+        behind[i] = values[i] - (double)waiter->delay_taken_ticks;
+        values[i] -= (double)asked_ns / waiter->learnt.period_ns;
+    }
+    *after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * trials_reach_ticks(waiter));
+    return quantile_mean_about(values, DELAY_TRIALS, trials_reach_ticks(waiter));
+}
+
+/* The first of two runs ends as a delay by one run does; from there on it is followed. */
+static void begin_between(struct waiter *waiter)
+{
+    for (int measured = 0; measured < 2; measured++) {
+        const struct waiter_delay *one = &waiter->learnt.delays[DELAY_BY_RUN][measured];
+        waiter->learnt.between_ticks[measured] = one->fixed_ticks - one->after_ticks;
+    }
+}
+
+static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
+{
+    waiter->calibrated_way = way;
+    for (int measured = 0; measured < 2; measured++) {
+        struct waiter_delay found;
+        found.fixed_ticks = find_fixed(waiter, ns, measured, &found.after_ticks);
+        waiter->learnt.delays[way][measured] = found;
+    }
+}
+
+/*
+ * What comes behind the loop of one by cold code is what its caller sees as well. It is found by
+ * code that is not cold: how cold it will be is not known.
+ */
+static void find_at_once(struct waiter *waiter)
+{
+    enum { AT_ONCE_NS = 400 };
+    double after_ticks;
+    waiter->learnt.at_once_ticks = 1; /* there is one */
+    waiter->calibrated_way = DELAY_AT_ONCE;
+    waiter->learnt.at_once_ticks += find_fixed(waiter, AT_ONCE_NS, 0, &after_ticks);
+}
+
+/*
+ * By runs so long that the counter's step does not matter; what they have in common falls out. The
+ * cycle of approaches is known to half a percent, which is 5 ns of a delay of a microsecond.
+ */
+static double find_cycle(const struct waiter *waiter)
+{
+    enum { TRIALS = 9, SHORT = 5000, LONGER = 20000 };
+    double ticks[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        uint64_t start = timebase_ticks_ordered();
+        waiter->ways.run(SHORT);
+        uint64_t between = timebase_ticks_ordered();
+        waiter->ways.run(SHORT + LONGER);
+        ticks[i] = (double)(timebase_ticks_ordered() - between) - (double)(between - start);
+    }
+    quantile_sort(ticks, TRIALS);
+    return quantile_at(ticks, TRIALS, 0.5) / LONGER;
+}
+
+static void find_ways(struct waiter *waiter)
+{
+    enum { UNCHECKED_NS = 150, ONE_NS = 300, TWO_NS = 900 };
+    double after_ticks;
+    waiter->learnt.delay_cycle_ticks = find_cycle(waiter);
+    waiter->calibrated_way = DELAY_UNCHECKED;
+    waiter->learnt.delay_fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
+    find_way(waiter, DELAY_BY_LOOP, ONE_NS);
+    find_at_once(waiter);
+    find_way(waiter, DELAY_BY_RUN, ONE_NS);
+    begin_between(waiter);
+    find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
+    waiter->contradicted_run = (struct caution){0};
+}
+
+/* Longer than all that comes before the end of a wait, on a slow machine too. */
+static uint64_t delay_by_wait_ns(const struct waiter *waiter)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    enum { WAIT_NS = 1700 };
+    double before = waiter_coarse_ticks(waiter) + learnt->plain_bias_ticks;
+    return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
+}
+
+/*
+ * From a delay's reading at its call to its fine reading. Its end is a wait's, which rehearsals
+ * follow: so only the beginning counts.
+ */
+static void find_beginning(struct waiter *waiter)
+{
+    double reads[DELAY_TRIALS];
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        pass_phases(waiter);
+        waiter->delay(waiter_public(waiter), delay_by_wait_ns(waiter), TIMEBASE_WAIT_PLAIN, NULL);
+        reads[i] = waiter->last.read_ticks - waiter->vernier.half_step_ticks;
+    }
+    waiter->learnt.delay_read_ticks =
+        quantile_mean_about(reads, DELAY_TRIALS, trials_reach_ticks(waiter));
+}
+
+void calibrate_delays(struct waiter *waiter)
+{
+    find_beginning(waiter);
+    if (waiter->ways.run != NULL && waiter->learnt.exact)
+        find_ways(waiter);
+    outcome_settle_open(waiter);
+}
