@@ -140,7 +140,7 @@ struct timebase_counter {
     int32_t frequency_source;     /* enum timebase_frequency_source of frequency_hz */
     int32_t claimed_source;       /* the source of claimed_hz; MEASURED if none claims */
     uint64_t claimed_hz;          /* what that source says, believed or not; 0 if none */
-    uint64_t granularity_ticks;   /* what nearly all steps are multiples of; at least 1 */
+    uint64_t granularity_ticks;   /* the counter's step, at least 1; 24.5 is told as 25 */
     uint64_t smallest_step_ticks; /* smallest non-zero step seen; may be below granularity_ticks */
     uint32_t cost_ps;             /* timebase_ticks(), median of batches, picoseconds */
     uint32_t cost_ordered_ps;     /* timebase_ticks_ordered(), likewise */

@@ -6,9 +6,11 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "clock/counter/probe.h"
+#include "dice.h"
 
 static struct counter_steps steps_of(const uint64_t *reads, size_t count)
 {
@@ -122,13 +124,98 @@ static void test_too_few_reads(void **state)
     assert_int_equal(steps_of(reads, 1).count, 0);
 }
 
+/* ---- steps that are no whole number of ticks ---------------------------------------------- */
+
+enum { ROUND = 1024 };
+
+/* Reads some ns apart, rounded down, of which one in `odd` comes a tick late. */
+static void read_steps(struct dice *dice, double step, unsigned odd, uint64_t reads[ROUND])
+{
+    double phase = step * (double)dice_below(dice, 1000) / 1000;
+    double instant = (double)dice_below(dice, 1u << 30);
+    for (int i = 0; i < ROUND; i++) {
+        instant += 30 + (double)dice_below(dice, 60);
+        reads[i] = (uint64_t)(phase + floor(instant / step) * step);
+        reads[i] += odd > 0 && dice_below(dice, odd) == 0;
+    }
+}
+
+/* 2450 MHz counted at 100 MHz, 2000 MHz, and 2600 MHz as a hypervisor scales them. */
+static void test_even_steps_are_found_whatever_their_length(void **state)
+{
+    static const double steps[] = {24.5, 20, 22.25, 26, 26 * 0.94173, 26 * 1.0712, 12.3, 37.0001};
+    struct dice dice = dice_new();
+    uint64_t reads[ROUND];
+    (void)state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        for (int round = 0; round < 50; round++) {
+            read_steps(&dice, steps[i], round % 2 ? 100 : 0, reads);
+            double found = counter_even_step(reads, ROUND);
+            if (fabs(found - steps[i]) > 0.002)
+                fail_msg("%f for %f", found, steps[i]);
+            if (steps[i] == floor(steps[i]))
+                assert_true(found == steps[i]);
+        }
+}
+
+/* A pause is as good as no pause if the reads before tell how many steps it was, and else nothing
+ * is told: never another step. */
+static void test_a_pause_between_reads_tells_no_other_step(void **state)
+{
+    struct dice dice = dice_new();
+    uint64_t reads[ROUND];
+    int none = 0, found = 0;
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        read_steps(&dice, 24.5, 0, reads);
+        for (int i = 1 + (int)dice_below(&dice, ROUND - 1); i < ROUND; i++)
+            reads[i] += 24500; /* 1000 steps */
+        double step = counter_even_step(reads, ROUND);
+        none += step == 0;
+        found += fabs(step - 24.5) < 0.002;
+    }
+    assert_int_equal(none + found, 200);
+    assert_true(none > 0 && found > 0);
+}
+
+static void test_a_fine_counter_has_no_even_steps(void **state)
+{
+    struct dice dice = dice_new();
+    uint64_t reads[ROUND];
+    (void)state;
+    for (unsigned step = 1; step < 12; step++)
+        for (int round = 0; round < 50; round++) {
+            read_steps(&dice, step, 0, reads);
+            assert_true(counter_even_step(reads, ROUND) == 0);
+        }
+}
+
+static void test_too_few_reads_have_no_even_steps(void **state)
+{
+    static const uint64_t reads[] = {1000};
+    (void)state;
+    assert_true(counter_even_step(reads, 0) == 0);
+    assert_true(counter_even_step(reads, 1) == 0);
+}
+
+static void test_reads_that_go_back_have_no_even_steps(void **state)
+{
+    uint64_t reads[ROUND];
+    (void)state;
+    for (int i = 0; i < ROUND; i++)
+        reads[i] = UINT64_MAX - 24 * (uint64_t)i;
+    assert_true(counter_even_step(reads, ROUND) == 0);
+}
+
 static void test_this_machine(void **state)
 {
     struct timebase_counter counter;
     (void)state;
     memset(&counter, 0, sizeof(counter));
-    counter_find_granularity(&counter);
+    double step = counter_find_granularity(&counter);
     assert_true(counter.granularity_ticks >= 1);
+    assert_true((double)counter.granularity_ticks >= step);
+    assert_true((double)counter.granularity_ticks < step + 1);
     assert_true(counter.smallest_step_ticks >= 1);
     assert_int_equal(counter.reasons & ~(uint32_t)TIMEBASE_REASON_WENT_BACKWARDS, 0);
 }
@@ -163,6 +250,11 @@ int main(void)
         cmocka_unit_test(test_steps_back_are_counted_apart),
         cmocka_unit_test(test_wrapping_is_a_step_forward),
         cmocka_unit_test(test_too_few_reads),
+        cmocka_unit_test(test_even_steps_are_found_whatever_their_length),
+        cmocka_unit_test(test_a_pause_between_reads_tells_no_other_step),
+        cmocka_unit_test(test_a_fine_counter_has_no_even_steps),
+        cmocka_unit_test(test_too_few_reads_have_no_even_steps),
+        cmocka_unit_test(test_reads_that_go_back_have_no_even_steps),
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_cost_arithmetic),
         cmocka_unit_test(test_cost_of_this_machine),

@@ -64,7 +64,7 @@
   (frequency-source (:enum frequency-source) "Where COUNTER-FREQUENCY-HZ came from.")
   (claimed-source (:enum frequency-source) "Who claims a frequency; :MEASURED if nobody does.")
   (claimed-hz :uint64 "What that source says, believed or not; 0 if none.")
-  (granularity-ticks :uint64 "What nearly all steps are multiples of; at least 1.")
+  (granularity-ticks :uint64 "The counter's step, at least 1; 24.5 is told as 25.")
   (smallest-step-ticks :uint64 "The smallest step seen that was not 0.")
   (cost-ps :uint32 "What a reading without order costs in C, median, picoseconds.")
   (cost-ordered-ps :uint32 "What an ordered reading costs in C, median, picoseconds.")

@@ -2,7 +2,7 @@
 /*
  * By how many ticks the counter steps. Some count slower than the frequency they are told by: a
  * TSC that steps by 2, or by 26 and with it at 100 MHz. The greatest common divisor of the steps
- * shows it.
+ * shows it; where they are no whole numbers, even_step.c.
  *
  * Two things would deceive it. A loop of constant length makes constant steps on any counter:
  * so the reads are spaced unevenly. And a processor may add 1 to a read that would equal the
@@ -14,6 +14,7 @@
 enum {
     READS = 1024,    /* a round */
     ROUNDS_MAX = 64, /* coarse counters: most steps are 0 */
+    EVEN_ROUNDS = 4,
     STEPS_WANTED = COUNTER_GROUP_STEPS * COUNTER_GROUPS,
 };
 
@@ -76,14 +77,28 @@ static void pause_unevenly(uint32_t *seed)
 }
 
 /* Read first and divide later, or the divisions would be part of every step. */
-static void add_uneven_round(struct counter_steps *steps, uint32_t *seed)
+static void read_unevenly(uint64_t reads[READS], uint32_t *seed)
 {
-    uint64_t reads[READS];
     for (int i = 0; i < READS; i++) {
         pause_unevenly(seed);
         reads[i] = timebase_ticks();
     }
-    counter_add_steps(steps, reads, READS);
+}
+
+/* A round that was held up tells no even step. */
+static double find_steps(struct counter_steps *steps)
+{
+    uint64_t reads[READS];
+    uint32_t seed = 1;
+    double even = 0;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        if (steps->count >= STEPS_WANTED && (even > 0 || round >= EVEN_ROUNDS))
+            break;
+        read_unevenly(reads, &seed);
+        counter_add_steps(steps, reads, READS);
+        even = even > 0 ? even : counter_even_step(reads, READS);
+    }
+    return even;
 }
 
 static struct counter_steps steps_of(uint64_t (*read)(void))
@@ -113,17 +128,23 @@ static uint64_t smaller_step(uint64_t a, uint64_t b)
     return smaller != 0 ? smaller : 1;
 }
 
-void counter_find_granularity(struct timebase_counter *counter)
+static uint64_t rounded_up(double ticks)
+{
+    uint64_t whole = (uint64_t)ticks;
+    return whole + ((double)whole < ticks);
+}
+
+double counter_find_granularity(struct timebase_counter *counter)
 {
     struct counter_steps uneven = {{0}, 0, 0, 0, 0, 0};
     struct counter_steps close = steps_of(read_unordered);
-    uint32_t seed = 1;
+    double even = find_steps(&uneven);
+    double step = even > 0 ? even : (double)counter_common_step(&uneven);
 
-    for (int round = 0; round < ROUNDS_MAX && uneven.count < STEPS_WANTED; round++)
-        add_uneven_round(&uneven, &seed);
-    counter->granularity_ticks = counter_common_step(&uneven);
+    counter->granularity_ticks = rounded_up(step);
     counter->smallest_step_ticks = smaller_step(close.smallest, uneven.smallest);
     /* Ordered reads: with the others, the processor may have exchanged two that are right. */
     if (steps_of(read_ordered).backwards > 0)
         counter->reasons |= TIMEBASE_REASON_WENT_BACKWARDS;
+    return step;
 }

@@ -183,7 +183,15 @@ void counter_add_steps(struct counter_steps *steps, const uint64_t *reads, size_
 /* What nearly all steps are multiples of; 1 if there were none. */
 uint64_t counter_common_step(const struct counter_steps *steps);
 
-void counter_find_granularity(struct timebase_counter *counter);
+/*
+ * How far the counter steps, by successive reads that are unevenly spaced; ticks, which need not be
+ * whole ones. 0 if it does not step evenly, or by fewer than 12.
+ */
+double counter_even_step(const uint64_t *reads, size_t count);
+
+/* Returns the step itself, which granularity_ticks is rounded up from. */
+double counter_find_granularity(struct timebase_counter *counter);
+
 /*
  * What the counter shows may be so many ticks old: the usual difference of two reads in a row, at
  * least 1, found in less than 5,000 of them. Where a read takes longer than a step, this is the

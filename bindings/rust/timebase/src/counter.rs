@@ -330,7 +330,7 @@ mod probed {
             self.0.quality
         }
 
-        /// What nearly all steps are multiples of, in ticks.
+        /// The counter's step in ticks, at least 1; 24.5 is told as 25.
         pub fn granularity_ticks(&self) -> u64 {
             self.0.granularity_ticks
         }
