@@ -34,6 +34,7 @@ struct library {
     __typeof__(timebase_wait_until_ticks) *until;
     __typeof__(timebase_delay_ns) *delay;
     __typeof__(timebase_wait_read_fine) *read_fine;
+    __typeof__(timebase_waiter_describe) *describe;
 };
 
 struct way;
@@ -51,12 +52,12 @@ struct way {
 static struct library stopwatch;
 static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
-static uint64_t step_ticks; /* 0: by fine readings */
+static double step_ticks; /* 0: by fine readings */
 
 /* A reading of the counter stands for a step that begins with it. */
 static double read_counter_at(uint64_t base_ticks)
 {
-    return (double)(int64_t)(timebase_ticks_ordered() - base_ticks) + (double)(step_ticks - 1) / 2;
+    return (double)(int64_t)(timebase_ticks_ordered() - base_ticks) + (step_ticks - 1) / 2;
 }
 
 static double read_at(uint64_t base_ticks)
@@ -180,6 +181,7 @@ static struct library opened(const char *path)
     *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
     *(void **)&library.delay = symbol(file, "timebase_delay_ns");
     *(void **)&library.read_fine = symbol(file, "timebase_wait_read_fine");
+    *(void **)&library.describe = symbol(file, "timebase_waiter_describe");
     return library;
 }
 
@@ -214,20 +216,12 @@ static void set_up(struct way *way, const char *name)
     calibrate(&way->library, &way->waiter);
 }
 
-/* What all differences of readings are multiples of. */
-static uint64_t find_step(void)
+/* It need not be a whole number of ticks. */
+static double find_step(void)
 {
-    enum { READINGS = 10000 };
-    uint64_t before = timebase_ticks_ordered(), step = 0;
-    for (int i = 0; i < READINGS; i++) {
-        uint64_t now = timebase_ticks_ordered(), rest = now - before;
-        for (before = now; rest != 0;) {
-            uint64_t next = step % rest;
-            step = rest;
-            rest = next;
-        }
-    }
-    return step;
+    struct timebase_waiter_description description;
+    stopwatch.describe(&stopwatch_waiter, &description);
+    return description.quantum_ns / period_ns;
 }
 
 static void find_period(void)

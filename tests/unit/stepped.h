@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stepped: a counter that shows every step-th tick only, and series of readings of it, in virtual
- * time. Instants are doubles in ticks and at least 0; the truth is known to a fraction of a tick.
+ * stepped: a counter that shows every step-th tick only, rounded down, and series of readings of it,
+ * in virtual time. Instants are doubles in ticks and at least 0; the truth is known to a fraction of a tick.
  */
 #ifndef TEST_STEPPED_H
 #define TEST_STEPPED_H
+
+#include <math.h>
 
 #include "dice.h"
 #include "timing/approach/approach.h"
 
 struct stepped {
-    uint64_t step, phase; /* it shows phase, phase + step, phase + 2 step, ... */
+    double step, phase; /* it shows phase, phase + step, phase + 2 step, ... */
 };
 
 static inline uint64_t stepped_read(const struct stepped *counter, double instant)
 {
-    uint64_t tick = (uint64_t)instant + counter->step - counter->phase % counter->step;
-    return tick - tick % counter->step - (counter->step - counter->phase % counter->step);
+    double steps = floor((instant - counter->phase) / counter->step);
+    return (uint64_t)(counter->phase + steps * counter->step);
 }
 
 /* From `low` on, less than `range` further. */

@@ -24,12 +24,19 @@ struct scene {
     uint32_t readings[APPROACH_FINE];
 };
 
-static struct vernier new_vernier(uint64_t step, double spacing)
+static struct vernier new_vernier(double step, double spacing)
 {
-    struct vernier vernier = {.step_ticks = (double)step, .readings = APPROACH_FINE};
-    vernier.half_step_ticks = (double)(step - 1) / 2;
+    struct vernier vernier;
+    vernier_init(&vernier, step);
+    vernier.readings = APPROACH_FINE;
     vernier.spacing_ticks = spacing;
     return vernier;
+}
+
+/* Of one reading. */
+static double widest_bound(const struct vernier *vernier)
+{
+    return (vernier->span_ticks + 1) / 2;
 }
 
 /* Half of all instants are near a carry out of the lower 32 bits. */
@@ -40,11 +47,20 @@ static double some_instant(struct dice *dice)
                                : dice_between(dice, 10000, 1e12);
 }
 
+/* Every other counter steps by no whole number of ticks. */
+static struct stepped some_counter(struct dice *dice)
+{
+    double step = (double)(1 + dice_below(dice, 120)), phase = dice_between(dice, 0, step);
+    if (dice_below(dice, 2))
+        return (struct stepped){step, floor(phase)};
+    return (struct stepped){step + 0.5, phase};
+}
+
 static struct scene some_scene(struct dice *dice)
 {
     struct scene scene;
-    uint64_t step = 1 + dice_below(dice, 120);
-    scene.counter = (struct stepped){step, dice_below(dice, step)};
+    scene.counter = some_counter(dice);
+    double step = scene.counter.step;
     scene.vernier = new_vernier(step, dice_between(dice, 3, 90));
     scene.first = some_instant(dice);
     scene.base = (uint64_t)scene.first - 100000 + dice_below(dice, 200000);
@@ -79,7 +95,7 @@ static void the_intersection_contains_the_first_instant(void **state)
         struct scene scene = some_scene(&dice);
         struct timebase_fine_reading found = intersect(&scene, scene.vernier.readings);
         assert_true(found.bound_ticks >= 0);
-        assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
+        assert_true(found.bound_ticks <= widest_bound(&scene.vernier));
         assert_contains_truth(&scene, found);
     }
 }
@@ -138,8 +154,8 @@ static void fine_counters_are_read_to_their_step(void **state)
     for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         uint64_t step = 1 + dice_below(&dice, 4);
-        scene.counter = (struct stepped){step, dice_below(&dice, step)};
-        scene.vernier = new_vernier(step, dice_between(&dice, 27, 4));
+        scene.counter = (struct stepped){(double)step, (double)dice_below(&dice, step)};
+        scene.vernier = new_vernier((double)step, dice_between(&dice, 27, 4));
         stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks, scene.readings);
         assert_contains_truth(&scene, intersect(&scene, scene.vernier.readings));
         scene.vernier.readings = 1;
@@ -183,7 +199,7 @@ static void a_reading_that_comes_too_early_ends_the_series_as_well(void **state)
     for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
         int from = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
-        scene.readings[from] -= (uint32_t)(2 * scene.vernier.step_ticks);
+        scene.readings[from] -= (uint32_t)(4 * widest_bound(&scene.vernier));
         struct timebase_fine_reading found = intersect(&scene, from);
         struct timebase_fine_reading wanted = prefix(scene, from);
         assert_true(found.ticks == wanted.ticks && found.bound_ticks == wanted.bound_ticks);
@@ -214,7 +230,7 @@ static void whatever_the_readings_the_bound_is_between_nothing_and_half_a_step(v
         vernier_intersect(&scene.vernier, scene.readings, scene.vernier.readings,
                           (uint32_t)scene.base, &found);
         assert_true(found.bound_ticks >= 0);
-        assert_true(found.bound_ticks <= scene.vernier.step_ticks / 2);
+        assert_true(found.bound_ticks <= widest_bound(&scene.vernier));
     }
 }
 
@@ -227,19 +243,82 @@ static void the_gap_is_what_the_phases_leave_open(void **state)
     assert_true(fabs(vernier_gap(26, 30, 1) - 26) < 1e-9);
 }
 
-/* A third of the batches held up: the spacing is that of the others, to a hundredth. */
-static void the_spacing_is_that_of_the_series_that_nothing_lengthened(void **state)
+/* ---- series whose spacing is one of several ------------------------------------------------ */
+
+#define MODE 3.0
+
+/* As some_scene(), at a usual spacing and so much more. */
+static struct scene scene_with_more(struct dice *dice, double more)
 {
-    enum { SERIES = 64 * VERNIER_BATCH };
-    static double lengths[SERIES];
+    struct scene scene = some_scene(dice);
+    scene.counter = (struct stepped){24.5, dice_between(dice, 0, 24.5)};
+    scene.vernier = new_vernier(24.5, dice_between(dice, 54, 4));
+    scene.vernier.mode_ticks = MODE;
+    stepped_series(&scene.counter, scene.first, scene.vernier.spacing_ticks + more, scene.readings);
+    return scene;
+}
+
+/* Where readings are nearly two steps apart a slope is off by 0.8 ticks, elsewhere by 0.3. */
+static int is_telling(const struct scene *scene, double more)
+{
+    double spacing = scene->vernier.spacing_ticks + more;
+    return fabs(spacing - 2 * scene->vernier.step_ticks) > 2;
+}
+
+static void a_series_tells_which_of_the_spacings_it_has(void **state)
+{
     struct dice dice = dice_new();
     (void)state;
-    for (int round = 0; round < 100; round++) {
-        double spacing = dice_between(&dice, 20, 60);
-        for (int i = 0; i < SERIES; i++)
-            lengths[i] = spacing * (APPROACH_FINE - 1) + dice_between(&dice, -13, 26) +
-                (i / VERNIER_BATCH % 3 == 0 ? dice_between(&dice, 20, 5000) : 0);
-        assert_true(fabs(vernier_spacing(lengths, SERIES, APPROACH_FINE) - spacing) < 0.15);
+    for (int i = 0; i < repeats(CASES); i++) {
+        double more = MODE * ((double)dice_below(&dice, 7) - 3);
+        struct scene scene = scene_with_more(&dice, more);
+        if (is_telling(&scene, more))
+            assert_contains_truth(&scene, intersect(&scene, APPROACH_FINE));
+    }
+}
+
+/* Then its slope has to do. */
+static void a_series_may_have_none_of_them(void **state)
+{
+    struct dice dice = dice_new();
+    int all = 0;
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        double more = MODE * ((double)dice_below(&dice, 6) - 2.5);
+        struct scene scene = scene_with_more(&dice, more);
+        struct timebase_fine_reading found;
+        int used = vernier_intersect(&scene.vernier, scene.readings, APPROACH_FINE,
+                                     (uint32_t)scene.base, &found);
+        assert_true(used >= 6);
+        all += used == APPROACH_FINE;
+    }
+    assert_true(all > repeats(CASES) / 2);
+}
+
+static void what_came_before_it_was_held_up_tells_it_too(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        double more = MODE * ((double)dice_below(&dice, 3) - 1);
+        struct scene scene = scene_with_more(&dice, more);
+        int held_up = 12 + (int)dice_below(&dice, 19);
+        for (int k = held_up; k < APPROACH_FINE; k++)
+            scene.readings[k] += 10000;
+        assert_contains_truth(&scene, intersect(&scene, held_up));
+    }
+}
+
+static void where_there_is_one_spacing_the_slope_says_nothing(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        struct scene scene = scene_with_more(&dice, MODE);
+        struct timebase_fine_reading found;
+        scene.vernier.mode_ticks = 0;
+        assert_true(vernier_intersect(&scene.vernier, scene.readings, APPROACH_FINE,
+                                      (uint32_t)scene.base, &found) < APPROACH_FINE);
     }
 }
 
@@ -266,7 +345,10 @@ int main(void)
         cmocka_unit_test(the_intersection_contains_the_first_instant),
         cmocka_unit_test(the_gap_is_what_the_phases_leave_open),
         cmocka_unit_test(the_spacing_that_sees_more_phases_is_chosen),
-        cmocka_unit_test(the_spacing_is_that_of_the_series_that_nothing_lengthened),
+        cmocka_unit_test(a_series_tells_which_of_the_spacings_it_has),
+        cmocka_unit_test(a_series_may_have_none_of_them),
+        cmocka_unit_test(what_came_before_it_was_held_up_tells_it_too),
+        cmocka_unit_test(where_there_is_one_spacing_the_slope_says_nothing),
         cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
         cmocka_unit_test(fine_counters_are_read_to_their_step),

@@ -168,7 +168,7 @@ static void a_late_fine_reading_does_not_move_a_delay(void **state)
     double asked = ticks_asked(waiter, 5000);
     (void)state;
     for (int late = 0; late < 2; late++) {
-        double at = late ? waiter->vernier.step_ticks - 1 : 0;
+        double at = late ? waiter->vernier.span_ticks : 0;
         waiter->learnt.delay_read_ticks = late ? -1e9 : 1e9;
         timebase_delay_ns(&ours, 5000, TIMEBASE_WAIT_PLAIN, NULL);
         double target = (double)(int64_t)(waiter->last.ticks - waiter->last.entered_ticks);

@@ -15,6 +15,13 @@ static double ticks_of(int64_t parts)
     return (double)parts / (1 << PART_BITS);
 }
 
+void vernier_init(struct vernier *vernier, double step_ticks)
+{
+    int is_rounded = step_ticks != (double)(int64_t)step_ticks;
+    *vernier = (struct vernier){
+        .step_ticks = step_ticks, .span_ticks = step_ticks - !is_rounded, .readings = 1};
+}
+
 /* A number that the compiler does not know, so that it puts no branch where it has a certain value. */
 static inline int opaque(int value)
 {
@@ -22,14 +29,21 @@ static inline int opaque(int value)
     return value;
 }
 
+/* ---- one spacing --------------------------------------------------------------------------- */
+
+/* When the first reading was taken, by those that agree. Parts of a tick. */
+struct fit {
+    int64_t low, high;
+    int used;
+};
+
 /*
  * Without a branch that depends on the readings: where one is predicted wrongly, the instructions
  * behind a fine reading begin 5 ns later, and a thread that reads twice sees that.
  */
-int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
-                      struct timebase_fine_reading *out)
+static struct fit fit_readings(const uint32_t *readings, int n, uint32_t base, int64_t step,
+                               int64_t spacing)
 {
-    int64_t step = parts_of(vernier->step_ticks), spacing = parts_of(vernier->spacing_ticks);
     int64_t low = (int64_t)(int32_t)(readings[0] - base) * (1 << PART_BITS), high = low + step;
     int used = 1, agree = -1; /* all bits, until one contradicts those before it */
     for (int k = 1; k < n; k++) {
@@ -41,10 +55,60 @@ int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, i
         high += (tighter_high - high) & agree;
         used -= agree;
     }
-    out->ticks = (ticks_of(low + high) - 1) / 2; /* whole ticks: see half_step_ticks */
-    out->bound_ticks = ticks_of(high - low) / 2;
-    return used;
+    return (struct fit){low, high, used};
 }
+
+/* ---- which spacing ------------------------------------------------------------------------- */
+
+enum { CANDIDATES = 3 };
+
+/*
+ * The two that are nearest to the slope of the readings; and the slope itself, first of all if it
+ * is near none: something else uses the core. Where it is far off they were held up somewhere: the
+ * usual one, and its neighbours.
+ */
+static void find_candidates(const struct vernier *vernier, const uint32_t *readings, int n,
+                            int64_t candidates[CANDIDATES])
+{
+    enum { MOST = 4, MANY = 1 << 20 };
+    int64_t usual = parts_of(vernier->spacing_ticks), mode = parts_of(vernier->mode_ticks);
+    int64_t slope = parts_of(vernier_slope(readings, n));
+    int is_far = slope - usual > MOST * mode || usual - slope > MOST * mode;
+    double modes = is_far ? 0 : (double)(slope - usual) / (double)mode;
+    int64_t nearest = usual + ((int64_t)(modes + MANY + 0.5) - MANY) * mode;
+    int64_t sign = slope < nearest ? -1 : 1, off = sign * (slope - nearest);
+    int is_near = is_far || 4 * off <= mode;
+    candidates[0] = is_near ? nearest : slope;
+    candidates[1] = nearest + sign * mode;
+    candidates[2] = is_far ? nearest - sign * mode : is_near ? slope : nearest;
+}
+
+/* The first one is right where nothing else uses the core: then nothing but that is computed. */
+static struct fit fit_best(const struct vernier *vernier, const uint32_t *readings, int n,
+                           uint32_t base)
+{
+    int64_t step = parts_of(vernier->span_ticks + 1), candidates[CANDIDATES];
+    if (vernier->mode_ticks == 0 || n == 1)
+        return fit_readings(readings, n, base, step, parts_of(vernier->spacing_ticks));
+    find_candidates(vernier, readings, n, candidates);
+    struct fit best = fit_readings(readings, n, base, step, candidates[0]);
+    for (int i = 1; i < CANDIDATES && best.used < n; i++) {
+        struct fit other = fit_readings(readings, n, base, step, candidates[i]);
+        best = other.used > best.used ? other : best;
+    }
+    return best;
+}
+
+int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
+                      struct timebase_fine_reading *out)
+{
+    struct fit best = fit_best(vernier, readings, n, base);
+    out->ticks = (ticks_of(best.low + best.high) - 1) / 2; /* whole ticks: see span_ticks */
+    out->bound_ticks = ticks_of(best.high - best.low) / 2;
+    return best.used;
+}
+
+/* ---- spacings ------------------------------------------------------------------------------ */
 
 /* Least squares: the sum of (k - (n - 1) / 2)^2 is n (n^2 - 1) / 12. */
 double vernier_slope(const uint32_t *readings, int n)
@@ -97,16 +161,4 @@ int vernier_choose(const struct vernier *vernier, double base_ticks, double more
     }
     double now = noted_gap(vernier, base_ticks + present * more_ticks);
     return narrowest * 2 < now ? best : present;
-}
-
-double vernier_spacing(double *lengths, int series, int readings)
-{
-    int batches = series / VERNIER_BATCH;
-    for (int b = 0; b < batches; b++) {
-        double mean = 0;
-        for (int i = 0; i < VERNIER_BATCH; i++)
-            mean += lengths[b * VERNIER_BATCH + i] / VERNIER_BATCH;
-        lengths[b] = mean;
-    }
-    return quantile_low_mean(lengths, batches) / (readings - 1);
 }

@@ -2,11 +2,15 @@
 /*
  * vernier: reads the counter more finely than its step.
  *
- * A counter that steps by s shows v for any instant in [v, v + s). Readings at known distances o[k]
+ * A counter that steps by s shows v for any instant in [v, v + s); where s is no whole number v is
+ * rounded down, so in [v, v + s + 1). Readings at known distances o[k]
  * from the first place the first one in the intersection of all [v[k] - o[k], v[k] - o[k] + s),
  * which n readings with well-spread phases make about s/n wide: as the two scales of a vernier
  * calliper do. If the intersection is empty, the readings were not at those distances: something
  * disturbed them.
+ *
+ * On Zen 3 a series has one of several spacings, 4 cycles from each other, whatever the one before
+ * had. Its slope says which one, or nearly so; and then the readings, as they agree with one only.
  *
  * Pure: no clock is read here.
  */
@@ -20,14 +24,16 @@
 enum { VERNIER_PHASES = 64 };
 
 struct vernier {
-    double step_ticks;
-    double
-        half_step_ticks;   /* a reading of v stands for v to v + step - 1; their mean is v + this */
-    double spacing_ticks;  /* from one reading to the next */
-    double slack_ticks;    /* the widest gap that such readings leave */
+    double step_ticks;    /* no whole number where the counter rounds what it counts */
+    double span_ticks;    /* a reading of v stands for the whole ticks v to v + this */
+    double spacing_ticks; /* from one reading to the next */
+    double mode_ticks;    /* a series may be spaced by some of these more or less; 0: by none */
+    double slack_ticks;   /* the widest gap that such readings leave */
     float gaps[VERNIER_PHASES]; /* ... if one is k / VERNIER_PHASES of a step further than the last */
     int readings;          /* of a fine reading: 1 where no vernier is needed */
 };
+
+void vernier_init(struct vernier *vernier, double step_ticks);
 
 /*
  * When the first of n readings was taken, relative to base. Uses them from the first on as long as
@@ -54,12 +60,5 @@ void vernier_note_gaps(struct vernier *vernier, int n);
  */
 int vernier_choose(const struct vernier *vernier, double base_ticks, double more_ticks, int count,
                    int present);
-
-/*
- * The spacing, from how long series of readings took, of which some were held up: the mean of
- * batches, without the longest of these. Reorders them. At least two batches.
- */
-enum { VERNIER_BATCH = 16 };
-double vernier_spacing(double *lengths, int series, int readings);
 
 #endif

@@ -54,25 +54,22 @@ static void find_step(struct waiter *waiter)
 {
     struct timebase_counter counter;
     memset(&counter, 0, sizeof(counter));
-    counter_find_granularity(&counter);
-    waiter->vernier.step_ticks = (double)counter.granularity_ticks;
-    waiter->vernier.half_step_ticks = (double)(counter.granularity_ticks - 1) / 2;
-    waiter->vernier.readings = 1;
-    waiter->learnt.phase_ticks = timebase_ticks_ordered() % counter.granularity_ticks;
+    vernier_init(&waiter->vernier, counter_find_granularity(&counter));
 }
 
-/* Series begin at all phases of a step. */
+/* Series begin at all phases of a step. Of several spacings the one that is had most often. */
 static double spacing_of(approach_readings *read)
 {
-    double lengths[SERIES];
+    const double reach_ticks = 0.75;
+    double slopes[SERIES];
     uint32_t readings[APPROACH_FINE];
     for (int i = 0; i < SERIES; i++) {
         for (int left = i * 13 % 32; left > 0; left--)
             __asm__ __volatile__("");
         read(readings);
-        lengths[i] = (double)(readings[APPROACH_FINE - 1] - readings[0]);
+        slopes[i] = vernier_slope(readings, APPROACH_FINE);
     }
-    return vernier_spacing(lengths, SERIES, APPROACH_FINE);
+    return quantile_mean_about(slopes, SERIES, reach_ticks);
 }
 
 /* In ticks: the cycle is not known yet. */

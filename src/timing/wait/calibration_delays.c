@@ -162,7 +162,7 @@ static void find_beginning(struct waiter *waiter)
     for (int i = 0; i < DELAY_TRIALS; i++) {
         pass_phases(waiter);
         waiter->delay(waiter_public(waiter), delay_by_wait_ns(waiter), TIMEBASE_WAIT_PLAIN, NULL);
-        reads[i] = waiter->last.read_ticks - waiter->vernier.half_step_ticks;
+        reads[i] = waiter->last.read_ticks - waiter->vernier.span_ticks / 2;
     }
     waiter->learnt.delay_read_ticks =
         quantile_mean_about(reads, DELAY_TRIALS, trials_reach_ticks(waiter));

@@ -230,7 +230,7 @@ APPROACH_WAY static int tell(const struct short_delay *delay, int late, int is_s
     done.target_ticks = waiter->delay_called_ticks + (uint64_t)(delay->ticks + 0.5);
     done.error_ticks = (int64_t)(done.event_ticks - done.target_ticks);
     done.error_ns = (double)done.error_ticks * period_ns;
-    done.error_bound_ns = waiter->vernier.step_ticks * period_ns;
+    done.error_bound_ns = (waiter->vernier.span_ticks + 1) * period_ns;
     done.disturbance = evidence_judge(&waiter->evidence, &waiter->approach, UINT32_MAX);
     done.disturbance |= is_shared ? TIMEBASE_DISTURBED_SHARED : 0;
     done.mechanism = late ? TIMEBASE_MECHANISM_NONE

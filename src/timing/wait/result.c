@@ -13,7 +13,7 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     const struct waiter *waiter = wait->waiter;
     struct timebase_wait_result *result = wait->result;
     result->target_ticks = wait->ticks;
-    result->error_bound_ns = waiter->vernier.step_ticks / 2 * waiter->learnt.period_ns;
+    result->error_bound_ns = (waiter->vernier.span_ticks + 1) / 2 * waiter->learnt.period_ns;
     result->wake_ns = wait->sleep.wake_ns;
     result->margin_ns = wait->sleep.margin_ns;
     result->mechanism = wait->exact ? waiter->ways.mechanism

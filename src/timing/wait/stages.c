@@ -69,17 +69,29 @@ static void poll_for(struct wait *wait)
 }
 
 /*
+ * From the target to the first tick, not before it, at which the counter steps. By a reading of now:
+ * a step that is no whole number of ticks is not known well enough to count from one of long ago.
+ */
+static double ticks_to_step(const struct wait *wait)
+{
+    const struct vernier *vernier = &wait->waiter->vernier;
+    double rounded_off = vernier->span_ticks + 1 - vernier->step_ticks;
+    double left = (double)(int64_t)(wait->ticks - timebase_ticks()) - rounded_off;
+    double steps = left / vernier->step_ticks;
+    double to_step = ((double)(int64_t)steps - steps) * vernier->step_ticks;
+    return to_step < 0 ? to_step + vernier->step_ticks : to_step;
+}
+
+/*
  * Where to aim relative to the target. Never early means by the counter's own reading: the stamp
  * must read the target or more, so on a stepped counter the aim is the next step.
  */
 static double aim_of(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
-    uint64_t step = (uint64_t)wait->waiter->vernier.step_ticks;
     if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
         return wait->fraction - learnt->exit_ticks[wait->exact][wait_event_way(wait)];
-    uint64_t to_step = (learnt->phase_ticks + step - wait->ticks % step) % step;
-    return (double)to_step + learnt->early_ticks +
+    return ticks_to_step(wait) + learnt->early_ticks +
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 

@@ -21,8 +21,8 @@
  */
 static double called_at(const struct waiter *waiter, double read_ticks)
 {
-    double most = waiter->vernier.step_ticks - 1;
-    return within(0, read_ticks - waiter->learnt.delay_read_ticks, most);
+    double later = read_ticks - waiter->learnt.delay_read_ticks;
+    return within(0, later, waiter->vernier.span_ticks);
 }
 
 /* One that must not end early counts from the later reading, and is rounded up. */

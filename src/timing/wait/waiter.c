@@ -51,7 +51,7 @@ double waiter_cycles(const struct waiter *waiter)
 APPROACH_WAY double waiter_event(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    double half = waiter->vernier.half_step_ticks;
+    double half = waiter->vernier.span_ticks / 2;
     double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
     double middle = stamp + waiter->learnt.stamp_ticks;
     double predicted =
@@ -157,6 +157,13 @@ void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, doub
         waiter->learnt.delay_cycle_ticks *= times;
 }
 
+static void publish_spacing(struct waiter *waiter)
+{
+    enum { MODE_CYCLES = 4 };
+    waiter->vernier.spacing_ticks = waiter->spacing.value * waiter->tempo.cycle_ticks;
+    waiter->vernier.mode_ticks = MODE_CYCLES * waiter->tempo.cycle_ticks;
+}
+
 void waiter_publish_tempo(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
@@ -164,5 +171,5 @@ void waiter_publish_tempo(struct waiter *waiter)
     a->cycles_per_tick = waiter_scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
     a->another_cycles = another_cycles(waiter);
     if (waiter_has_vernier(waiter))
-        waiter->vernier.spacing_ticks = waiter->spacing.value * cycle;
+        publish_spacing(waiter);
 }

@@ -112,7 +112,6 @@ struct waiter_learnt {
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_read_ticks; /* a delay's call to the fine reading of one by a wait */
-    uint64_t phase_ticks;    /* the counter's readings modulo its step */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
 };

@@ -37,7 +37,7 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
     a->leave_ticks = target_ticks - (uint64_t)(int64_t)(learnt->plain_bias_ticks - aim_ticks);
     a->late_cycles =
         (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
-    a->span_ticks = waiter_scaled(waiter->vernier.step_ticks - 1, APPROACH_TICK_BITS);
+    a->span_ticks = waiter_scaled(waiter->vernier.span_ticks, APPROACH_TICK_BITS);
     set_period(waiter, waiter->vernier.step_ticks * DOUBT);
     if (exact)
         aim_exactly(waiter, aim_ticks);
