@@ -14,6 +14,7 @@
 struct lap {
     struct bench_event begin, end;
     int waited; /* what the delay returned */
+    double ticks, bound_ticks;
 };
 
 static void sleep_for(uint64_t ns)
@@ -69,6 +70,17 @@ static void run(const struct timebase_bench_method *method, int loop, struct lap
     }
 }
 
+/* Both are placed when both have been taken: that takes longer or shorter, and is no part of a lap. */
+static int place(struct lap *lap)
+{
+    struct timebase_fine_reading begin, end;
+    if (bench_event_place(&lap->begin, &begin) < 0 || bench_event_place(&lap->end, &end) < 0)
+        return TIMEBASE_E_UNSUPPORTED;
+    lap->ticks = end.ticks - begin.last_ticks;
+    lap->bound_ticks = begin.bound_ticks + end.bound_ticks;
+    return TIMEBASE_OK;
+}
+
 static int measure(const struct timebase_bench_method *method, int loop, struct lap *lap)
 {
     bench_pass_phases();
@@ -77,14 +89,7 @@ static int measure(const struct timebase_bench_method *method, int loop, struct 
     bench_event_expect(&lap->begin, method->instrument, base);
     bench_event_expect(&lap->end, method->instrument, base);
     run(method, loop, lap);
-    if (lap->waited < 0)
-        return lap->waited;
-    return lap->begin.result < 0 || lap->end.result < 0 ? TIMEBASE_E_UNSUPPORTED : TIMEBASE_OK;
-}
-
-static double ticks_of(const struct lap *lap)
-{
-    return lap->end.reading.ticks - lap->begin.reading.ticks;
+    return lap->waited < 0 ? lap->waited : place(lap);
 }
 
 /* Two readings with nothing between, the second less the first. */
@@ -92,14 +97,14 @@ static int measure_added(const struct timebase_bench_method *method, double *out
 {
     struct lap lap;
     int result = measure(method, TIMEBASE_BENCH_NOTHING, &lap);
-    *out = ticks_of(&lap);
+    *out = lap.ticks;
     return result;
 }
 
 /*
- * A lap contains the part of its first reading that comes after the instant which the reading
- * gives. The length of this part follows the core's clock, so a lap around nothing measures it each
- * time. This lap comes first, except with TIMEBASE_BENCH_NOTHING: there it would warm up what that
+ * A lap contains what comes behind the last reading of its beginning and before the first one of its
+ * end. How long that takes follows the core's clock, so a lap around nothing measures it each time.
+ * This lap comes first, except with TIMEBASE_BENCH_NOTHING: there it would warm up what that
  * method is to show as it is.
  */
 int bench_delay(const struct timebase_bench_method *method, struct timebase_bench_hit *out)
@@ -113,8 +118,8 @@ int bench_delay(const struct timebase_bench_method *method, struct timebase_benc
         result = measure_added(method, &out->added_ticks);
     if (result < 0)
         return result;
-    out->error_ticks = ticks_of(&lap) - (alone ? 0 : method->delay_ticks);
-    out->bound_ticks = lap.begin.reading.bound_ticks + lap.end.reading.bound_ticks;
+    out->error_ticks = lap.ticks - (alone ? 0 : method->delay_ticks);
+    out->bound_ticks = lap.bound_ticks;
     out->late = lap.waited == 1;
     return TIMEBASE_OK;
 }

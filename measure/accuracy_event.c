@@ -23,20 +23,29 @@ __attribute__((noinline, aligned(64), section(".text.bench_event"))) void bench_
     void *context)
 {
     struct bench_event *event = context;
-    event->result = timebase_wait_read_fine(event->waiter, event->base_ticks, &event->reading);
+    event->result = timebase_wait_take_fine(event->waiter, &event->readings);
 }
 
 __attribute__((noinline, used, aligned(64), section(".text.bench_event"))) static void filler(void)
 {
 }
 
+int bench_event_place(const struct bench_event *event, struct timebase_fine_reading *out)
+{
+    return event->result < 0 ? event->result
+                             : timebase_wait_place_fine(event->waiter, &event->readings,
+                                                        event->base_ticks, out);
+}
+
 int bench_event_hit(const struct bench_event *event, uint64_t target_ticks,
                     struct timebase_bench_hit *out)
 {
-    if (event->result < 0)
-        return event->result;
-    out->error_ticks = event->reading.ticks - (double)(int64_t)(target_ticks - event->base_ticks);
-    out->bound_ticks = event->reading.bound_ticks;
+    struct timebase_fine_reading reading;
+    int result = bench_event_place(event, &reading);
+    if (result < 0)
+        return result;
+    out->error_ticks = reading.ticks - (double)(int64_t)(target_ticks - event->base_ticks);
+    out->bound_ticks = reading.bound_ticks;
     return TIMEBASE_OK;
 }
 
@@ -81,7 +90,7 @@ void bench_event_disorder(uint32_t before, const struct timebase_waiter *waiter)
     if (before & TIMEBASE_BENCH_WALK)
         bench_walk();
     if (before & TIMEBASE_BENCH_TOUCH_INSTRUMENT)
-        timebase_wait_read_fine(waiter, event.base_ticks, &event.reading);
+        timebase_wait_take_fine(waiter, &event.readings);
     if (before & TIMEBASE_BENCH_TOUCH_EVENT)
         bench_event_take(&event);
     if (before & TIMEBASE_BENCH_FLUSH_EVENT) {

@@ -14,8 +14,8 @@
 struct bench_event {
     const struct timebase_waiter *waiter;
     uint64_t base_ticks;
-    struct timebase_fine_reading reading; /* since base_ticks */
-    int result;                           /* of the reading; TIMEBASE_E_BUSY before */
+    struct timebase_fine_readings readings;
+    int result; /* of the readings; TIMEBASE_E_BUSY before */
 } __attribute__((aligned(128)));
 
 void bench_event_expect(struct bench_event *event, const struct timebase_waiter *waiter,
@@ -23,6 +23,9 @@ void bench_event_expect(struct bench_event *event, const struct timebase_waiter 
 
 /* For timebase_wait_call_*(); the argument is a struct bench_event. */
 void bench_event_take(void *event);
+
+/* When the event was, since its base_ticks. Returns what timebase_wait_place_fine() does. */
+int bench_event_place(const struct bench_event *event, struct timebase_fine_reading *out);
 
 /* If the event was read, makes a hit of the reading: its error against the target, which may have
  * moved since. */

@@ -48,13 +48,16 @@ static int compare(const void *one, const void *other)
 /* Of pairs of readings with nothing between: three quarters are within this of their median. */
 static double scatter_of(const struct timebase_waiter *waiter)
 {
+    struct timebase_fine_readings taken_first, taken_second;
     struct timebase_fine_reading first, second;
     double taken[PAIRS];
     for (int i = 0; i < PAIRS; i++) {
         uint64_t base = timebase_ticks_ordered();
-        timebase_wait_read_fine(waiter, base, &first);
-        timebase_wait_read_fine(waiter, base, &second);
-        taken[i] = second.ticks - first.ticks;
+        timebase_wait_take_fine(waiter, &taken_first);
+        timebase_wait_take_fine(waiter, &taken_second);
+        timebase_wait_place_fine(waiter, &taken_first, base, &first);
+        timebase_wait_place_fine(waiter, &taken_second, base, &second);
+        taken[i] = second.ticks - first.last_ticks;
     }
     qsort(taken, PAIRS, sizeof taken[0], compare);
     double middle = taken[PAIRS / 2];

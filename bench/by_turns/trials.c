@@ -35,6 +35,8 @@ struct library {
     __typeof__(timebase_delay_ns) *delay;
     __typeof__(timebase_wait_read_fine) *read_fine;
     __typeof__(timebase_waiter_describe) *describe;
+    __typeof__(timebase_wait_take_fine) *take_fine; /* of the stopwatch alone, as the next one */
+    __typeof__(timebase_wait_place_fine) *place_fine;
 };
 
 struct way;
@@ -69,6 +71,30 @@ static double read_at(uint64_t base_ticks)
     return reading.ticks;
 }
 
+/* The beginning or the end of a lap. What it says is found when both have been taken. */
+static uint64_t take(struct timebase_fine_readings *out)
+{
+    if (step_ticks != 0)
+        return timebase_ticks_ordered();
+    stopwatch.take_fine(&stopwatch_waiter, out);
+    return out->ticks[0];
+}
+
+struct lap {
+    uint64_t begin, end; /* by the counter */
+    struct timebase_fine_readings before, after;
+};
+
+static double length_of(const struct lap *lap)
+{
+    struct timebase_fine_reading before, after;
+    if (step_ticks != 0)
+        return (double)(lap->end - lap->begin);
+    stopwatch.place_fine(&stopwatch_waiter, &lap->before, lap->begin, &before);
+    stopwatch.place_fine(&stopwatch_waiter, &lap->after, lap->begin, &after);
+    return after.ticks - before.last_ticks;
+}
+
 /* ---- ways --------------------------------------------------------------------------------- */
 
 static uint64_t ahead(double ns)
@@ -100,35 +126,38 @@ static double wait_by_loop(struct way *way, double ns)
     return read_at(target);
 }
 
-/* What a reading takes is read just before: it changes as the core's neighbour comes and goes. */
+/* What readings add is read just before: it changes as the core's neighbour comes and goes. */
 static double time_of_reading(void)
 {
-    uint64_t base = timebase_ticks();
-    double before = read_at(base);
-    return read_at(base) - before;
+    struct lap lap;
+    lap.begin = take(&lap.before);
+    lap.end = take(&lap.after);
+    return length_of(&lap);
 }
 
 static double delay_by_library(struct way *way, double ns)
 {
     double reading = time_of_reading();
     bench_pass_phases();
-    uint64_t base = timebase_ticks();
-    double before = read_at(base);
+    struct lap lap;
+    lap.begin = take(&lap.before);
     way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
-    return read_at(base) - before - reading - (double)(uint64_t)ns / period_ns;
+    lap.end = take(&lap.after);
+    return length_of(&lap) - reading - (double)(uint64_t)ns / period_ns;
 }
 
 static double delay_by_loop(struct way *way, double ns)
 {
     double reading = time_of_reading(), ticks = ns / period_ns;
     bench_pass_phases();
-    uint64_t base = timebase_ticks();
+    struct lap lap;
     (void)way;
-    double before = read_at(base);
+    lap.begin = take(&lap.before);
     uint64_t start = timebase_ticks();
     while (timebase_ticks() - start < (uint64_t)ticks)
         ;
-    return read_at(base) - before - reading - ticks;
+    lap.end = take(&lap.after);
+    return length_of(&lap) - reading - ticks;
 }
 
 static double nothing(struct way *way, double ns)
@@ -185,6 +214,16 @@ static struct library opened(const char *path)
     return library;
 }
 
+/* Commits before this one have no halves of a fine reading. */
+static struct library opened_as_stopwatch(const char *path)
+{
+    struct library library = opened(path);
+    void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *(void **)&library.take_fine = symbol(file, "timebase_wait_take_fine");
+    *(void **)&library.place_fine = symbol(file, "timebase_wait_place_fine");
+    return library;
+}
+
 static void calibrate(const struct library *library, struct timebase_waiter *waiter)
 {
     if (library->init(waiter, library->clock()) != 0) {
@@ -210,7 +249,7 @@ static void set_up(struct way *way, const char *name)
         return;
     way->library = opened(path + 1);
     if (stopwatch.read_fine == NULL) {
-        stopwatch = way->library;
+        stopwatch = opened_as_stopwatch(path + 1);
         calibrate(&stopwatch, &stopwatch_waiter);
     }
     calibrate(&way->library, &way->waiter);

@@ -58,6 +58,7 @@
    #:waiter #:waiter-p #:make-waiter #:free-waiter #:with-waiter #:calibrate-waiter
    #:set-waiter-margin #:describe-waiter #:wait-until-ticks #:wait-until-mono #:wait-until-utc
    #:delay-ns #:read-fine #:fine-reading #:fine-reading-ticks #:fine-reading-bound-ticks
+   #:fine-reading-last-ticks
    #:wait-result #:wait-result-target-ticks #:wait-result-event-ticks #:wait-result-error-ticks
    #:wait-result-error-ns #:wait-result-error-bound-ns #:wait-result-wake-ns
    #:wait-result-margin-ns #:wait-result-mechanism #:wait-result-late-p

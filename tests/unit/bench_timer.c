@@ -87,12 +87,17 @@ static void signals_are_as_before(void **state)
 static void an_error_is_against_the_target_that_counts(void **state)
 {
     (void)state;
-    struct bench_event event = {.base_ticks = 1000, .reading = {10.5, 2.0}, .result = 0};
+    struct bench_event event;
     struct timebase_bench_hit hit;
-    assert_int_equal(bench_event_hit(&event, 1004, &hit), 0);
-    assert_true(hit.error_ticks == 6.5 && hit.bound_ticks == 2.0);
-    assert_int_equal(bench_event_hit(&event, 996, &hit), 0);
-    assert_true(hit.error_ticks == 14.5);
+    struct timebase_fine_reading reading;
+    uint64_t base = timebase_ticks();
+    bench_event_expect(&event, &waiter, base);
+    bench_event_take(&event);
+    assert_in_range(bench_event_place(&event, &reading), 0, 1);
+    assert_in_range(bench_event_hit(&event, base + 4, &hit), 0, 1);
+    assert_true(hit.error_ticks == reading.ticks - 4 && hit.bound_ticks == reading.bound_ticks);
+    assert_in_range(bench_event_hit(&event, base - 4, &hit), 0, 1);
+    assert_true(hit.error_ticks == reading.ticks + 4);
     bench_event_expect(&event, &waiter, 0);
     assert_int_equal(bench_event_hit(&event, 0, &hit), TIMEBASE_E_BUSY);
 }

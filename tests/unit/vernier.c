@@ -173,6 +173,34 @@ static struct timebase_fine_reading prefix(struct scene scene, int count)
     return found;
 }
 
+/* To the spacing's rounding, 31 times. */
+static void the_last_reading_was_so_many_spacings_later(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        struct scene scene = some_scene(&dice);
+        struct timebase_fine_reading found = intersect(&scene, APPROACH_FINE);
+        double later = (APPROACH_FINE - 1) * scene.vernier.spacing_ticks;
+        assert_true(fabs(found.last_ticks - found.ticks - later) < ROUNDING);
+    }
+}
+
+/* One that came after an interruption, by itself. */
+static void a_late_last_reading_is_good_to_a_step(void **state)
+{
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        struct scene scene = some_scene(&dice);
+        for (int k = 8; k < APPROACH_FINE; k++)
+            scene.readings[k] += 100000;
+        struct timebase_fine_reading found = intersect(&scene, 8);
+        double last = (double)(int32_t)(scene.readings[APPROACH_FINE - 1] - (uint32_t)scene.base);
+        assert_true(found.last_ticks == last + scene.vernier.span_ticks / 2);
+    }
+}
+
 /* Two steps and more cannot be mistaken for a phase. */
 static void readings_after_an_interruption_are_not_used(void **state)
 {
@@ -353,6 +381,8 @@ int main(void)
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
         cmocka_unit_test(fine_counters_are_read_to_their_step),
         cmocka_unit_test(on_a_fine_counter_it_is_the_reading_itself),
+        cmocka_unit_test(the_last_reading_was_so_many_spacings_later),
+        cmocka_unit_test(a_late_last_reading_is_good_to_a_step),
         cmocka_unit_test(readings_after_an_interruption_are_not_used),
         cmocka_unit_test(a_reading_that_comes_too_early_ends_the_series_as_well),
         cmocka_unit_test(a_series_interrupted_at_once_is_one_reading_and_says_so),

@@ -287,10 +287,39 @@ static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
     assert_true(fabs(within->vernier.spacing_ticks - 60) <= 0.1);
 }
 
+/* What was taken says the same whenever it is placed; what is taken next comes behind its end. */
+static void readings_are_placed_at_any_time(void **state)
+{
+    (void)state;
+    fresh_waiter();
+    for (int i = 0; i < 1000; i++) {
+        struct timebase_fine_readings taken, next;
+        struct timebase_fine_reading placed, again, second;
+        uint64_t base = timebase_ticks();
+        assert_int_equal(timebase_wait_take_fine(&waiter, &taken), 0);
+        assert_int_equal(timebase_wait_take_fine(&waiter, &next), 0);
+        assert_in_range(timebase_wait_place_fine(&waiter, &taken, base, &placed), 0, 1);
+        assert_in_range(timebase_wait_place_fine(&waiter, &taken, base - 500, &again), 0, 1);
+        assert_in_range(timebase_wait_place_fine(&waiter, &next, base, &second), 0, 1);
+        double step = waiter_within(&waiter)->vernier.span_ticks + 1;
+        assert_true(fabs(again.ticks - 500 - placed.ticks) <= step);
+        assert_true(placed.last_ticks >= placed.ticks && second.ticks >= placed.ticks - step);
+    }
+}
+
 static void a_fine_reading_needs_a_place(void **state)
 {
+    struct timebase_fine_readings taken;
+    struct timebase_fine_reading out;
+    struct timebase_waiter none = {{0}};
     fresh_waiter();
     (void)state;
+    assert_int_equal(timebase_wait_take_fine(&waiter, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_take_fine(&none, &taken), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_take_fine(&waiter, &taken), 0);
+    assert_int_equal(timebase_wait_place_fine(&waiter, &taken, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_place_fine(&waiter, NULL, 0, &out), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_wait_place_fine(&none, &taken, 0, &out), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_wait_read_fine(&waiter, 0, NULL), TIMEBASE_E_INVALID);
     assert_int_equal(timebase_waiter_describe(&waiter, NULL), TIMEBASE_E_INVALID);
 }
@@ -314,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_single_reading_is_always_good),
         cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),
+        cmocka_unit_test(readings_are_placed_at_any_time),
         cmocka_unit_test(a_fine_reading_needs_a_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

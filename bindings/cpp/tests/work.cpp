@@ -133,6 +133,10 @@ TEST_CASE("delays last at least as long as they are asked for, or say so")
     waiter().delay_unmeasured(-100ns);
     CHECK(waiter().describe().calibrations >= 1);
     CHECK(waiter().read_fine(timebase::ticks()).bound_ticks >= 0);
+    const auto base = timebase::ticks();
+    const auto before = waiter().take_fine();
+    const auto after = waiter().take_fine();
+    CHECK(waiter().place_fine(before, base).last_ticks < waiter().place_fine(after, base).ticks);
 }
 
 TEST_CASE("a stopwatch measures a callable, and a scope left by return or throw")

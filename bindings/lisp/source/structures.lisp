@@ -116,7 +116,8 @@
 (define-structure fine-reading "struct timebase_fine_reading"
     "The counter, read more finely than its step."
   (ticks :double "Ticks since the base.")
-  (bound-ticks :double "+/- of FINE-READING-TICKS."))
+  (bound-ticks :double "+/- of FINE-READING-TICKS.")
+  (last-ticks :double "When its last reading was: laps begin here."))
 
 (define-structure timeline-boot "struct timebase_timeline_boot"
     "What a timeline holds of one boot and counter."

@@ -127,7 +127,7 @@ class Waiter:
         base = checked_integer("base_ticks", base_ticks, 0, 2**64 - 1)
         out = ffi.new("struct timebase_fine_reading *")
         result = check(lib.timebase_wait_read_fine(self._own(), base, out))
-        return FineReading(out.ticks, out.bound_ticks, result == 0)
+        return FineReading(out.ticks, out.bound_ticks, out.last_ticks, result == 0)
 
     def _own(self):
         if threading.get_ident() != self._thread:

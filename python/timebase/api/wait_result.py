@@ -68,6 +68,7 @@ class FineReading:
 
     ticks: float
     bound_ticks: float
+    last_ticks: float  # when its last reading was: laps begin here
     even: bool  # False: the readings were not evenly spaced, the bound is a whole step
 
 

@@ -29,35 +29,6 @@ static inline int opaque(int value)
     return value;
 }
 
-/* ---- one spacing --------------------------------------------------------------------------- */
-
-/* When the first reading was taken, by those that agree. Parts of a tick. */
-struct fit {
-    int64_t low, high;
-    int used;
-};
-
-/*
- * Without a branch that depends on the readings: where one is predicted wrongly, the instructions
- * behind a fine reading begin 5 ns later, and a thread that reads twice sees that.
- */
-static struct fit fit_readings(const uint32_t *readings, int n, uint32_t base, int64_t step,
-                               int64_t spacing)
-{
-    int64_t low = (int64_t)(int32_t)(readings[0] - base) * (1 << PART_BITS), high = low + step;
-    int used = 1, agree = -1; /* all bits, until one contradicts those before it */
-    for (int k = 1; k < n; k++) {
-        int64_t from = (int64_t)(int32_t)(readings[k] - base) * (1 << PART_BITS) - k * spacing;
-        int64_t tighter_low = from > low ? from : low;
-        int64_t tighter_high = from + step < high ? from + step : high;
-        agree = opaque(agree & -(tighter_low <= tighter_high));
-        low += (tighter_low - low) & agree;
-        high += (tighter_high - high) & agree;
-        used -= agree;
-    }
-    return (struct fit){low, high, used};
-}
-
 /* ---- which spacing ------------------------------------------------------------------------- */
 
 enum { CANDIDATES = 3 };
@@ -72,6 +43,9 @@ static void find_candidates(const struct vernier *vernier, const uint32_t *readi
 {
     enum { MOST = 4, MANY = 1 << 20 };
     int64_t usual = parts_of(vernier->spacing_ticks), mode = parts_of(vernier->mode_ticks);
+    candidates[0] = candidates[1] = candidates[2] = usual;
+    if (mode == 0 || n == 1)
+        return;
     int64_t slope = parts_of(vernier_slope(readings, n));
     int is_far = slope - usual > MOST * mode || usual - slope > MOST * mode;
     double modes = is_far ? 0 : (double)(slope - usual) / (double)mode;
@@ -83,28 +57,69 @@ static void find_candidates(const struct vernier *vernier, const uint32_t *readi
     candidates[2] = is_far ? nearest - sign * mode : is_near ? slope : nearest;
 }
 
-/* The first one is right where nothing else uses the core: then nothing but that is computed. */
-static struct fit fit_best(const struct vernier *vernier, const uint32_t *readings, int n,
-                           uint32_t base)
+/* ---- by one spacing ------------------------------------------------------------------------ */
+
+/* When the first reading was taken, by those that agree. Parts of a tick. */
+struct fit {
+    int64_t low, high;
+    int64_t spacing;
+    int used, agree; /* all bits, until one contradicts those before it */
+};
+
+static inline void narrow(struct fit *fit, int64_t reading, int64_t step, int k)
 {
-    int64_t step = parts_of(vernier->span_ticks + 1), candidates[CANDIDATES];
-    if (vernier->mode_ticks == 0 || n == 1)
-        return fit_readings(readings, n, base, step, parts_of(vernier->spacing_ticks));
-    find_candidates(vernier, readings, n, candidates);
-    struct fit best = fit_readings(readings, n, base, step, candidates[0]);
-    for (int i = 1; i < CANDIDATES && best.used < n; i++) {
-        struct fit other = fit_readings(readings, n, base, step, candidates[i]);
-        best = other.used > best.used ? other : best;
+    int64_t from = reading - k * fit->spacing;
+    int64_t tighter_low = from > fit->low ? from : fit->low;
+    int64_t tighter_high = from + step < fit->high ? from + step : fit->high;
+    fit->agree = opaque(fit->agree & -(tighter_low <= tighter_high));
+    fit->low += (tighter_low - fit->low) & fit->agree;
+    fit->high += (tighter_high - fit->high) & fit->agree;
+    fit->used -= fit->agree;
+}
+
+static inline void prefer(struct fit *fit, const struct fit *other)
+{
+    int64_t better = -(int64_t)opaque(other->used > fit->used);
+    fit->low += (other->low - fit->low) & better;
+    fit->high += (other->high - fit->high) & better;
+    fit->spacing += (other->spacing - fit->spacing) & better;
+    fit->used += (other->used - fit->used) & (int)better;
+}
+
+/*
+ * By all of them at once, which takes no longer than by one; and without a branch that depends on
+ * the readings. Else what comes behind a fine reading begins sooner or later, and a thread that
+ * reads twice sees that.
+ */
+static struct fit fit_readings(const struct vernier *vernier, const uint32_t *readings, int n,
+                               uint32_t base)
+{
+    int64_t step = parts_of(vernier->span_ticks + 1), spacings[CANDIDATES];
+    int64_t low = (int64_t)(int32_t)(readings[0] - base) * (1 << PART_BITS);
+    find_candidates(vernier, readings, n, spacings);
+    struct fit fits[CANDIDATES];
+    for (int i = 0; i < CANDIDATES; i++)
+        fits[i] = (struct fit){low, low + step, spacings[i], 1, -1};
+    for (int k = 1; k < n; k++) {
+        int64_t reading = (int64_t)(int32_t)(readings[k] - base) * (1 << PART_BITS);
+        narrow(&fits[0], reading, step, k);
+        narrow(&fits[1], reading, step, k);
+        narrow(&fits[2], reading, step, k);
     }
-    return best;
+    prefer(&fits[0], &fits[1]);
+    prefer(&fits[0], &fits[2]);
+    return fits[0];
 }
 
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out)
 {
-    struct fit best = fit_best(vernier, readings, n, base);
+    struct fit best = fit_readings(vernier, readings, n, base);
     out->ticks = (ticks_of(best.low + best.high) - 1) / 2; /* whole ticks: see span_ticks */
     out->bound_ticks = ticks_of(best.high - best.low) / 2;
+    double by_itself = (double)(int32_t)(readings[n - 1] - base) + vernier->span_ticks / 2;
+    out->last_ticks =
+        best.used == n ? out->ticks + (n - 1) * ticks_of(best.spacing) : by_itself;
     return best.used;
 }
 

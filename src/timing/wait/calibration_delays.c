@@ -25,20 +25,32 @@ static void pass_phases(struct waiter *waiter)
         __asm__ __volatile__("" : "+r"(left));
 }
 
-/* From one fine reading to the next, with the delay between them. */
+/* Both are placed when both have been taken, as a lap is to have nothing else in it. */
+struct timed {
+    struct timebase_fine_readings before, after;
+};
+
+static double length_of(struct waiter *waiter, const struct timed *timed)
+{
+    struct timebase_fine_reading before, after;
+    uint64_t base = timed->before.ticks[0];
+    timebase_wait_place_fine(waiter_public(waiter), &timed->before, base, &before);
+    timebase_wait_place_fine(waiter_public(waiter), &timed->after, base, &after);
+    return after.ticks - before.last_ticks;
+}
+
 static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
 {
     struct timebase_waiter *public = waiter_public(waiter);
-    struct timebase_fine_reading before, after;
     struct timebase_wait_result result;
+    struct timed timed;
     pass_phases(waiter);
     if (waiter->calibrated_way == DELAY_AT_ONCE)
         waiter->delay_called_ticks = waiter_long_before(timebase_ticks());
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
+    timebase_wait_take_fine(public, &timed.before);
     waiter->delay(public, ns, 0, measured ? &result : NULL);
-    timebase_wait_read_fine(public, base, &after);
-    return after.ticks - before.ticks;
+    timebase_wait_take_fine(public, &timed.after);
+    return length_of(waiter, &timed);
 }
 
 /* The same with nothing between the readings. It is a function of its own, because a branch in
@@ -46,18 +58,17 @@ static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
 static double nothing(struct waiter *waiter)
 {
     struct timebase_waiter *public = waiter_public(waiter);
-    struct timebase_fine_reading before, after;
-    uint64_t base = timebase_ticks();
-    timebase_wait_read_fine(public, base, &before);
-    timebase_wait_read_fine(public, base, &after);
-    return after.ticks - before.ticks;
+    struct timed timed;
+    timebase_wait_take_fine(public, &timed.before);
+    timebase_wait_take_fine(public, &timed.after);
+    return length_of(waiter, &timed);
 }
 
 /*
  * How much longer a delay is than what it counts; and for what of it comes behind its last reading.
- * Each is measured beside nothing(): both contain the rest of a fine reading, which takes a fifth
- * longer while another thread uses the core. They vary over so many polls that nothing predicts the
- * exit of a loop, which takes 10 to 20 ns less where it is predicted.
+ * Each is measured beside nothing(): both contain the end of a fine reading and the beginning of
+ * the next one. They vary over so many polls that nothing predicts the exit of a loop, which takes
+ * 10 to 20 ns less where it is predicted.
  */
 static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, double *after_ticks)
 {

@@ -56,17 +56,44 @@ static inline void hide_the_way(void)
 #endif
 }
 
-TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
-                                         struct timebase_fine_reading *out)
+_Static_assert(sizeof(((struct timebase_fine_readings *)0)->ticks) ==
+                   APPROACH_FINE * sizeof(uint32_t),
+               "as many as there are");
+
+static inline int take(const struct timebase_waiter *public, struct timebase_fine_readings *out)
 {
     hide_the_way();
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
-    uint32_t readings[APPROACH_FINE];
-    waiter_read(waiter, readings);
-    int agree = waiter_intersect(waiter, readings, base_ticks, out);
-    follow(waiter, readings, is_good(waiter, agree, out->bound_ticks));
+    waiter_read(waiter, out->ticks);
+    return TIMEBASE_OK;
+}
+
+TIMEBASE_API int timebase_wait_take_fine(const struct timebase_waiter *public,
+                                         struct timebase_fine_readings *out)
+{
+    return take(public, out);
+}
+
+TIMEBASE_API int timebase_wait_place_fine(const struct timebase_waiter *public,
+                                          const struct timebase_fine_readings *readings,
+                                          uint64_t base_ticks, struct timebase_fine_reading *out)
+{
+    struct waiter *waiter = waiter_checked(public);
+    if (waiter == NULL || readings == NULL || out == NULL)
+        return TIMEBASE_E_INVALID;
+    int agree = waiter_intersect(waiter, readings->ticks, base_ticks, out);
+    follow(waiter, readings->ticks, is_good(waiter, agree, out->bound_ticks));
     out->ticks -= waiter->learnt.reading_ticks;
     return agree == 1 && waiter_has_vernier(waiter);
+}
+
+TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *public, uint64_t base_ticks,
+                                         struct timebase_fine_reading *out)
+{
+    struct timebase_fine_readings readings;
+    int error = take(public, &readings);
+    return error != TIMEBASE_OK ? error
+                                : timebase_wait_place_fine(public, &readings, base_ticks, out);
 }

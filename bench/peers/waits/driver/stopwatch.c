@@ -39,16 +39,51 @@ static double plain(struct stopwatch *watch, uint64_t base)
     return (double)(int64_t)(now - base) + (watch->step_ticks - 1) / 2;
 }
 
+static void count(struct stopwatch *watch, int result, const struct timebase_fine_reading *reading)
+{
+    watch->uneven += result != 0;
+    watch->bound_ticks += reading->bound_ticks;
+    watch->readings++;
+}
+
 double stopwatch_read(struct stopwatch *watch, uint64_t base)
 {
     struct timebase_fine_reading reading;
 
     if (!watch->fine)
         return plain(watch, base);
-    watch->uneven += timebase_wait_read_fine(&watch->waiter, base, &reading) != 0;
-    watch->bound_ticks += reading.bound_ticks;
-    watch->readings++;
+    count(watch, timebase_wait_read_fine(&watch->waiter, base, &reading), &reading);
     return reading.ticks;
+}
+
+void stopwatch_begin(struct stopwatch *watch, struct stopwatch_lap *lap)
+{
+    lap->begin = ticks_start();
+    if (watch->fine)
+        timebase_wait_take_fine(&watch->waiter, &lap->before);
+}
+
+void stopwatch_end(struct stopwatch *watch, struct stopwatch_lap *lap)
+{
+    if (watch->fine)
+        timebase_wait_take_fine(&watch->waiter, &lap->after);
+    else
+        lap->end = ticks_start();
+}
+
+double stopwatch_length(struct stopwatch *watch, const struct stopwatch_lap *lap)
+{
+    struct timebase_waiter *waiter = &watch->waiter;
+    struct timebase_fine_reading before, after;
+
+    if (!watch->fine) {
+        watch->readings += 2;
+        watch->bound_ticks += watch->step_ticks;
+        return (double)(int64_t)(lap->end - lap->begin);
+    }
+    count(watch, timebase_wait_place_fine(waiter, &lap->before, lap->begin, &before), &before);
+    count(watch, timebase_wait_place_fine(waiter, &lap->after, lap->begin, &after), &after);
+    return after.ticks - before.last_ticks;
 }
 
 double stopwatch_check(double ticks, uint64_t base)

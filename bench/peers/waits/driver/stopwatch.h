@@ -29,6 +29,17 @@ void stopwatch_tune(struct stopwatch *watch);
 /* Now, in ticks after `base`: good if that is less than half a second away. */
 double stopwatch_read(struct stopwatch *watch, uint64_t base);
 
+/* The beginning and the end of a lap. What they say is found when both have been taken. */
+struct stopwatch_lap {
+    uint64_t begin, end; /* where one reading is enough */
+    struct timebase_fine_readings before, after;
+};
+void stopwatch_begin(struct stopwatch *watch, struct stopwatch_lap *lap);
+void stopwatch_end(struct stopwatch *watch, struct stopwatch_lap *lap);
+
+/* In ticks; less than half a second. */
+double stopwatch_length(struct stopwatch *watch, const struct stopwatch_lap *lap);
+
 /* Some time after a reading: the same, or a plain one if it was too far from its base. */
 double stopwatch_check(double ticks, uint64_t base);
 

@@ -26,13 +26,13 @@ static void nothing(uint64_t ns)
 /* Through a pointer, whatever is called: as others are, and as nothing is. */
 static double lap(void (*volatile wait)(uint64_t), uint64_t ns, struct stopwatch *watch)
 {
-    bench_pass_phases();
-    uint64_t base = ticks_start();
-    double start = stopwatch_read(watch, base);
-    wait(ns);
-    double stop = stopwatch_read(watch, base);
+    struct stopwatch_lap lap;
 
-    return stopwatch_check(stop, base) - start;
+    bench_pass_phases();
+    stopwatch_begin(watch, &lap);
+    wait(ns);
+    stopwatch_end(watch, &lap);
+    return stopwatch_check(stopwatch_length(watch, &lap), lap.begin);
 }
 
 /* The core's clock moves, and with it what the stopwatch adds: so that is measured each time. */

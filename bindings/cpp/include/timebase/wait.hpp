@@ -77,6 +77,7 @@ struct wait_result : ::timebase_wait_result {
 };
 
 using fine_reading = ::timebase_fine_reading;
+using fine_readings = ::timebase_fine_readings;
 using waiter_description = ::timebase_waiter_description;
 
 /* True while call() rehearses: touch code and data, and have no effect. */
@@ -217,6 +218,19 @@ class waiter
     {
         fine_reading out{};
         ::timebase_wait_read_fine(&waiter_, base_ticks, &out);
+        return out;
+    }
+    /* Its halves, for laps: take two, and place both afterwards. */
+    fine_readings take_fine() const noexcept
+    {
+        fine_readings out{};
+        ::timebase_wait_take_fine(&waiter_, &out);
+        return out;
+    }
+    fine_reading place_fine(const fine_readings &readings, std::uint64_t base_ticks) const noexcept
+    {
+        fine_reading out{};
+        ::timebase_wait_place_fine(&waiter_, &readings, base_ticks, &out);
         return out;
     }
 

@@ -132,6 +132,11 @@ fn closures_are_called_in_time_and_once() {
     assert_eq!(waiter.wait_until_ticks(0, WaitFlags(1 << 30)), Err(Error::Invalid));
     waiter.delay(Duration::from_micros(5), WaitFlags::default()).expect("a delay");
     assert_eq!(waiter.delay(Duration::MAX, WaitFlags::default()), Err(Error::Invalid));
+    let base = timebase::ticks();
+    let (before, after) = (waiter.take_fine(), waiter.take_fine());
+    let placed = |taken: Result<_, _>| waiter.place_fine(&taken.expect("readings"), base);
+    assert!(placed(before).expect("one").last_ticks < placed(after).expect("another").ticks);
+    assert!(waiter.read_fine(base).expect("a reading").last_ticks > 0.0);
 }
 
 #[test]

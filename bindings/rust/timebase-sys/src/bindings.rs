@@ -748,10 +748,30 @@ extern "C" {
 pub struct timebase_fine_reading {
     pub ticks: f64,
     pub bound_ticks: f64,
+    pub last_ticks: f64,
 }
 extern "C" {
     pub fn timebase_wait_read_fine(
         waiter: *const timebase_waiter,
+        base_ticks: u64,
+        out: *mut timebase_fine_reading,
+    ) -> core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct timebase_fine_readings {
+    pub ticks: [u32; 32usize],
+}
+extern "C" {
+    pub fn timebase_wait_take_fine(
+        waiter: *const timebase_waiter,
+        out: *mut timebase_fine_readings,
+    ) -> core::ffi::c_int;
+}
+extern "C" {
+    pub fn timebase_wait_place_fine(
+        waiter: *const timebase_waiter,
+        readings: *const timebase_fine_readings,
         base_ticks: u64,
         out: *mut timebase_fine_reading,
     ) -> core::ffi::c_int;

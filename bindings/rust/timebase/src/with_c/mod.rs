@@ -26,7 +26,7 @@ pub use own::{
 };
 pub use realtime::{Realtime, RealtimeRequest, RealtimeSettings, Refusal};
 pub use timeline::{BootId, Timeline, TimelineBoot, TimelineDamage, TimelineGap, TimelineReason};
-pub use wait::{rehearsing, FineReading, WaitResult, Waiter, WaiterDescription};
+pub use wait::{rehearsing, FineReading, FineReadings, WaitResult, Waiter, WaiterDescription};
 pub use wait_flags::{Disturbances, Mechanism, WaitFlags};
 
 /// Constant English text of the library.

@@ -73,9 +73,15 @@ pub struct FineReading {
     pub ticks: f64,
     /// ±.
     pub bound_ticks: f64,
+    /// When its last reading was: laps begin here.
+    pub last_ticks: f64,
     /// Were the readings evenly spaced? Else the bound is a whole step.
     pub is_even: bool,
 }
+
+/// Readings of the counter, before anybody has found what they say.
+#[derive(Clone, Copy, Debug)]
+pub struct FineReadings(sys::timebase_fine_readings);
 
 impl From<sys::timebase_wait_result> for WaitResult {
     fn from(result: sys::timebase_wait_result) -> Self {
@@ -272,14 +278,41 @@ impl Waiter {
         self.done(|waiter, result| unsafe { sys::timebase_delay_ns(waiter, ns, flags.0, result) })
     }
 
-    /// Reads the counter more finely than its step, in some 500 ns.
+    /// Reads the counter more finely than its step, in some 800 ns.
     pub fn read_fine(&self, base_ticks: u64) -> Result<FineReading, Error> {
-        let mut out = sys::timebase_fine_reading { ticks: 0.0, bound_ticks: 0.0 };
-        // SAFETY: an initialised waiter and room for the reading.
-        let result =
-            unsafe { sys::timebase_wait_read_fine(self.waiter.get(), base_ticks, &mut out) };
-        let is_even = Error::check(result)? == 0;
-        Ok(FineReading { ticks: out.ticks, bound_ticks: out.bound_ticks, is_even })
+        self.fine(|waiter, out| unsafe { sys::timebase_wait_read_fine(waiter, base_ticks, out) })
+    }
+
+    /// The first half of [`Waiter::read_fine`]: reads the counter, and nothing else. What lies between
+    /// two that were taken is `second.ticks - first.last_ticks`, once both have been placed.
+    pub fn take_fine(&self) -> Result<FineReadings, Error> {
+        let mut out = sys::timebase_fine_readings { ticks: [0; 32] };
+        // SAFETY: an initialised waiter and room for the readings.
+        Error::check(unsafe { sys::timebase_wait_take_fine(self.waiter.get(), &mut out) })?;
+        Ok(FineReadings(out))
+    }
+
+    /// The second half, at any later time.
+    pub fn place_fine(&self, taken: &FineReadings, base_ticks: u64) -> Result<FineReading, Error> {
+        self.fine(|waiter, out| unsafe {
+            sys::timebase_wait_place_fine(waiter, &taken.0, base_ticks, out)
+        })
+    }
+
+    /// `read` is given an initialised waiter and room for a reading.
+    fn fine(
+        &self,
+        read: impl FnOnce(*const sys::timebase_waiter, &mut sys::timebase_fine_reading) -> i32,
+    ) -> Result<FineReading, Error> {
+        let mut out =
+            sys::timebase_fine_reading { ticks: 0.0, bound_ticks: 0.0, last_ticks: 0.0 };
+        let is_even = Error::check(read(self.waiter.get(), &mut out))? == 0;
+        Ok(FineReading {
+            ticks: out.ticks,
+            bound_ticks: out.bound_ticks,
+            last_ticks: out.last_ticks,
+            is_even,
+        })
     }
 
     pub(super) fn as_mut_ptr(&mut self) -> *mut sys::timebase_waiter {
