@@ -178,6 +178,26 @@ static void cold_delays_have_a_loop_of_their_own(void **state)
                 ticks_asked(waiter, 1000) - 2 * step_ticks);
 }
 
+/* The stages of a wait are cold as well: none up to 3 us, and no run is rehearsed that is not next. */
+static void cold_delays_of_some_us_are_no_waits(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY); /* of the real counter's step */
+    keep_hot(waiter, 0);
+    for (uint64_t ns = 1600; ns < 4000; ns += 100) {
+        uint64_t uses = waiter->uses, start = timebase_ticks_ordered();
+        assert_false(is_by_run(ours, ns, 0));
+        double taken = (double)(timebase_ticks_ordered() - start);
+        assert_true(taken >= ticks_asked(waiter, ns) - fixed_ticks[DELAY_BY_LOOP] - 2 * step_ticks);
+        assert_int_equal(waiter->uses - uses, ns >= 3000);
+    }
+    uint64_t uses = waiter->uses;
+    timebase_delay_ns(ours, 2000, TIMEBASE_WAIT_NEVER_EARLY, NULL);
+    assert_int_equal(waiter->uses - uses, 1);
+}
+
 /* A cold delay of so long rehearses runs of so many cycles; or was held up, and says 0. */
 static int rehearses(struct timebase_waiter *ours, uint64_t ns, double cycles)
 {
@@ -435,6 +455,7 @@ int main(void)
         cmocka_unit_test(the_loop_makes_up_for_a_first_run_that_was_held_up),
         cmocka_unit_test(cold_delays_do_not_count_as_turns),
         cmocka_unit_test(cold_delays_have_a_loop_of_their_own),
+        cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
         cmocka_unit_test(cold_delays_rehearse_runs),
         cmocka_unit_test(all_ways_follow_their_readings),
         cmocka_unit_test(a_late_delay_teaches_nothing),

@@ -13,10 +13,17 @@
 
 #include "waiter.h"
 
+enum { DELAY_SHORT_NS = 1600 };
+
+/* Others ask for what only a wait does. */
+static inline int delay_has_flags_of_short(unsigned flags)
+{
+    return !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY));
+}
+
 static inline int delay_may_be_short(uint64_t delay_ns, unsigned flags)
 {
-    enum { MOST_NS = 1600, FLAGS = TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_STEADY };
-    return delay_ns < MOST_NS && !(flags & ~(unsigned)FLAGS);
+    return delay_ns < DELAY_SHORT_NS && delay_has_flags_of_short(flags);
 }
 
 /* Is it short, and can the processor count instructions? */
