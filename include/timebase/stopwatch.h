@@ -41,7 +41,7 @@ struct timebase_stopwatch {
     uint64_t overhead_ticks;    /* median of an empty lap */
     uint64_t spread_ticks;      /* 99th percentile of an empty lap - its minimum */
     uint64_t pair_ticks;        /* what a whole inner lap adds to an outer one, median */
-    uint64_t granularity_ticks; /* smallest step that the counter can show */
+    uint64_t granularity_ticks; /* step of the counter: see counter.h */
     double period_ns;           /* length of a tick */
     uint64_t laps;              /* laps stopped so far */
 };
@@ -59,7 +59,7 @@ struct timebase_elapsed {
 
 /*
  * Learn the overhead: 1,001 empty laps, then 1,001 with a lap inside; 16 laps before each of the
- * two warm it up. About 0.2 ms, plus up to 1 ms if the clock is new; 8 KiB of stack, so not for
+ * two warm it up. About 0.5 ms, plus up to 1 ms if the clock is new; 20 KiB of stack, so not for
  * signal handlers.
  * Returns 0, or TIMEBASE_E_INVALID if an argument is null.
  */

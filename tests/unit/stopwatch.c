@@ -7,9 +7,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include <timebase/error.h>
 #include <timebase/stopwatch.h>
 
+#include "clock/counter/probe.h"
 #include "kernel_now.h"
 
 static struct timebase_stopwatch calibrated(void)
@@ -28,6 +31,20 @@ static void null_arguments_are_invalid(void **state)
     assert_int_equal(timebase_stopwatch_calibrate(&watch, NULL), TIMEBASE_E_INVALID);
 }
 
+/* No lap need show it: on a counter that steps by 24.5 ticks they differ by 1. An emulated counter
+ * steps by what its emulator is held up for. */
+static uint64_t step_of_this_counter(void)
+{
+    struct timebase_counter counter;
+    memset(&counter, 0, sizeof(counter));
+    counter_find_granularity(&counter);
+#ifdef __x86_64__
+    return counter.granularity_ticks;
+#else
+    return 1;
+#endif
+}
+
 static void calibration_knows_the_watch_and_the_counter(void **state)
 {
     struct timebase_stopwatch watch = calibrated();
@@ -36,7 +53,7 @@ static void calibration_knows_the_watch_and_the_counter(void **state)
     assert_int_equal(timebase_clock_statistics(timebase_clock_default(), &statistics), 0);
     double second = watch.period_ns * (double)statistics.frequency_hz;
     assert_true(second > 0.998e9 && second < 1.002e9);
-    assert_true(watch.granularity_ticks >= 1);
+    assert_true(watch.granularity_ticks >= step_of_this_counter());
     assert_true(watch.laps == 0);
     assert_true(watch.pair_ticks < (uint64_t)1 << 40 && watch.overhead_ticks < (uint64_t)1 << 40);
 }

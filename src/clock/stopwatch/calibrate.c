@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* calibrate: what a lap costs by itself, after the Lisp thread of 2008: warm up, then subtract. */
 #include <stddef.h>
+#include <string.h>
 
 #include <timebase/clock.h>
 #include <timebase/error.h>
 #include <timebase/stopwatch.h>
+
+#include "clock/counter/probe.h"
 
 /*
  * The first readings are cold: code, page, counter path. The Lisp thread asked for three; these are
@@ -55,16 +58,16 @@ static void measure(struct timebase_stopwatch *watch, uint64_t (*lap)(struct tim
     sort(sorted, LAPS);
 }
 
-/* The finest difference that two laps showed: what the counter can tell apart. */
-static uint64_t smallest_step(const uint64_t *sorted)
+/*
+ * What the counter can tell apart. Laps do not show it: empty ones are all as long where a step is
+ * longer than they differ by, and on a counter that steps by 24.5 ticks they differ by one.
+ */
+static uint64_t find_granularity(void)
 {
-    uint64_t smallest = 0;
-    for (int i = 1; i < LAPS; i++) {
-        uint64_t step = sorted[i] - sorted[i - 1];
-        if (step > 0 && (smallest == 0 || step < smallest))
-            smallest = step;
-    }
-    return smallest > 0 ? smallest : 1;
+    struct timebase_counter counter;
+    memset(&counter, 0, sizeof(counter));
+    counter_find_granularity(&counter);
+    return counter.granularity_ticks;
 }
 
 /* Length of a tick, from the clock: a second's worth of ticks, ahead of now. */
@@ -90,7 +93,7 @@ TIMEBASE_API int timebase_stopwatch_calibrate(struct timebase_stopwatch *watch,
     measure(watch, lap_empty, sorted);
     watch->overhead_ticks = sorted[LAPS / 2];
     watch->spread_ticks = sorted[LAPS * 99 / 100] - sorted[0];
-    watch->granularity_ticks = smallest_step(sorted);
+    watch->granularity_ticks = find_granularity();
 
     measure(watch, lap_nested, sorted);
     watch->pair_ticks = sorted[LAPS / 2];
