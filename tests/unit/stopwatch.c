@@ -31,16 +31,20 @@ static void null_arguments_are_invalid(void **state)
     assert_int_equal(timebase_stopwatch_calibrate(&watch, NULL), TIMEBASE_E_INVALID);
 }
 
-/* No lap need show it: on a counter that steps by 24.5 ticks they differ by 1. An emulated counter
- * steps by what its emulator is held up for. */
+/*
+ * No lap need show it: on a counter that steps by 24.5 ticks they differ by 1. Of fewer ticks than
+ * 12 two looks may find different ones; and an emulated counter steps by what its emulator is held
+ * up for.
+ */
 static uint64_t step_of_this_counter(void)
 {
     struct timebase_counter counter;
     memset(&counter, 0, sizeof(counter));
-    counter_find_granularity(&counter);
+    int is_even = counter_find_granularity(&counter) >= 12;
 #ifdef __x86_64__
-    return counter.granularity_ticks;
+    return is_even ? counter.granularity_ticks : 1;
 #else
+    (void)is_even;
     return 1;
 #endif
 }
