@@ -232,7 +232,7 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
 
 /*
  * Read the counter more finely than its step: several readings are intersected. For measuring
- * events on counters that step by 10 ns. Takes some 800 ns there; the instant meant is that of the
+ * events on counters that step by 10 ns. Takes about 1 us there; the instant meant is that of the
  * call, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
  * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. A busy
  * neighbour of the core changes how far apart they are. The waiter learns that from those that stay
@@ -248,11 +248,11 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *waiter, u
                                          struct timebase_fine_reading *out);
 
 /*
- * The halves of it, for laps: to take one is to read the counter and nothing else, 600 ns; what it
+ * The halves of it, for laps: to take one is to read the counter and nothing else, 750 ns; what it
  * says is found when it is placed, at any later time. What lies between two that were taken is
- * second.ticks - first.last_ticks, less the same of two with nothing between. To find it takes 200 ns,
- * give or take 40 beside a busy neighbour: between the two this would be a part of the lap. Both return
- * what timebase_wait_read_fine() does.
+ * second.ticks - first.last_ticks, less the same of two with nothing between. To find it takes 250 ns,
+ * and 350 beside a busy neighbour: between the two this would be a part of the lap. Both return what
+ * timebase_wait_read_fine() does.
  */
 struct timebase_fine_readings {
     uint32_t ticks[32]; /* the counter's lower half */

@@ -87,9 +87,8 @@ static inline void prefer(struct fit *fit, const struct fit *other)
 }
 
 /*
- * By all of them at once, which takes no longer than by one; and without a branch that depends on
- * the readings. Else what comes behind a fine reading begins sooner or later, and a thread that
- * reads twice sees that.
+ * By all of them at once, and from here on without a branch that depends on the readings. Else what
+ * comes behind a fine reading begins sooner or later, and a thread that reads twice sees that.
  */
 static struct fit fit_readings(const struct vernier *vernier, const uint32_t *readings, int n,
                                uint32_t base)

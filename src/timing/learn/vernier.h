@@ -33,10 +33,11 @@ struct vernier {
     int readings;          /* of a fine reading: 1 where no vernier is needed */
 };
 
+/* Of a counter that steps so far, by one reading: no spacing is known yet. */
 void vernier_init(struct vernier *vernier, double step_ticks);
 
 /*
- * When the first of n readings was taken, relative to base. Uses them from the first on as long as
+ * When the first and the last of n readings were taken, relative to base. Uses them from the first on as long as
  * they agree. Returns how many that is.
  */
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,

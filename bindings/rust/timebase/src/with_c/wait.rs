@@ -278,7 +278,7 @@ impl Waiter {
         self.done(|waiter, result| unsafe { sys::timebase_delay_ns(waiter, ns, flags.0, result) })
     }
 
-    /// Reads the counter more finely than its step, in some 800 ns.
+    /// Reads the counter more finely than its step, in about 1 µs.
     pub fn read_fine(&self, base_ticks: u64) -> Result<FineReading, Error> {
         self.fine(|waiter, out| unsafe { sys::timebase_wait_read_fine(waiter, base_ticks, out) })
     }
