@@ -304,8 +304,7 @@ impl Waiter {
         &self,
         read: impl FnOnce(*const sys::timebase_waiter, &mut sys::timebase_fine_reading) -> i32,
     ) -> Result<FineReading, Error> {
-        let mut out =
-            sys::timebase_fine_reading { ticks: 0.0, bound_ticks: 0.0, last_ticks: 0.0 };
+        let mut out = sys::timebase_fine_reading { ticks: 0.0, bound_ticks: 0.0, last_ticks: 0.0 };
         let is_even = Error::check(read(self.waiter.get(), &mut out))? == 0;
         Ok(FineReading {
             ticks: out.ticks,
