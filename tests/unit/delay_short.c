@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delays of less than 1.6 us: a run of instructions of our own, two of them, or the loop; what
- * their readings teach, and what is told.
+ * Delays of less than 1.6 us: a run of instructions of our own, two of them, or the loop; and what is
+ * told.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,84 +12,9 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/waiter.h"
-#include "waiting.h"
-
-#define DELAYS 200
-
-static const double cycle_ticks = 0.5, step_ticks = 26;
-static const double fixed_ticks[] = {109, 150, 200, 50}; /* of each way */
+#include "our_runs.h"
 
 static struct dice dice;
-
-static struct {
-    uint64_t instructions;
-    int calls;
-} run;
-
-static void count_instructions(uint64_t instructions)
-{
-    run.instructions += instructions;
-    run.calls++;
-}
-
-static void believe(struct waiter *waiter, enum delay_way way, double after_ticks)
-{
-    for (int measured = 0; measured < 2; measured++)
-        waiter->learnt.delays[way][measured] =
-            (struct waiter_delay){fixed_ticks[way] + 10 * measured, after_ticks};
-}
-
-enum belief { RIGHT, WRONG_AT_THE_END, WRONG_ON_THE_WAY };
-
-/* Whatever a run takes, its reading says what was believed; or contradicts it. */
-static void believe_runs(struct waiter *waiter, enum belief belief)
-{
-    waiter->vernier.step_ticks = belief == RIGHT ? 1e15 : belief == WRONG_AT_THE_END ? 1e9 : 26;
-    waiter->learnt.delay_cycle_ticks = cycle_ticks;
-    believe(waiter, DELAY_BY_RUN, belief == WRONG_ON_THE_WAY ? 1e12 : 0);
-    believe(waiter, DELAY_BY_TWO_RUNS, belief == RIGHT ? 0 : 1e12);
-    for (int measured = 0; measured < 2; measured++)
-        waiter->learnt.between_ticks[measured] = belief == WRONG_ON_THE_WAY ? -1e12 : 0;
-}
-
-/* However long the test is held up between two delays, the second is soon after the first. */
-static void keep_hot(struct waiter *waiter, int is_hot)
-{
-    waiter->learnt.hot_ticks = is_hot ? INT64_MAX : INT64_MIN;
-}
-
-static struct timebase_waiter *waiter_with_our_runs(void)
-{
-    static struct timebase_waiter ours;
-    struct waiter *waiter = waiter_within(&ours);
-    assert_int_equal(timebase_waiter_init(&ours, timebase_clock_default()), 0);
-    waiter->ways.run = count_instructions;
-    waiter->ways.exact = approach_poll; /* no real one goes by what is made up here */
-    waiter->learnt.exact = 1;
-    waiter->learnt.period_ns = 0.4; /* not this machine's: every machine is to try the same */
-    believe(waiter, DELAY_BY_LOOP, 0);
-    waiter->learnt.at_once_ticks = fixed_ticks[DELAY_BY_LOOP];
-    waiter->learnt.delay_fixed_ticks = fixed_ticks[DELAY_UNCHECKED];
-    waiter->contradicted_run = (struct caution){0};
-    keep_hot(waiter, 1);
-    believe_runs(waiter, RIGHT);
-    run.calls = 0;
-    return &ours;
-}
-
-static double ticks_asked(const struct waiter *waiter, uint64_t ns)
-{
-    return (double)ns / waiter->learnt.period_ns;
-}
-
-static int is_by_run(struct timebase_waiter *ours, uint64_t ns, unsigned flags)
-{
-    int before = run.calls;
-    run.instructions = 0;
-    assert_in_range(timebase_delay_ns(ours, ns, flags, NULL), 0, 1);
-    return run.calls > before;
-}
 
 static void assert_runs_fill(const struct waiter *waiter, uint64_t ns, double fixed)
 {
@@ -99,6 +24,11 @@ static void assert_runs_fill(const struct waiter *waiter, uint64_t ns, double fi
     assert_true(fabs((double)run.instructions - wanted) <= 1);
 }
 
+static enum delay_way way_of_hot(uint64_t ns)
+{
+    return ns < 150 ? DELAY_UNCHECKED : ns < 600 ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS;
+}
+
 static void runs_fill_what_the_rest_leaves(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
@@ -106,9 +36,7 @@ static void runs_fill_what_the_rest_leaves(void **state)
     (void)state;
     for (int i = 0; i < DELAYS * 10; i++) {
         uint64_t ns = dice_below(&dice, 1600);
-        enum delay_way way = ns < 150 ? DELAY_UNCHECKED
-            : ns < 600                ? DELAY_BY_RUN
-                                      : DELAY_BY_TWO_RUNS;
+        enum delay_way way = way_of_hot(ns);
         believe_runs(waiter, RIGHT);
         run.calls = 0;
         assert_true(is_by_run(ours, ns, i % 2 ? TIMEBASE_WAIT_PREPARE : 0));
@@ -280,24 +208,6 @@ static void waits_keep_what_they_have_to_tell(void **state)
     assert_true(run.calls > 0);
 }
 
-/* After a run that its reading contradicts one delay is by the loop, then two, four ... 64. */
-static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **state)
-{
-    struct timebase_waiter *ours = waiter_with_our_runs();
-    struct waiter *waiter = waiter_within(ours);
-    (void)state;
-    for (int turns = 1; turns < 1000; turns *= 2) {
-        believe_runs(waiter, WRONG_ON_THE_WAY);
-        assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
-        for (int left = turns < 64 ? turns : 64; left > 0; left--)
-            assert_false(is_by_run(ours, 300, 0));
-    }
-    for (int i = 0; i < DELAYS; i++) {
-        believe_runs(waiter, RIGHT);
-        assert_true(is_by_run(ours, 300, 0));
-    }
-}
-
 /* Of two runs the first: then there is still time for the loop. The result says why it came. */
 static void the_loop_makes_up_for_a_first_run_that_was_held_up(void **state)
 {
@@ -338,70 +248,46 @@ static void cold_delays_do_not_count_as_turns(void **state)
     assert_true(is_by_run(ours, 300, 0));
 }
 
-/*
- * By how much a delay moves what is believed of its way, where its reading says as much. One that
- * was held up before it began is late, and asked for again.
- */
-static double moved_by(struct timebase_waiter *ours, enum delay_way way, double after_ticks)
-{
-    struct waiter *waiter = waiter_within(ours);
-    struct waiter_delay *learnt = waiter->learnt.delays[way];
-    uint64_t ns = way == DELAY_BY_TWO_RUNS ? 1000 : 300;
-    waiter->learnt.period_ns = 0.001; /* 300,000 ticks: emulators are slow */
-    waiter->vernier.step_ticks = 1e9;
-    believe(waiter, DELAY_BY_RUN, 0);
-    do {
-        learnt[0] = (struct waiter_delay){fixed_ticks[way], after_ticks};
-        waiter->learnt.delay_cycle_ticks = cycle_ticks;
-        waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
-    } while (timebase_delay_ns(ours, ns, 0, NULL) == 1);
-    return learnt[0].fixed_ticks - fixed_ticks[way];
-}
-
-/* So is the reading between two runs. */
-static double between_moved_by(struct timebase_waiter *ours, double wrong_ticks)
-{
-    struct waiter *waiter = waiter_within(ours);
-    waiter->learnt.period_ns = 0.4;
-    waiter->contradicted_run = (struct caution){0};
-    believe_runs(waiter, WRONG_AT_THE_END);
-    waiter->learnt.between_ticks[0] = -wrong_ticks;
-    assert_true(is_by_run(ours, 1000, 0));
-    return waiter->learnt.between_ticks[0] + wrong_ticks;
-}
-
-/* In small parts, and never by more than one that was held up can tell. */
-static void all_ways_follow_their_readings(void **state)
+/* To touch it takes time, for which the run is shorter. Where it is not near, or there is no time
+ * for both, it is the loop. */
+static void after_a_pause_it_is_a_run_if_its_code_is_near(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
-    const double most = (1e9 + 8) / 64;
+    struct waiter *waiter = waiter_within(ours);
+    double least_ns = fixed_ticks[DELAY_AFTER_PAUSE] * waiter->learnt.period_ns + 20;
+    double more = fixed_ticks[DELAY_AFTER_PAUSE] - fixed_ticks[DELAY_BY_RUN];
     (void)state;
-    for (int way = DELAY_BY_LOOP; way < DELAY_WAYS; way++) {
-        assert_true(fabs(moved_by(ours, (enum delay_way)way, 1e12) - most) < 1);
-        assert_true(fabs(moved_by(ours, (enum delay_way)way, -1e12) + most) < 1);
+    for (int i = 0; i < DELAYS; i++) {
+        uint64_t ns = 1 + (uint64_t)least_ns + dice_below(&dice, 1400);
+        enum delay_way way = way_of_hot(ns);
+        keep_near(waiter);
+        believe_runs(waiter, RIGHT);
+        run.calls = 0;
+        assert_true(is_by_run(ours, ns, 0));
+        assert_int_equal(run.calls, way == DELAY_BY_TWO_RUNS ? 2 : 1);
+        assert_runs_fill(waiter, ns, fixed_ticks[way] + more);
+        assert_true(waiter->delay_touched_ticks > 0);
+        waiter->delay_touched_ticks = 0;
+        timebase_delay_ns(ours, ns, TIMEBASE_WAIT_STEADY, NULL);
+        believe_runs(waiter, RIGHT);
+        timebase_delay_ns(ours, (uint64_t)least_ns - 1, 0, NULL);
+        assert_true(waiter->delay_touched_ticks == 0);
     }
-    assert_true(fabs(between_moved_by(ours, 1e12) - most) < 1);
-    assert_true(fabs(between_moved_by(ours, -1e12) + most) < 1);
 }
 
-/* A delay that is shorter than its way takes is late, which says nothing of what the way takes. */
-static void a_late_delay_teaches_nothing(void **state)
+/* Where a reading and what hides it take longer than the delay, on slow cores. */
+static void what_is_too_short_for_a_checked_run_is_an_unchecked_one(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    for (int way = DELAY_BY_LOOP; way <= DELAY_BY_RUN; way++)
-        for (int measured = 0; measured < 2; measured++) {
-            struct timebase_wait_result result;
-            struct waiter_delay *learnt = &waiter->learnt.delays[way][measured];
-            waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
-            learnt->fixed_ticks = 1e6;
-            assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 1);
-            assert_true(learnt->fixed_ticks == 1e6);
-            if (measured)
-                assert_true(result.late && result.mechanism == TIMEBASE_MECHANISM_NONE);
-        }
-    assert_int_equal(run.calls, 0);
+    for (uint64_t ns = 150; ns < 600; ns += 10) {
+        believe_runs(waiter, RIGHT);
+        waiter->learnt.delays[DELAY_BY_RUN][0].fixed_ticks = ticks_asked(waiter, ns) + 1;
+        assert_true(is_by_run(ours, ns, 0));
+        assert_runs_fill(waiter, ns, fixed_ticks[DELAY_UNCHECKED]);
+        assert_null(waiter->lesson.of);
+    }
 }
 
 /* To a step of the counter, by the reading at the end; of the shortest ones, too. */
@@ -439,6 +325,7 @@ static void calibration_learns_all_ways(void **state)
         for (int measured = 0; measured < 2; measured++)
             assert_int_equal(waiter->learnt.delays[way][measured].fixed_ticks != 0,
                              waiter->learnt.exact);
+    assert_int_equal(waiter->learnt.touch_ticks != 0, waiter->learnt.exact);
     assert_int_equal(waiter->learnt.at_once_ticks != 0, waiter->learnt.exact);
     assert_int_equal(waiter->contradicted_run.left, 0);
 }
@@ -451,14 +338,13 @@ int main(void)
         cmocka_unit_test(cold_delays_and_steady_ones_are_by_the_loop),
         cmocka_unit_test(where_exact_waits_are_impossible_it_is_a_wait),
         cmocka_unit_test(waits_keep_what_they_have_to_tell),
-        cmocka_unit_test(runs_that_are_contradicted_are_left_alone_for_ever_longer),
         cmocka_unit_test(the_loop_makes_up_for_a_first_run_that_was_held_up),
         cmocka_unit_test(cold_delays_do_not_count_as_turns),
         cmocka_unit_test(cold_delays_have_a_loop_of_their_own),
         cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
         cmocka_unit_test(cold_delays_rehearse_runs),
-        cmocka_unit_test(all_ways_follow_their_readings),
-        cmocka_unit_test(a_late_delay_teaches_nothing),
+        cmocka_unit_test(after_a_pause_it_is_a_run_if_its_code_is_near),
+        cmocka_unit_test(what_is_too_short_for_a_checked_run_is_an_unchecked_one),
         cmocka_unit_test(a_delay_tells_how_far_its_end_was_from_its_target),
         cmocka_unit_test(calibration_learns_all_ways),
     };

@@ -9,7 +9,7 @@
 #include "calibration_trials.h"
 #include "outcome.h"
 
-enum { DELAY_TRIALS = 128, VARIED_NS = 400 };
+enum { DELAY_TRIALS = 128, VARIED_NS = 400, AT_ONCE_NS = 400 };
 
 /*
  * A delay by the loop ends with a step of the counter, so one that follows it by code that always
@@ -45,7 +45,7 @@ static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
     struct timebase_wait_result result;
     struct timed timed;
     pass_phases(waiter);
-    if (waiter->calibrated_way == DELAY_AT_ONCE)
+    if (waiter->calibrated_way == DELAY_AT_ONCE || waiter->calibrated_way == DELAY_AFTER_PAUSE)
         waiter->delay_called_ticks = waiter_long_before(timebase_ticks());
     timebase_wait_take_fine(public, &timed.before);
     waiter->delay(public, ns, 0, measured ? &result : NULL);
@@ -72,13 +72,13 @@ static double nothing(struct waiter *waiter)
  */
 static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, double *after_ticks)
 {
-    struct waiter_delay *follows =
+    struct waiter_delay *begins =
         waiter->calibrated_way < DELAY_WAYS ? waiter->learnt.delays[waiter->calibrated_way] : NULL;
     double values[DELAY_TRIALS], behind[DELAY_TRIALS];
+    if (begins != NULL)
+        begins[measured] = (struct waiter_delay){0};
     for (int i = 0; i < DELAY_TRIALS; i++) {
         uint64_t asked_ns = ns + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
-        if (follows != NULL)
-            follows[measured] = (struct waiter_delay){0};
         values[i] = one_delay(waiter, asked_ns, measured);
         values[i] -= nothing(waiter);
         behind[i] = values[i] - (double)waiter->delay_taken_ticks;
@@ -113,11 +113,29 @@ static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
  */
 static void find_at_once(struct waiter *waiter)
 {
-    enum { AT_ONCE_NS = 400 };
     double after_ticks;
     waiter->learnt.at_once_ticks = 1; /* there is one */
     waiter->calibrated_way = DELAY_AT_ONCE;
     waiter->learnt.at_once_ticks += find_fixed(waiter, AT_ONCE_NS, 0, &after_ticks);
+}
+
+/*
+ * How long code that is near takes to touch, and what two readings of the counter can be off. So it is a step at most that such a delay is late by where it was not quite so near.
+ */
+static void find_touch(struct waiter *waiter)
+{
+    enum { TRIALS = 33, TOLERATED_TICKS = 8 };
+    double touched[TRIALS];
+    waiter->calibrated_way = DELAY_AFTER_PAUSE;
+    waiter->learnt.touch_ticks = INT64_MAX;
+    for (int i = 0; i < TRIALS; i++) {
+        one_delay(waiter, AT_ONCE_NS, 0);
+        touched[i] = (double)waiter->delay_touched_ticks;
+    }
+    quantile_sort(touched, TRIALS);
+    double usual = quantile_at(touched, TRIALS, 0.5);
+    find_way(waiter, DELAY_AFTER_PAUSE, AT_ONCE_NS);
+    waiter->learnt.touch_ticks = (int64_t)(usual + waiter->vernier.step_ticks) + TOLERATED_TICKS;
 }
 
 /*
@@ -150,6 +168,7 @@ static void find_ways(struct waiter *waiter)
     find_at_once(waiter);
     find_way(waiter, DELAY_BY_RUN, ONE_NS);
     begin_between(waiter);
+    find_touch(waiter);
     find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
     waiter->contradicted_run = (struct caution){0};
 }
@@ -164,23 +183,30 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
 }
 
 /*
- * From a delay's reading at its call to its fine reading. Its end is a wait's, which rehearsals
- * follow: so only the beginning counts.
+ * From a delay's call to its reading there; and from that reading to its fine one. The end is a wait's, which rehearsals follow: so only the beginning counts.
  */
 static void find_beginning(struct waiter *waiter)
 {
-    double reads[DELAY_TRIALS];
+    double calls[DELAY_TRIALS], reads[DELAY_TRIALS];
+    double half_step = waiter->vernier.span_ticks / 2; /* after its reading a delay was called */
     for (int i = 0; i < DELAY_TRIALS; i++) {
+        struct timebase_fine_readings before;
+        struct timebase_fine_reading begin;
         pass_phases(waiter);
+        timebase_wait_take_fine(waiter_public(waiter), &before);
         waiter->delay(waiter_public(waiter), delay_by_wait_ns(waiter), TIMEBASE_WAIT_PLAIN, NULL);
-        reads[i] = waiter->last.read_ticks - waiter->vernier.span_ticks / 2;
+        timebase_wait_place_fine(waiter_public(waiter), &before, waiter->last.entered_ticks, &begin);
+        calls[i] = half_step - begin.last_ticks - nothing(waiter);
+        reads[i] = waiter->last.read_ticks - half_step;
     }
-    waiter->learnt.delay_read_ticks =
-        quantile_mean_about(reads, DELAY_TRIALS, trials_reach_ticks(waiter));
+    double reach = trials_reach_ticks(waiter);
+    waiter->learnt.delay_call_ticks = quantile_mean_about(calls, DELAY_TRIALS, reach);
+    waiter->learnt.delay_read_ticks = quantile_mean_about(reads, DELAY_TRIALS, reach);
 }
 
 void calibrate_delays(struct waiter *waiter)
 {
+    waiter->lesson.of = NULL; /* of what is forgotten now */
     find_beginning(waiter);
     if (waiter->ways.run != NULL && waiter->learnt.exact)
         find_ways(waiter);

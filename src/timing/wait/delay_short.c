@@ -3,14 +3,10 @@
 
 #include <stddef.h>
 
-#include "timing/learn/within.h"
+#include "timing/approach/hide.h"
 
+#include "delay_lesson.h"
 #include "outcome.h"
-
-enum {
-    CHECKED_NS = 150, /* the shortest that the counter checks */
-    LAST_NS = 250,    /* of two runs, the last */
-};
 
 /* One delay. */
 struct short_delay {
@@ -18,8 +14,8 @@ struct short_delay {
     double ticks;
     int way; /* enum delay_way */
     int measured;
-    int is_cold;
-    int was_contradicted; /* a run of it, by the counter */
+    enum delay_code code;
+    int was_held_up; /* the first of two runs */
 };
 
 APPROACH_WAY static inline struct waiter_delay *learnt_of(const struct short_delay *delay, int way)
@@ -33,39 +29,15 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
     return (double)(int64_t)waiter->delay_taken_ticks;
 }
 
-/* What differs from one delay to the next by more was held up. */
-APPROACH_WAY static inline double believed(const struct waiter *waiter, double wrong)
+/* Before its end: behind that there is nothing but the last reading. */
+APPROACH_WAY static inline void note_lesson(const struct short_delay *delay, double cycles)
 {
-    enum { MOST_TICKS = 8, MEAN = 64 };
-    double most = waiter->vernier.step_ticks + MOST_TICKS;
-    return within(-most, wrong, most) / MEAN;
-}
-
-/*
- * Delays of one length cannot tell what they always take from what each cycle takes; those of many
- * lengths do. A calibration counts from nothing: that says nothing of cycles.
- */
-APPROACH_WAY static inline void follow(struct waiter *waiter, double *known, double wrong,
-                                       double cycles)
-{
-    enum { LEAST_CYCLES = 500 };
-    double more = believed(waiter, wrong);
-    *known += more;
-    if (cycles >= LEAST_CYCLES && !waiter->is_calibrating)
-        waiter->learnt.delay_cycle_ticks += more / cycles;
-}
-
-/*
- * The reading is a part of the delay: it is taken when all before it is done. By it the delay
- * follows what it takes beside what it counts, which changes with the core's load and clock.
- * Returns by how much the reading contradicts what was believed.
- */
-APPROACH_WAY static inline double end(const struct short_delay *delay, double cycles)
-{
-    struct waiter_delay *learnt = learnt_of(delay, delay->way);
-    double wrong = read_taken(delay->waiter) + learnt->after_ticks - delay->ticks;
-    follow(delay->waiter, &learnt->fixed_ticks, wrong, cycles);
-    return wrong;
+    int way = delay->code == DELAY_CODE_NEAR ? DELAY_AFTER_PAUSE : delay->way;
+    if (!delay->waiter->is_calibrating)
+        delay->waiter->lesson = (struct delay_lesson){
+            .of = learnt_of(delay, way),
+            .expected_ticks = delay->ticks - learnt_of(delay, delay->way)->after_ticks,
+            .cycles = cycles};
 }
 
 /* ---- by the loop -------------------------------------------------------------------------- */
@@ -77,40 +49,30 @@ APPROACH_WAY static inline int by_loop(struct short_delay *delay)
     double before = learnt_of(delay, DELAY_BY_LOOP)->fixed_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(delay->ticks - before);
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
+    if (!late && delay->code == DELAY_CODE_HOT)
+        note_lesson(delay, 0);
     while ((int64_t)(timebase_ticks() - leave) < 0)
         continue;
-    if (late || delay->is_cold)
-        read_taken(waiter);
-    else
-        end(delay, 0);
+    read_taken(waiter);
     return late;
 }
 
 /* ---- by runs ------------------------------------------------------------------------------ */
 
-/*
- * Two readings are less than a step from where they were taken, each. A run that took more or less
- * than that had not the whole of a core, or another clock: see caution.h. What is less than the
- * loop's own period is nothing against runs, however fine the counter.
- */
-APPROACH_WAY static inline int is_contradicted(struct short_delay *delay, double wrong)
+/* What a delay takes longer after a pause. */
+APPROACH_WAY static inline double pause_ticks(const struct short_delay *delay)
 {
-    enum { TOLERATED_TICKS = 4, TOLERATED_NS = 8, LEAST_TURNS = 1, MOST_TURNS = 64 };
-    struct waiter *waiter = delay->waiter;
-    double most = waiter->vernier.step_ticks + TOLERATED_TICKS;
-    double least = TOLERATED_NS / waiter->learnt.period_ns;
-    most = most > least ? most : least;
-    int is_off = wrong > most || wrong < -most;
-    if (is_off)
-        caution_went_wrong(&waiter->contradicted_run, LEAST_TURNS, MOST_TURNS);
-    delay->was_contradicted |= is_off;
-    return is_off;
+    if (delay->code != DELAY_CODE_NEAR)
+        return 0;
+    return learnt_of(delay, DELAY_AFTER_PAUSE)->fixed_ticks -
+        learnt_of(delay, DELAY_BY_RUN)->fixed_ticks;
 }
 
 /* Cycles that are left for instructions, to the nearest one. */
 APPROACH_WAY static inline double cycles_left(const struct short_delay *delay, double fixed_ticks)
 {
-    return (delay->ticks - fixed_ticks) / delay->waiter->learnt.delay_cycle_ticks + 0.5;
+    double left_ticks = delay->ticks - fixed_ticks - pause_ticks(delay);
+    return left_ticks / delay->waiter->learnt.delay_cycle_ticks + 0.5;
 }
 
 APPROACH_WAY static inline void run(const struct waiter *waiter, double cycles)
@@ -120,14 +82,13 @@ APPROACH_WAY static inline void run(const struct waiter *waiter, double cycles)
 
 APPROACH_WAY static inline int end_run(struct short_delay *delay, double cycles)
 {
-    struct waiter *waiter = delay->waiter;
-    run(waiter, cycles);
-    if (!is_contradicted(delay, end(delay, cycles)))
-        caution_went_well(&waiter->contradicted_run);
+    note_lesson(delay, cycles);
+    run(delay->waiter, cycles);
+    read_taken(delay->waiter);
     return 0;
 }
 
-/* Too short for anything else than its instructions. */
+/* Too short for anything else than its instructions; on slow cores those of 0.15 us are. */
 APPROACH_WAY static inline int unchecked(const struct short_delay *delay)
 {
     double cycles = cycles_left(delay, delay->waiter->learnt.delay_fixed_ticks);
@@ -140,46 +101,37 @@ APPROACH_WAY static inline int by_run(struct short_delay *delay)
     double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_RUN)->fixed_ticks);
     if (cycles >= 1)
         return end_run(delay, cycles);
+    if (!delay->measured)
+        return unchecked(delay);
     read_taken(delay->waiter);
     return 1;
 }
 
-/* Was the first run of two, of so many cycles, held up? */
+/* Was the first run of two, of so many cycles, held up? To find out is hidden. */
 APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cycles)
 {
     struct waiter *waiter = delay->waiter;
     double *between = &waiter->learnt.between_ticks[delay->measured];
-    double wrong = read_taken(waiter) - *between - cycles * waiter->learnt.delay_cycle_ticks;
-    follow(waiter, between, wrong, cycles);
-    return !waiter->is_calibrating && is_contradicted(delay, wrong);
+    double taken = read_taken(waiter);
+    APPROACH_HIDE(10);
+    double wrong =
+        taken - pause_ticks(delay) - *between - cycles * waiter->learnt.delay_cycle_ticks;
+    delay_follow(waiter, between, wrong, cycles);
+    delay->was_held_up = !waiter->is_calibrating && delay_is_contradicted(waiter, wrong);
+    return delay->was_held_up;
 }
 
 /* There is time between them for the loop, should it have to make up for the first. */
 APPROACH_WAY static inline int by_two_runs(struct short_delay *delay)
 {
     struct waiter *waiter = delay->waiter;
-    double last = LAST_NS / (waiter->learnt.period_ns * waiter->learnt.delay_cycle_ticks);
+    double last = DELAY_LAST_NS / (waiter->learnt.period_ns * waiter->learnt.delay_cycle_ticks);
     double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_TWO_RUNS)->fixed_ticks);
     double first = (double)(int64_t)(cycles - last);
     if (first < 1)
         return by_run(delay);
     run(waiter, first);
     return was_held_up(delay, first) ? by_loop(delay) : end_run(delay, cycles - first);
-}
-
-APPROACH_WAY void delay_fetch_run(struct waiter *waiter, unsigned line)
-{
-    enum { LINE = 64, DATA = 4, OF_RUN = 2, MOST = 20 };
-    const void *const data[DATA] = {&waiter->ways.run, &waiter->learnt.delay_cycle_ticks,
-                                    &waiter->vernier, &waiter->contradicted_run};
-    const char *run = (const char *)(uintptr_t)waiter->ways.run;
-    const char *here = (const char *)(uintptr_t)delay_short;
-    if (line < DATA)
-        __builtin_prefetch(data[line], 1, 3);
-    else if (line < DATA + OF_RUN)
-        __builtin_prefetch(run + (line - DATA) * LINE, 0, 2);
-    else if (line < MOST)
-        __builtin_prefetch(here + (line - DATA) * LINE, 0, 2);
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -189,10 +141,10 @@ APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t 
 {
     struct waiter *waiter = delay->waiter;
     if (waiter->is_calibrating)
-        return waiter->calibrated_way;
-    if (delay_ns < CHECKED_NS && !delay->measured)
+        return waiter->calibrated_way == DELAY_AFTER_PAUSE ? DELAY_BY_RUN : waiter->calibrated_way;
+    if (delay_ns < DELAY_CHECKED_NS && !delay->measured)
         return DELAY_UNCHECKED;
-    if (delay->is_cold || flags & TIMEBASE_WAIT_STEADY)
+    if (delay->code == DELAY_CODE_COLD || flags & TIMEBASE_WAIT_STEADY)
         return DELAY_BY_LOOP;
     if (!caution_allows(&waiter->contradicted_run)) {
         caution_pass(&waiter->contradicted_run);
@@ -250,68 +202,22 @@ APPROACH_WAY static void begin_measured(struct waiter *waiter)
 }
 
 APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
-                             struct timebase_wait_result *result, int is_cold)
+                             struct timebase_wait_result *result, enum delay_code code)
 {
     struct short_delay delay = {.waiter = waiter,
                                 .ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns,
                                 .measured = result != NULL,
-                                .is_cold = is_cold};
+                                .code = code};
     if (result == NULL) {
+        delay_learn(waiter);
         delay.way = way_of(&delay, delay_ns, flags);
         return pass(&delay);
     }
     begin_measured(waiter);
-    int is_shared = !is_cold && !caution_allows(&waiter->contradicted_run);
+    delay_learn(waiter);
+    int is_shared = code == DELAY_CODE_HOT && !caution_allows(&waiter->contradicted_run);
     delay.way = way_of(&delay, delay_ns, flags);
     int late = pass(&delay);
-    return tell(&delay, late, is_shared || delay.was_contradicted, result);
-}
-
-/* What a rehearsal changes. */
-struct delay_beliefs {
-    struct waiter_delay one, two;
-    double between_ticks;
-    int64_t hot_ticks;
-    uint64_t called_ticks;
-    struct caution contradicted_run;
-};
-
-APPROACH_WAY static struct delay_beliefs beliefs_of(const struct waiter *waiter)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    return (struct delay_beliefs){.one = learnt->delays[DELAY_BY_RUN][0],
-                                  .two = learnt->delays[DELAY_BY_TWO_RUNS][0],
-                                  .between_ticks = learnt->between_ticks[0],
-                                  .hot_ticks = learnt->hot_ticks,
-                                  .called_ticks = waiter->delay_called_ticks,
-                                  .contradicted_run = waiter->contradicted_run};
-}
-
-APPROACH_WAY static void believe(struct waiter *waiter, const struct delay_beliefs *beliefs)
-{
-    struct waiter_learnt *learnt = &waiter->learnt;
-    learnt->delays[DELAY_BY_RUN][0] = beliefs->one;
-    learnt->delays[DELAY_BY_TWO_RUNS][0] = beliefs->two;
-    learnt->between_ticks[0] = beliefs->between_ticks;
-    learnt->hot_ticks = beliefs->hot_ticks;
-    waiter->delay_called_ticks = beliefs->called_ticks;
-    waiter->contradicted_run = beliefs->contradicted_run;
-}
-
-/* Of a run the shortest that has all of its code in it; of two runs the last is always as long. */
-APPROACH_WAY void delay_rehearse_run(struct waiter *waiter, enum delay_way way)
-{
-    enum { SHORTEST_CYCLES = 72 };
-    struct delay_beliefs known = beliefs_of(waiter);
-    double shortest_ticks = SHORTEST_CYCLES * waiter->learnt.delay_cycle_ticks;
-    uint64_t ns = way == DELAY_BY_RUN ? CHECKED_NS : DELAY_TWO_RUNS_NS;
-    double counted_ns = way == DELAY_BY_RUN ? 0 : LAST_NS;
-    double *fixed_ticks = &waiter->learnt.delays[way][0].fixed_ticks;
-    *fixed_ticks = ((double)ns - counted_ns) / waiter->learnt.period_ns - shortest_ticks;
-    waiter->learnt.hot_ticks = INT64_MAX;
-    waiter->calibrated_way = way;
-    waiter->is_calibrating = 1;
-    waiter->delay(waiter_public(waiter), ns, 0, NULL);
-    waiter->is_calibrating = 0;
-    believe(waiter, &known);
+    is_shared |= delay_learn(waiter) | delay.was_held_up;
+    return tell(&delay, late, is_shared, result);
 }

@@ -32,7 +32,11 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
     return delay_may_be_short(delay_ns, flags) && waiter->ways.run != NULL && waiter->learnt.exact;
 }
 
-enum { DELAY_TWO_RUNS_NS = 600 };
+enum {
+    DELAY_CHECKED_NS = 150, /* the shortest that the counter checks */
+    DELAY_TWO_RUNS_NS = 600,
+    DELAY_LAST_NS = 250, /* of two runs, the last */
+};
 
 /* From so long on there is the time for a reading between two of them. */
 static inline int delay_has_two_runs(uint64_t delay_ns)
@@ -40,18 +44,26 @@ static inline int delay_has_two_runs(uint64_t delay_ns)
     return delay_ns >= DELAY_TWO_RUNS_NS;
 }
 
-/* Asks memory for one line of what a run needs and others have driven out. */
-void delay_fetch_run(struct waiter *waiter, unsigned line);
-
-/*
- * So that the code of the next one has been executed: called as everybody calls it, for code on the
- * way is cold as well; and as by a calibration, as what cold code takes contradicts no run. By one
- * run it takes some 0.1 us, by two 0.4. What it would teach is forgotten.
- */
-void delay_rehearse_run(struct waiter *waiter, enum delay_way way);
+/* Was its code executed just now? If not, is it near all the same? */
+enum delay_code { DELAY_CODE_HOT, DELAY_CODE_NEAR, DELAY_CODE_COLD };
 
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
-                struct timebase_wait_result *result, int is_cold);
+                struct timebase_wait_result *result, enum delay_code code);
+
+/* The lines of memory that a run needs. */
+enum { DELAY_LINES = 24 };
+
+static inline const char *delay_line(const struct waiter *waiter, unsigned line)
+{
+    enum { LINE = 64, DATA = 5, OF_RUN = 2 };
+    const void *const data[DATA] = {&waiter->ways.run, &waiter->learnt.delay_cycle_ticks,
+                                    &waiter->vernier, &waiter->contradicted_run, &waiter->lesson};
+    if (line < DATA)
+        return (const char *)data[line];
+    if (line < DATA + OF_RUN)
+        return (const char *)(uintptr_t)waiter->ways.run + (line - DATA) * LINE;
+    return (const char *)(uintptr_t)delay_short + (line - DATA - OF_RUN) * LINE;
+}
 
 #endif

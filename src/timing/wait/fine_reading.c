@@ -2,6 +2,8 @@
 /* The counter, read more finely than its step: for everybody, as a stopwatch. */
 #include <stddef.h>
 
+#include "timing/approach/hide.h"
+
 #include "waiter.h"
 
 /* Most agree, and they leave little open. A single one is as good as it can be. */
@@ -39,21 +41,17 @@ static __attribute__((noinline)) void follow(struct waiter *waiter,
 }
 
 /*
- * The first reading waits for the end of these, some 80 cycles from the end of all before. Meanwhile
- * all code from the call to it is fetched, and what is predicted wrongly is seen: 4 ticks or 17 as a
+ * The first reading waits for the end of some roots, from the end of all before. Meanwhile all code
+ * from the call to it is fetched, and what is predicted wrongly is seen: 4 ticks or 17 as a
  * neighbour drove it out or not, and all errors that a stopwatch tells would be off by the
- * difference. A few long ones, each of which needs the one before: the next instructions find room
- * beside them.
+ * difference.
  */
 static inline void hide_the_way(void)
 {
 #ifdef __x86_64__
-    double root;
-    __asm__ volatile("lfence\n\tcvtsi2sdl %1, %0\n\tsqrtsd %0, %0\n\tsqrtsd %0, %0\n\tsqrtsd %0, %0\n\t"
-                     "sqrtsd %0, %0"
-                     : "=x"(root)
-                     : "r"(1));
+    __asm__ volatile("lfence");
 #endif
+    APPROACH_HIDE(4);
 }
 
 _Static_assert(sizeof(((struct timebase_fine_readings *)0)->ticks) ==

@@ -5,10 +5,11 @@
  */
 #include <stddef.h>
 
+#include "timing/approach/hide.h"
 #include "timing/learn/within.h"
 
 #include "calibration.h"
-#include "delay_short.h"
+#include "delay_rehearsal.h"
 #include "event.h"
 #include "stages.h"
 #include "target.h"
@@ -33,9 +34,9 @@ static void set_target(struct wait *wait, double ticks)
     waiter_intersect(waiter, waiter->delay_readings, wait->entered_ticks, &read);
     wait->read_ticks = read.ticks;
     int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
-    double end = ticks + (never_early ? read.ticks : called_at(waiter, read.ticks));
-    if (wait->result != NULL && !never_early)
-        end -= waiter->learnt.reading_ticks;
+    double end = ticks;
+    end += never_early ? read.ticks
+                       : called_at(waiter, read.ticks) - waiter->learnt.delay_call_ticks;
     int64_t whole = end > 0 ? (int64_t)end : 0;
     wait->fraction = end - (double)whole;
     wait->ticks = wait->entered_ticks + (uint64_t)whole + (uint64_t)never_early;
@@ -107,7 +108,8 @@ APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_n
                                          int64_t left_ticks)
 {
     enum { ONE_NS = 200, TWO_NS = 500 };
-    if (waiter->is_calibrating || delay_ns >= DELAY_SHORT_NS || left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
+    if (waiter->is_calibrating || delay_ns >= DELAY_SHORT_NS ||
+        left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
         return;
     int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
     delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);
@@ -121,7 +123,7 @@ APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_n
  */
 APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, uint64_t delay_ns)
 {
-    enum { LAST_TICKS = 120, LINES = 20 };
+    enum { LAST_TICKS = 120 };
     double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
     double before = ticks - waiter->learnt.at_once_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before, now;
@@ -129,15 +131,41 @@ APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, uint64_t dela
     if (delay_ns >= DELAY_SHORT_NS)
         fetch(waiter);
     for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line += 2) {
-        delay_fetch_run(waiter, line);
-        delay_fetch_run(waiter, line + 1);
-        if (line == LINES)
+        __builtin_prefetch(delay_line(waiter, line % DELAY_LINES), 0, 2);
+        __builtin_prefetch(delay_line(waiter, line % DELAY_LINES + 1), 0, 2);
+        if (line == DELAY_LINES)
             rehearse(waiter, delay_ns, (int64_t)(leave - now));
     }
     while ((int64_t)(now - leave) < 0)
         now = timebase_ticks();
     timebase_ticks_ordered(); /* meanwhile what follows is fetched */
     return late;
+}
+
+/*
+ * After a pause nobody knows what others have driven out: so all that a run needs is loaded, side
+ * by side, and the counter tells how long that took. In caches of the core's own it is hidden.
+ */
+APPROACH_WAY static inline int is_near(struct waiter *waiter)
+{
+    for (unsigned line = 0; line < DELAY_LINES; line++)
+        (void)*(const volatile char *)delay_line(waiter, line);
+    waiter->delay_touched_ticks = (int64_t)(timebase_ticks_ordered() - waiter->delay_called_ticks);
+    APPROACH_HIDE(9);
+    return waiter->delay_touched_ticks <= waiter->learnt.touch_ticks;
+}
+
+/* Is there time for a touch and a run? One that is steady is by the loop. */
+APPROACH_WAY static inline int may_be_near(const struct waiter *waiter, uint64_t delay_ns,
+                                           unsigned flags)
+{
+    enum { LEAST_RUN_NS = 20 };
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    if (waiter->is_calibrating)
+        return waiter->calibrated_way == DELAY_AFTER_PAUSE;
+    double least_ns = learnt->delays[DELAY_AFTER_PAUSE][0].fixed_ticks * learnt->period_ns;
+    return delay_ns < DELAY_SHORT_NS && !(flags & TIMEBASE_WAIT_STEADY) &&
+        (double)(int64_t)delay_ns >= least_ns + LEAST_RUN_NS;
 }
 
 /*
@@ -166,12 +194,17 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
     uint64_t start = read_at_call(waiter);
+    APPROACH_HIDE(9);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result))
+    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result)) {
+        if (may_be_near(waiter, delay_ns, flags) && is_near(waiter))
+            return delay_short(waiter, delay_ns, flags, NULL, DELAY_CODE_NEAR);
         return poll_at_once(waiter, delay_ns);
+    }
     if (delay_is_short(waiter, delay_ns, flags))
-        return delay_short(waiter, delay_ns, flags, result, is_cold);
+        return delay_short(waiter, delay_ns, flags, result,
+                           is_cold ? DELAY_CODE_COLD : DELAY_CODE_HOT);
     waiter_read(waiter, waiter->delay_readings);
     if (is_cold)
         fetch(waiter);

@@ -11,7 +11,8 @@
  *     calibration_calls  calibration_delays
  *                                 ... from whole waits, from whole delays
  *     calibration_trials          ... from rehearsals
- *     delay_short                 a run of instructions, or the loop
+ *     delay_rehearsal  delay_short  delay_lesson
+ *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
  *     hurry                       one wait without all that, where there is no time to fetch it
  *     prepare                     rehearsals; the event's code into the caches
@@ -62,11 +63,15 @@ enum { WAITER_EVEN = 64 };
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
-/* How a short delay passes; the last two by a run that no reading checks, and by cold code. */
+/*
+ * How a short delay passes. After a pause it is by a run, too, if its code is near; the
+ * last two are by a run that no reading checks, and by cold code.
+ */
 enum delay_way {
     DELAY_BY_LOOP,
     DELAY_BY_RUN,
     DELAY_BY_TWO_RUNS,
+    DELAY_AFTER_PAUSE,
     DELAY_WAYS,
     DELAY_UNCHECKED = DELAY_WAYS,
     DELAY_AT_ONCE
@@ -84,6 +89,13 @@ struct waiter_delay {
     double after_ticks; /* from its reading at the end to its return */
 };
 
+/* What a short delay has to teach: learnt before the next one, as it would make this one longer. */
+struct delay_lesson {
+    struct waiter_delay *of; /* null: it has been learnt */
+    double expected_ticks;   /* of delay_taken_ticks */
+    double cycles;           /* counted; by the loop 0 */
+};
+
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
     /* What a hurried wait looks at comes first: two lines of the cache, with what is before. */
@@ -95,6 +107,7 @@ struct waiter_learnt {
     int64_t cold_ticks;   /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;   /* the same where a wait may leave, else 0 */
     double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
+    int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
     double between_ticks[2];  /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
@@ -111,7 +124,8 @@ struct waiter_learnt {
     double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
-    double delay_read_ticks; /* a delay's call to the fine reading of one by a wait */
+    double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
+    double delay_call_ticks; /* ... and its call to that reading */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
 };
@@ -165,7 +179,9 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
+    int64_t delay_touched_ticks;            /* from the call of one after a pause to its touch */
     uint64_t delay_taken_ticks;             /* from the reading of a short one to its last */
+    struct delay_lesson lesson;             /* of the last short one */
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
     delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
     struct vernier vernier;

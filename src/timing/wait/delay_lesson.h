@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_lesson: what short delays teach. By its last reading each says what it took, and the way it
+ * went follows that, 1/64 each: it changes with the core's load and clock. It is learnt at the call
+ * of the next one, which hides it; behind the reading it would make this one longer.
+ */
+#ifndef WAIT_DELAY_LESSON_H
+#define WAIT_DELAY_LESSON_H
+
+#include "waiter.h"
+
+/* What the last one has to teach, if it has not been learnt. Was it by a run, and contradicted? */
+int delay_learn(struct waiter *waiter);
+
+/* `known` ticks and so many cycles took `wrong` ticks longer. */
+void delay_follow(struct waiter *waiter, double *known, double wrong, double cycles);
+
+/* Does a reading that is so far off contradict a run? The loop has the next turns then. */
+int delay_is_contradicted(struct waiter *waiter, double wrong);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* What short delays teach by their readings, and when. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "our_runs.h"
+
+/* After a run that its reading contradicts one delay is by the loop, then two, four ... 64. */
+static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    for (int turns = 1; turns < 1000; turns *= 2) {
+        believe_runs(waiter, WRONG_ON_THE_WAY);
+        assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
+        for (int left = turns < 64 ? turns : 64; left > 0; left--)
+            assert_false(is_by_run(ours, 300, 0));
+    }
+    for (int i = 0; i < DELAYS; i++) {
+        believe_runs(waiter, RIGHT);
+        assert_true(is_by_run(ours, 300, 0));
+    }
+}
+
+/*
+ * By how much a delay moves what is believed of its way and its cycles together, where its reading
+ * says as much. One that was held up before it began is late, and asked for again.
+ */
+static double moved_by(struct timebase_waiter *ours, enum delay_way way, double after_ticks)
+{
+    struct waiter *waiter = waiter_within(ours);
+    enum delay_way passes = way == DELAY_AFTER_PAUSE ? DELAY_BY_RUN : way;
+    uint64_t ns = way == DELAY_BY_TWO_RUNS ? 1000 : 300;
+    waiter->learnt.period_ns = 0.001; /* 300,000 ticks: emulators are slow */
+    believe_runs(waiter, WRONG_AT_THE_END);
+    waiter->vernier.step_ticks = 1e9;
+    do {
+        believe(waiter, passes, after_ticks);
+        waiter->learnt.delay_cycle_ticks = cycle_ticks;
+        waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
+    } while (timebase_delay_ns(ours, ns, 0, NULL) == 1);
+    struct delay_lesson lesson = waiter->lesson;
+    assert_ptr_equal(lesson.of, &waiter->learnt.delays[way][0]);
+    double known = lesson.of->fixed_ticks, cycle = waiter->learnt.delay_cycle_ticks;
+    assert_int_equal(delay_learn(waiter), way != DELAY_BY_LOOP);
+    return lesson.of->fixed_ticks - known +
+        lesson.cycles * (waiter->learnt.delay_cycle_ticks - cycle);
+}
+
+/* So is the reading between two runs, at once. */
+static double between_moved_by(struct timebase_waiter *ours, double wrong_ticks)
+{
+    struct waiter *waiter = waiter_within(ours);
+    waiter->learnt.period_ns = 0.4;
+    waiter->contradicted_run = (struct caution){0};
+    believe_runs(waiter, WRONG_AT_THE_END);
+    waiter->learnt.between_ticks[0] = -wrong_ticks;
+    assert_true(is_by_run(ours, 1000, 0));
+    double cycles = (double)run.instructions;
+    return waiter->learnt.between_ticks[0] + wrong_ticks +
+        cycles * (waiter->learnt.delay_cycle_ticks - cycle_ticks);
+}
+
+/* In small parts, and never by more than one that was held up can tell. */
+static void all_ways_follow_their_readings(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    const double most = (1e9 + 8) / 64;
+    (void)state;
+    for (int way = DELAY_BY_LOOP; way < DELAY_WAYS; way++) {
+        if (way == DELAY_AFTER_PAUSE)
+            keep_near(waiter_within(ours));
+        assert_true(fabs(moved_by(ours, (enum delay_way)way, 1e12) - most) < 1);
+        assert_true(fabs(moved_by(ours, (enum delay_way)way, -1e12) + most) < 1);
+    }
+    keep_hot(waiter_within(ours), 1);
+    assert_true(fabs(between_moved_by(ours, 1e12) - most) < 1);
+    assert_true(fabs(between_moved_by(ours, -1e12) + most) < 1);
+}
+
+/* Not behind its own reading, which would make it longer; but once, before anything else. */
+static void a_delay_teaches_when_the_next_one_is_called(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    believe_runs(waiter, WRONG_AT_THE_END);
+    believe(waiter, DELAY_BY_RUN, 1e12);
+    assert_true(is_by_run(ours, 300, 0));
+    assert_true(waiter->learnt.delays[DELAY_BY_RUN][0].fixed_ticks == fixed_ticks[DELAY_BY_RUN]);
+    assert_true(caution_allows(&waiter->contradicted_run));
+    assert_false(is_by_run(ours, 300, 0));
+    assert_true(waiter->learnt.delays[DELAY_BY_RUN][0].fixed_ticks > fixed_ticks[DELAY_BY_RUN]);
+    assert_int_equal(waiter->contradicted_run.turns, 1);
+    assert_int_equal(delay_learn(waiter), 0); /* of a loop */
+    assert_int_equal(delay_learn(waiter), 0);
+    assert_int_equal(waiter->contradicted_run.turns, 1);
+}
+
+/* A delay that is shorter than its way takes is late, which says nothing of what the way takes. */
+static void a_late_delay_teaches_nothing(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->learnt.delay_fixed_ticks = 1e6;
+    for (int way = DELAY_BY_LOOP; way <= DELAY_BY_RUN; way++)
+        for (int measured = 0; measured < 2; measured++) {
+            struct timebase_wait_result result;
+            struct waiter_delay *learnt = &waiter->learnt.delays[way][measured];
+            waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
+            learnt->fixed_ticks = 1e6;
+            assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 1);
+            assert_null(waiter->lesson.of);
+            assert_true(learnt->fixed_ticks == 1e6);
+            if (measured)
+                assert_true(result.late && result.mechanism == TIMEBASE_MECHANISM_NONE);
+        }
+    assert_true(run.instructions == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_that_are_contradicted_are_left_alone_for_ever_longer),
+        cmocka_unit_test(all_ways_follow_their_readings),
+        cmocka_unit_test(a_delay_teaches_when_the_next_one_is_called),
+        cmocka_unit_test(a_late_delay_teaches_nothing),
+    };
+    stay_on_this_cpu();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
