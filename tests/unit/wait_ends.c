@@ -189,6 +189,31 @@ static void while_polls_contradict_each_other_few_waits_are_tried(void **state)
     assert_true(tried_cold < WAITS / 32);
 }
 
+static void approach_in_peace(struct approach *approach)
+{
+    int32_t before = approach->even_polls;
+    real_exact(approach);
+    approach->even_polls = before + (int32_t)approach->polls; /* as if none contradicted another */
+}
+
+/* A core that others use seldom is not suspected for long each time; one that they use often is. */
+static void so_many_polls_must_agree_as_they_seldom_do(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    real_exact = waiter->ways.exact;
+    waiter->ways.exact = count_and_approach;
+    exact_ones_of_near_waits(waiter, 0);
+    int32_t busy = waiter_even_needed(waiter);
+    waiter->ways.exact = approach_in_peace;
+    exact_ones_of_near_waits(waiter, 0);
+    waiter->ways.exact = real_exact;
+    assert_int_equal(busy, WAITER_EVEN);
+    assert_int_equal(waiter_even_needed(waiter), WAITER_EVEN_USUALLY);
+}
+
 /* Where all targets are near and no polls have been seen yet, nobody else would tell. */
 static void some_are_tried_where_no_polls_were_seen_yet(void **state)
 {
@@ -218,6 +243,7 @@ int main(void)
         cmocka_unit_test(none_is_early_that_must_not_be),
         cmocka_unit_test(some_are_tried_where_no_polls_were_seen_yet),
         cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
+        cmocka_unit_test(so_many_polls_must_agree_as_they_seldom_do),
     };
     stay_on_this_cpu();
     dice = dice_new();

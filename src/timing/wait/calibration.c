@@ -316,6 +316,7 @@ void calibrate(struct waiter *waiter)
     calibrate_delays(waiter);
     hurry_init(waiter);
     waiter->approach.even_polls = 0;    /* those of calibrations do not count */
+    waiter->uneven_share = 0;
     waiter->bad_readings = 0;           /* nor those */
     waiter->cold = (struct caution){0}; /* the first exact waits of all are no evidence */
     waiter->waits = waits;

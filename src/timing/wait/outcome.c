@@ -144,12 +144,15 @@ static void learn_end(struct waiter *waiter)
  */
 static void note_polls(struct waiter *waiter)
 {
-    enum { LEAST_TURNS = 2, MOST_TURNS = 64 };
+    enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 64 };
     int agreed = waiter_polls_agreed(waiter);
     int was_quiet = waiter->even_before >= WAITER_EVEN;
-    if (waiter->last.is_cold && was_quiet && !agreed)
+    if (waiter->last.is_cold && was_quiet && !agreed) {
         waiter_forget_polls(waiter);
-    else if (waiter->approach.even_polls >= WAITER_EVEN / 2)
+        return;
+    }
+    waiter->uneven_share += (!agreed - waiter->uneven_share) / MEAN;
+    if (waiter->approach.even_polls >= waiter_even_needed(waiter) / 2)
         waiter->uneven = (struct caution){0};
     else if (!agreed)
         caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);

@@ -57,8 +57,11 @@ enum { WAITER_MEAN = 256, WAITER_PERIOD_MEAN = 64 };
 /* So soon after it was executed, code is still near. */
 enum { WAITER_HOT_NS = 20000 };
 
-/* Polls in a row, of several waits and rehearsals, that agree if nothing else uses the core. */
-enum { WAITER_EVEN = 64 };
+/*
+ * Polls in a row, of several waits and rehearsals, that agree if nothing else uses the core; and so
+ * many are enough where they hardly ever contradict each other.
+ */
+enum { WAITER_EVEN = 64, WAITER_EVEN_USUALLY = 16 };
 
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
@@ -193,6 +196,7 @@ struct waiter {
     struct caution cold;             /* of exact waits by code that has gone out of the caches */
     struct caution uneven;           /* of exact waits while polls contradict each other */
     struct caution contradicted_run; /* of short delays */
+    double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
@@ -360,6 +364,13 @@ static inline int waiter_polls_agreed(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
     return a->even_polls - waiter->even_before == (int32_t)a->polls;
+}
+
+/* So many polls in a row have to agree before the core is relied on. */
+static inline int32_t waiter_even_needed(const struct waiter *waiter)
+{
+    enum { SELDOM = 16 };
+    return waiter->uneven_share * SELDOM < 1 ? WAITER_EVEN_USUALLY : WAITER_EVEN;
 }
 
 /* Polls that are cold are uneven by that, and say nothing of who else uses the core. */

@@ -56,7 +56,9 @@ APPROACH_WAY static int may_end_by_loop(const struct waiter *waiter)
 APPROACH_WAY static int32_t even_least(const struct waiter *waiter)
 {
     int asks = may_end_by_loop(waiter);
-    return !asks ? INT32_MIN : waiter->is_calibrating ? INT32_MAX : WAITER_EVEN;
+    return !asks                 ? INT32_MIN
+        : waiter->is_calibrating ? INT32_MAX
+                                 : waiter_even_needed(waiter);
 }
 
 /*
@@ -96,7 +98,7 @@ APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, do
  */
 APPROACH_WAY static int may_be_even(const struct waiter *waiter)
 {
-    return !may_end_by_loop(waiter) || waiter->approach.even_polls >= WAITER_EVEN / 2 ||
+    return !may_end_by_loop(waiter) || waiter->approach.even_polls >= waiter_even_needed(waiter) / 2 ||
         caution_allows(&waiter->uneven);
 }
 
