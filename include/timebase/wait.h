@@ -210,12 +210,12 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
 /*
  * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
  * It counts from the counter's reading at the call, ordered after all that was called before. One of
- * less than 1.6 us is a run of instructions, and from 150 ns on the counter checks it: where that
- * contradicts it, as something else uses the core, the loop has the next ones. So it has the first
- * one for 20 us, if it is of less than 3 us, as all code but the loop's has gone cold; and all below
- * 1.6 us with TIMEBASE_WAIT_STEADY. Below the cost
- * of the call (some 40 ns) it returns at once. With a result the error is known to a step of the
- * counter, and a delay takes at least 150 ns. Returns as above.
+ * less than 1.6 us is a run of instructions, and from 150 ns on (more on slow cores) the counter
+ * checks it: where that contradicts it, as something else uses the core, the loop has the next
+ * ones. So it has, with 20 us since the last delay, those of less than 3 us whose code has gone
+ * out of the core's caches; and all below 1.6 us with TIMEBASE_WAIT_STEADY. Below the cost of the
+ * call (some 40 ns) it returns at once. With a result the error is known to a step of the counter,
+ * and a delay takes at least 150 ns. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

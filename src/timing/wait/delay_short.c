@@ -88,7 +88,7 @@ APPROACH_WAY static inline int end_run(struct short_delay *delay, double cycles)
     return 0;
 }
 
-/* Too short for anything else than its instructions; on slow cores those of 0.15 us are. */
+/* Too short for anything else than its instructions. */
 APPROACH_WAY static inline int unchecked(const struct short_delay *delay)
 {
     double cycles = cycles_left(delay, delay->waiter->learnt.delay_fixed_ticks);
@@ -101,8 +101,6 @@ APPROACH_WAY static inline int by_run(struct short_delay *delay)
     double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_RUN)->fixed_ticks);
     if (cycles >= 1)
         return end_run(delay, cycles);
-    if (!delay->measured)
-        return unchecked(delay);
     read_taken(delay->waiter);
     return 1;
 }
@@ -142,7 +140,7 @@ APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t 
     struct waiter *waiter = delay->waiter;
     if (waiter->is_calibrating)
         return waiter->calibrated_way == DELAY_AFTER_PAUSE ? DELAY_BY_RUN : waiter->calibrated_way;
-    if (delay_ns < DELAY_CHECKED_NS && !delay->measured)
+    if (delay_ns < waiter->learnt.checked_ns && !delay->measured)
         return DELAY_UNCHECKED;
     if (delay->code == DELAY_CODE_COLD || flags & TIMEBASE_WAIT_STEADY)
         return DELAY_BY_LOOP;

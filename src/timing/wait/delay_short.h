@@ -33,7 +33,7 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
 }
 
 enum {
-    DELAY_CHECKED_NS = 150, /* the shortest that the counter checks */
+    DELAY_CHECKED_NS = 150, /* the shortest that the counter checks, where there is time for it */
     DELAY_TWO_RUNS_NS = 600,
     DELAY_LAST_NS = 250, /* of two runs, the last */
 };

@@ -111,6 +111,7 @@ struct waiter_learnt {
     int64_t near_ticks;   /* the same where a wait may leave, else 0 */
     double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
+    uint64_t checked_ns;  /* the shortest delay that the counter checks */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
     double between_ticks[2];  /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
