@@ -75,6 +75,7 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.at_once_ticks = fixed_ticks[DELAY_BY_LOOP];
     waiter->learnt.delay_fixed_ticks = fixed_ticks[DELAY_UNCHECKED];
     waiter->learnt.checked_ns = 150;
+    waiter->learnt.delay_call_ticks = 0;
     waiter->contradicted_run = (struct caution){0};
     keep_hot(waiter, 1);
     believe_runs(waiter, RIGHT);
