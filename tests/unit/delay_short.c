@@ -231,6 +231,7 @@ static void the_loop_makes_up_for_a_first_run_that_was_held_up(void **state)
         if (!result.late)
             assert_int_equal(result.mechanism,
                              on_the_way ? TIMEBASE_MECHANISM_LOOP : TIMEBASE_MECHANISM_RUN);
+        delay_learn(waiter);
         assert_true(waiter->contradicted_run.left > 0);
     }
 }
@@ -319,6 +320,19 @@ static void a_delay_tells_how_far_its_end_was_from_its_target(void **state)
     }
 }
 
+/* Its event is the return, which no reading sees: so long after the last one as is usual. */
+static void the_event_of_a_delay_is_its_return(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    struct timebase_wait_result result;
+    (void)state;
+    waiter->learnt.delays[DELAY_BY_RUN][1].after_ticks = 64.4;
+    assert_int_equal(timebase_delay_ns(ours, 300, 0, &result), 0);
+    uint64_t read = waiter->delay_called_ticks + waiter->delay_taken_ticks;
+    assert_int_equal(result.event_ticks - read, 64);
+}
+
 /* By whole delays as everybody calls them: what they take is known afterwards. */
 static void calibration_learns_all_ways(void **state)
 {
@@ -352,6 +366,7 @@ int main(void)
         cmocka_unit_test(after_a_pause_it_is_a_run_if_its_code_is_near),
         cmocka_unit_test(what_is_too_short_for_a_checked_run_is_an_unchecked_one),
         cmocka_unit_test(a_delay_tells_how_far_its_end_was_from_its_target),
+        cmocka_unit_test(the_event_of_a_delay_is_its_return),
         cmocka_unit_test(calibration_learns_all_ways),
     };
     stay_on_this_cpu();

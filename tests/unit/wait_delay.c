@@ -43,12 +43,19 @@ static struct delay delay_for(uint64_t ns, unsigned flags, int with_result)
     return delay;
 }
 
+/* The return of a short one is expected, not read: a step of the counter may be to come. */
+static int64_t tolerated_ticks(const struct delay *delay)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    return delay->ns < 1600 ? (int64_t)waiter->vernier.span_ticks + ticks_of(20) : 0;
+}
+
 static void check_result(const struct delay *delay)
 {
     const struct timebase_wait_result *result = &delay->result;
     int mechanism = result->mechanism;
     assert_true((int64_t)(result->event_ticks - delay->before) >= 0);
-    assert_true((int64_t)(delay->after - result->event_ticks) >= 0);
+    assert_true((int64_t)(delay->after - result->event_ticks) >= -tolerated_ticks(delay));
     assert_true((int64_t)(result->target_ticks - delay->before) >= 0);
     assert_int_equal(result->late, delay->returned);
     assert_in_range(result->disturbance, 0, EVERY_DISTURBANCE);

@@ -227,9 +227,9 @@ static void find_beginning(struct waiter *waiter)
 
 void calibrate_delays(struct waiter *waiter)
 {
-    waiter->lesson.of = NULL; /* of what is forgotten now */
     find_beginning(waiter);
     if (waiter->ways.run != NULL && waiter->learnt.exact)
         find_ways(waiter);
+    waiter->lesson.of = NULL;
     outcome_settle_open(waiter);
 }

@@ -30,30 +30,44 @@ APPROACH_WAY void delay_follow(struct waiter *waiter, double *known, double wron
  * than that had not the whole of a core, or another clock: see caution.h. What is less than the
  * loop's own period is nothing against runs, however fine the counter.
  */
-APPROACH_WAY int delay_is_contradicted(struct waiter *waiter, double wrong)
+APPROACH_WAY static int is_off(const struct waiter *waiter, double wrong)
 {
-    enum { TOLERATED_TICKS = 4, TOLERATED_NS = 8, LEAST_TURNS = 1, MOST_TURNS = 64 };
+    enum { TOLERATED_TICKS = 4, TOLERATED_NS = 8 };
     double most = waiter->vernier.step_ticks + TOLERATED_TICKS;
     double least = TOLERATED_NS / waiter->learnt.period_ns;
     most = most > least ? most : least;
-    int is_off = wrong > most || wrong < -most;
-    if (is_off)
-        caution_went_wrong(&waiter->contradicted_run, LEAST_TURNS, MOST_TURNS);
-    return is_off;
+    return (wrong > most) | (wrong < -most);
 }
 
-APPROACH_WAY int delay_learn(struct waiter *waiter)
+APPROACH_WAY int delay_contradicts(struct waiter *waiter, double wrong)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 64 };
+    int off = is_off(waiter, wrong);
+    if (off)
+        caution_went_wrong(&waiter->contradicted_run, LEAST_TURNS, MOST_TURNS);
+    return off;
+}
+
+APPROACH_WAY static double wrong_ticks(const struct waiter *waiter)
+{
+    return (double)(int64_t)waiter->delay_taken_ticks - waiter->lesson.expected_ticks;
+}
+
+APPROACH_WAY int delay_was_contradicted(const struct waiter *waiter)
+{
+    const struct delay_lesson *lesson = &waiter->lesson;
+    return (lesson->of != NULL) & (lesson->cycles > 0) & is_off(waiter, wrong_ticks(waiter));
+}
+
+/* A calibration's delays count from nothing. */
+APPROACH_WAY void delay_learn(struct waiter *waiter)
 {
     const struct delay_lesson lesson = waiter->lesson;
-    if (lesson.of == NULL)
-        return 0;
-    double wrong = (double)(int64_t)waiter->delay_taken_ticks - lesson.expected_ticks;
     waiter->lesson.of = NULL;
+    if (lesson.of == NULL || waiter->is_calibrating)
+        return;
+    double wrong = wrong_ticks(waiter);
     delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles);
-    if (lesson.cycles == 0)
-        return 0;
-    if (delay_is_contradicted(waiter, wrong))
-        return 1;
-    caution_went_well(&waiter->contradicted_run);
-    return 0;
+    if (lesson.cycles > 0 && !delay_contradicts(waiter, wrong))
+        caution_went_well(&waiter->contradicted_run);
 }

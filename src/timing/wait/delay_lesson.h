@@ -9,13 +9,16 @@
 
 #include "waiter.h"
 
-/* What the last one has to teach, if it has not been learnt. Was it by a run, and contradicted? */
-int delay_learn(struct waiter *waiter);
+/* What the last one has to teach, if it has not been learnt. */
+void delay_learn(struct waiter *waiter);
+
+/* Did its reading contradict it, if it was by a run? Learns nothing. */
+int delay_was_contradicted(const struct waiter *waiter);
 
 /* `known` ticks and so many cycles took `wrong` ticks longer. */
 void delay_follow(struct waiter *waiter, double *known, double wrong, double cycles);
 
 /* Does a reading that is so far off contradict a run? The loop has the next turns then. */
-int delay_is_contradicted(struct waiter *waiter, double wrong);
+int delay_contradicts(struct waiter *waiter, double wrong);
 
 #endif

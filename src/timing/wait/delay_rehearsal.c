@@ -33,6 +33,7 @@ APPROACH_WAY static void believe(struct waiter *waiter, const struct delay_belie
     learnt->hot_ticks = beliefs->hot_ticks;
     waiter->delay_called_ticks = beliefs->called_ticks;
     waiter->contradicted_run = beliefs->contradicted_run;
+    waiter->lesson.of = NULL;
 }
 
 /* Of a run the shortest that has all of its code in it; of two runs the last is always as long. */

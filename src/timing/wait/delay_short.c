@@ -33,11 +33,10 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
 APPROACH_WAY static inline void note_lesson(const struct short_delay *delay, double cycles)
 {
     int way = delay->code == DELAY_CODE_NEAR ? DELAY_AFTER_PAUSE : delay->way;
-    if (!delay->waiter->is_calibrating)
-        delay->waiter->lesson = (struct delay_lesson){
-            .of = learnt_of(delay, way),
-            .expected_ticks = delay->ticks - learnt_of(delay, delay->way)->after_ticks,
-            .cycles = cycles};
+    delay->waiter->lesson = (struct delay_lesson){
+        .of = learnt_of(delay, way),
+        .expected_ticks = delay->ticks - learnt_of(delay, delay->way)->after_ticks,
+        .cycles = cycles};
 }
 
 /* ---- by the loop -------------------------------------------------------------------------- */
@@ -115,7 +114,7 @@ APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cyc
     double wrong =
         taken - pause_ticks(delay) - *between - cycles * waiter->learnt.delay_cycle_ticks;
     delay_follow(waiter, between, wrong, cycles);
-    delay->was_held_up = !waiter->is_calibrating && delay_is_contradicted(waiter, wrong);
+    delay->was_held_up = !waiter->is_calibrating && delay_contradicts(waiter, wrong);
     return delay->was_held_up;
 }
 
@@ -175,8 +174,9 @@ APPROACH_WAY static int tell(const struct short_delay *delay, int late, int is_s
     int by_loop = delay->way == DELAY_BY_LOOP;
     evidence_mark(&waiter->approach);
     evidence_forget(&waiter->approach);
-    done.event_ticks = waiter->delay_called_ticks + waiter->delay_taken_ticks;
-    waiter->approach.event_ticks = done.event_ticks;
+    uint64_t after_ticks = (uint64_t)(int64_t)(learnt_of(delay, delay->way)->after_ticks + 0.5);
+    waiter->approach.event_ticks = waiter->delay_called_ticks + waiter->delay_taken_ticks;
+    done.event_ticks = waiter->approach.event_ticks + after_ticks;
     done.target_ticks = waiter->delay_called_ticks + (uint64_t)(delay->ticks + 0.5);
     done.error_ticks = (int64_t)(done.event_ticks - done.target_ticks);
     done.error_ns = (double)done.error_ticks * period_ns;
@@ -216,6 +216,6 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
     int is_shared = code == DELAY_CODE_HOT && !caution_allows(&waiter->contradicted_run);
     delay.way = way_of(&delay, delay_ns, flags);
     int late = pass(&delay);
-    is_shared |= delay_learn(waiter) | delay.was_held_up;
+    is_shared |= delay_was_contradicted(waiter) | delay.was_held_up;
     return tell(&delay, late, is_shared, result);
 }
