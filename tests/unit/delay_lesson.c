@@ -18,6 +18,7 @@ static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **sta
     (void)state;
     for (int turns = 1; turns < 1000; turns *= 2) {
         believe_runs(waiter, WRONG_ON_THE_WAY);
+        waiter->far_runs = (struct in_a_row){0, 0}; /* see below */
         assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
         for (int left = turns < 64 ? turns : 64; left > 0; left--)
             assert_false(is_by_run(ours, 300, 0));
@@ -44,6 +45,7 @@ static double moved_by(struct timebase_waiter *ours, enum delay_way way, double 
         believe(waiter, passes, after_ticks);
         waiter->learnt.delay_cycle_ticks = cycle_ticks;
         waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
+        waiter->far_code = (struct caution){0};
     } while (timebase_delay_ns(ours, ns, 0, NULL) == 1);
     struct delay_lesson lesson = waiter->lesson;
     assert_ptr_equal(lesson.of, &waiter->learnt.delays[way][0]);
@@ -83,6 +85,66 @@ static void all_ways_follow_their_readings(void **state)
     keep_hot(waiter_within(ours), 1);
     assert_true(fabs(between_moved_by(ours, 1e12) - most) < 1);
     assert_true(fabs(between_moved_by(ours, -1e12) + most) < 1);
+}
+
+/* The core's clock has changed: then the loop need not have its turns. Shorter runs that are right
+ * do not tell that it has not. */
+static void four_in_a_row_that_are_contradicted_are_believed(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    const struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    believe(waiter, DELAY_BY_RUN, 1e6);
+    for (int i = 0; i < 4; i++) {
+        assert_true(learnt->fixed_ticks < fixed_ticks[DELAY_BY_RUN] + 10);
+        waiter->contradicted_run = (struct caution){0};
+        assert_true(is_by_run(ours, 300, 0));
+        delay_learn(waiter);
+        assert_int_equal(waiter->contradicted_run.left, i < 3);
+        delay_follow(waiter, &(double){0}, 0, 1, 0);
+    }
+    assert_true(learnt->fixed_ticks > fixed_ticks[DELAY_BY_RUN] + 1e5);
+}
+
+static void one_that_is_right_begins_the_row_anew(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    double known = 100;
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    for (int i = 0; i < DELAYS; i++) {
+        int is_right = i % 4 == 3;
+        assert_int_equal(delay_follow(waiter, &known, is_right ? 1 : 1e6, 500, 0), !is_right);
+    }
+    assert_true(known < 100 + DELAYS);
+}
+
+/* It was not quite near: that says nothing of neighbours. */
+static void runs_after_a_pause_are_left_alone_by_themselves(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    for (int is_far = 0; is_far < 2; is_far++) {
+        believe_runs(waiter, WRONG_ON_THE_WAY);
+        waiter->far_code = (struct caution){0};
+        keep_near(waiter);
+        if (is_far)
+            keep_hot(waiter, 0); /* not at all */
+        timebase_delay_ns(ours, 300, 0, NULL);
+        delay_learn(waiter);
+        assert_int_equal(waiter->far_code.left, 1);
+        assert_true(caution_allows(&waiter->contradicted_run));
+        keep_near(waiter);
+        waiter->delay_touched_ticks = -1;
+        timebase_delay_ns(ours, 300, 0, NULL);
+        assert_true(waiter->delay_touched_ticks == -1);
+        timebase_delay_ns(ours, 300, 0, NULL);
+        assert_true(waiter->delay_touched_ticks >= 0);
+    }
 }
 
 /* Not behind its own reading, which would make it longer; but once, before anything else. */
@@ -131,6 +193,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_that_are_contradicted_are_left_alone_for_ever_longer),
         cmocka_unit_test(all_ways_follow_their_readings),
+        cmocka_unit_test(four_in_a_row_that_are_contradicted_are_believed),
+        cmocka_unit_test(one_that_is_right_begins_the_row_anew),
+        cmocka_unit_test(runs_after_a_pause_are_left_alone_by_themselves),
         cmocka_unit_test(a_delay_teaches_when_the_next_one_is_called),
         cmocka_unit_test(a_late_delay_teaches_nothing),
     };

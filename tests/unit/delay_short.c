@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Delays of less than 1.6 us: a run of instructions of our own, two of them, or the loop; and what is
- * told.
+ * Delays of less than 1.6 us: a run of instructions of our own, two of them, or the loop; and what
+ * is told.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -76,7 +76,9 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.delay_fixed_ticks = fixed_ticks[DELAY_UNCHECKED];
     waiter->learnt.checked_ns = 150;
     waiter->learnt.delay_call_ticks = 0;
-    waiter->contradicted_run = (struct caution){0};
+    waiter->contradicted_run = waiter->far_code = (struct caution){0};
+    waiter->far_runs = (struct in_a_row){0, 0};
+    waiter->far_cycles = 0;
     keep_hot(waiter, 1);
     believe_runs(waiter, RIGHT);
     run.calls = 0;

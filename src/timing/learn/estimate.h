@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * estimate: a length that is measured again and again, and sometimes measured too long. Pure. It is
- * used for two lengths:
- *
- *     how many cycles the vernier's readings are apart. The code alone does not determine this: a
- *     thread on the same core makes a reading take a fifth longer, though a cycle is as long as
- *     before
- *     how many ticks an instruction of a delay takes
+ * used for how many cycles the vernier's readings are apart, and how many ticks polls are. The code
+ * alone does not determine this: a thread on the same core makes a reading take a fifth longer,
+ * though a cycle is as long as before.
  *
  * Lengths near the estimate are averaged, over 256 at most. If four in a row are far off on the
- * same side, the estimate moves to the nearest of them: the neighbour has come or gone, the core
- * clock has changed, or the calibration was held up. It takes the nearest because the others may
- * have been held up besides, and moves by no more than a factor of two at once.
+ * same side (in_a_row.h), the estimate moves there: the neighbour has come or gone, the core clock
+ * has changed, or the calibration was held up. It moves by no more than a factor of two at once.
  */
 #ifndef LEARN_ESTIMATE_H
 #define LEARN_ESTIMATE_H
+
+#include "in_a_row.h"
 
 struct estimate {
     double value;
     int count;    /* of what it is the mean: */
     int most;     /* ... at most */
-    int far;      /* how many of the last ones were far off on one side */
-    double least; /* by how much the nearest of these was */
+    struct in_a_row far;
 };
 
 /* From a calibration. The mean of so many, later. */
@@ -41,7 +38,7 @@ static inline void estimate_doubt(struct estimate *estimate)
 /* It was seen to be right enough, without a number. */
 static inline void estimate_confirm(struct estimate *estimate)
 {
-    estimate->far = 0;
+    in_a_row_near(&estimate->far);
 }
 
 #endif

@@ -191,7 +191,7 @@ static void find_ways(struct waiter *waiter)
     find_touch(waiter);
     find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
     waiter->learnt.checked_ns = shortest_checked_ns(waiter);
-    waiter->contradicted_run = (struct caution){0};
+    waiter->contradicted_run = waiter->far_code = (struct caution){0};
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */

@@ -14,17 +14,6 @@ APPROACH_WAY static double believed(const struct waiter *waiter, double wrong)
     return within(-most, wrong, most) / MEAN;
 }
 
-/* A calibration counts from nothing: that says nothing of cycles. */
-APPROACH_WAY void delay_follow(struct waiter *waiter, double *known, double wrong, double cycles)
-{
-    enum { EQUAL_SHARES_CYCLES = 1000 };
-    double more = believed(waiter, wrong);
-    if (waiter->is_calibrating)
-        *known += more;
-    else
-        shares_follow(known, &waiter->learnt.delay_cycle_ticks, more, cycles, EQUAL_SHARES_CYCLES);
-}
-
 /*
  * Two readings are less than a step from where they were taken, each. A run that took more or less
  * than that had not the whole of a core, or another clock: see caution.h. What is less than the
@@ -39,12 +28,45 @@ APPROACH_WAY static int is_off(const struct waiter *waiter, double wrong)
     return (wrong > most) | (wrong < -most);
 }
 
-APPROACH_WAY int delay_contradicts(struct waiter *waiter, double wrong)
+/*
+ * Where the core's clock has changed each long run is off, and they are few: so four in a row are
+ * believed at once. Shorter ones that are right say nothing of that.
+ */
+APPROACH_WAY static void note_near(struct waiter *waiter, double cycles)
 {
-    enum { LEAST_TURNS = 1, MOST_TURNS = 64 };
+    if (cycles * 2 >= waiter->far_cycles)
+        in_a_row_near(&waiter->far_runs);
+}
+
+APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, double cycles)
+{
+    waiter->far_cycles = cycles;
+    double more = in_a_row_far(&waiter->far_runs, wrong);
+    delay_goes_wrong(&waiter->contradicted_run);
+    if (more == 0)
+        return believed(waiter, wrong);
+    waiter->contradicted_run = (struct caution){0};
+    return more;
+}
+
+/* A calibration counts from nothing: that says nothing of cycles. */
+APPROACH_WAY int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
+                              int after_pause)
+{
+    enum { EQUAL_SHARES_CYCLES = 1000 };
+    double more = believed(waiter, wrong);
+    if (waiter->is_calibrating) {
+        *known += more;
+        return 0;
+    }
     int off = is_off(waiter, wrong);
-    if (off)
-        caution_went_wrong(&waiter->contradicted_run, LEAST_TURNS, MOST_TURNS);
+    if (off && after_pause)
+        delay_goes_wrong(&waiter->far_code);
+    else if (off)
+        more = believed_of_far(waiter, wrong, cycles);
+    else
+        note_near(waiter, cycles);
+    shares_follow(known, &waiter->learnt.delay_cycle_ticks, more, cycles, EQUAL_SHARES_CYCLES);
     return off;
 }
 
@@ -67,7 +89,9 @@ APPROACH_WAY void delay_learn(struct waiter *waiter)
     if (lesson.of == NULL || waiter->is_calibrating)
         return;
     double wrong = wrong_ticks(waiter);
-    delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles);
-    if (lesson.cycles > 0 && !delay_contradicts(waiter, wrong))
-        caution_went_well(&waiter->contradicted_run);
+    int after_pause = lesson.of == &waiter->learnt.delays[DELAY_AFTER_PAUSE][0];
+    if (lesson.cycles == 0)
+        lesson.of->fixed_ticks += believed(waiter, wrong);
+    else if (!delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles, after_pause))
+        caution_went_well(after_pause ? &waiter->far_code : &waiter->contradicted_run);
 }

@@ -15,10 +15,19 @@ void delay_learn(struct waiter *waiter);
 /* Did its reading contradict it, if it was by a run? Learns nothing. */
 int delay_was_contradicted(const struct waiter *waiter);
 
-/* `known` ticks and so many cycles took `wrong` ticks longer. */
-void delay_follow(struct waiter *waiter, double *known, double wrong, double cycles);
+/*
+ * A run of `known` ticks and so many cycles took `wrong` ticks longer. Returns 1 if that contradicts
+ * it: then something else uses the core, and the loop has the next turns; or its code was not quite
+ * near, and the loop has those after the next pauses.
+ */
+int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
+                 int after_pause);
 
-/* Does a reading that is so far off contradict a run? The loop has the next turns then. */
-int delay_contradicts(struct waiter *waiter, double wrong);
+/* The loop has so many turns. */
+static inline void delay_goes_wrong(struct caution *caution)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 64 };
+    caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
+}
 
 #endif

@@ -113,8 +113,8 @@ APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cyc
     APPROACH_HIDE(10);
     double wrong =
         taken - pause_ticks(delay) - *between - cycles * waiter->learnt.delay_cycle_ticks;
-    delay_follow(waiter, between, wrong, cycles);
-    delay->was_held_up = !waiter->is_calibrating && delay_contradicts(waiter, wrong);
+    delay->was_held_up =
+        delay_follow(waiter, between, wrong, cycles, delay->code == DELAY_CODE_NEAR);
     return delay->was_held_up;
 }
 
@@ -207,7 +207,8 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
                                 .measured = result != NULL,
                                 .code = code};
     if (result == NULL) {
-        delay_learn(waiter);
+        if (code == DELAY_CODE_HOT)
+            delay_learn(waiter);
         delay.way = way_of(&delay, delay_ns, flags);
         return pass(&delay);
     }

@@ -11,7 +11,7 @@
 #ifndef WAIT_DELAY_SHORT_H
 #define WAIT_DELAY_SHORT_H
 
-#include "waiter.h"
+#include "delay_lesson.h"
 
 enum { DELAY_SHORT_NS = 1600 };
 
@@ -50,20 +50,5 @@ enum delay_code { DELAY_CODE_HOT, DELAY_CODE_NEAR, DELAY_CODE_COLD };
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                 struct timebase_wait_result *result, enum delay_code code);
-
-/* The lines of memory that a run needs. */
-enum { DELAY_LINES = 24 };
-
-static inline const char *delay_line(const struct waiter *waiter, unsigned line)
-{
-    enum { LINE = 64, DATA = 5, OF_RUN = 2 };
-    const void *const data[DATA] = {&waiter->ways.run, &waiter->learnt.delay_cycle_ticks,
-                                    &waiter->vernier, &waiter->contradicted_run, &waiter->lesson};
-    if (line < DATA)
-        return (const char *)data[line];
-    if (line < DATA + OF_RUN)
-        return (const char *)(uintptr_t)waiter->ways.run + (line - DATA) * LINE;
-    return (const char *)(uintptr_t)delay_short + (line - DATA - OF_RUN) * LINE;
-}
 
 #endif

@@ -93,7 +93,7 @@ static inline void fetch_waiter(const struct waiter *waiter)
 {
     enum { LINE = 64, LINES = 10 };
     for (int line = 0; line < LINES; line++)
-        __builtin_prefetch((const char *)waiter + line * LINE, 1, 3);
+        approach_fetch((const char *)waiter + line * LINE);
 }
 
 /*

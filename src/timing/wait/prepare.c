@@ -31,7 +31,7 @@ static void fetch(const struct wait *wait)
     if (code == NULL)
         code = approach_returns_to(wait->frame);
     for (int line = 0; code != NULL && line < CODE_LINES; line++)
-        __builtin_prefetch(code + line * CACHE_LINE, 0, 3);
+        approach_fetch(code + line * CACHE_LINE);
 }
 
 static void rehearse_function(const struct wait *wait)

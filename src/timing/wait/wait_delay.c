@@ -9,7 +9,7 @@
 #include "timing/learn/within.h"
 
 #include "calibration.h"
-#include "delay_rehearsal.h"
+#include "delay_pause.h"
 #include "event.h"
 #include "stages.h"
 #include "target.h"
@@ -59,21 +59,6 @@ APPROACH_WAY static int delay_long(void *of, uint64_t delay_ns, uint64_t flags, 
     return stages_run(&wait);
 }
 
-/*
- * What other code has driven out comes back line by line, each as it is needed. Asked for at once
- * it takes as long as the furthest line. The pieces lie on pages of their own, and what a delay
- * needs begins there on x86-64: to ask for too much or too little changes nothing but the time.
- */
-APPROACH_WAY static void fetch(const struct waiter *waiter)
-{
-    enum { LINE = 64, PIECES = 4, LINES = 20 };
-    const uintptr_t pieces[PIECES] = {(uintptr_t)waiter, (uintptr_t)waiter->ways.exact,
-                                      (uintptr_t)waiter_aim, (uintptr_t)event_set};
-    for (int line = 0; line < LINES; line++)
-        for (int piece = 0; piece < PIECES; piece++)
-            __builtin_prefetch((const char *)pieces[piece] + line * LINE, 0, 2);
-}
-
 /* ---- the call ----------------------------------------------------------------------------- */
 
 /*
@@ -101,71 +86,6 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
     (void)waiter;
 #endif
     return timebase_ticks_ordered();
-}
-
-/* If there is time: what a delay of this length does by code that is not cold. */
-APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_ns,
-                                         int64_t left_ticks)
-{
-    enum { ONE_NS = 200, TWO_NS = 500 };
-    if (waiter->is_calibrating || delay_ns >= DELAY_SHORT_NS ||
-        left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
-        return;
-    int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
-    delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);
-}
-
-/*
- * There is no time to fetch code that has gone: the loop here, by two lines of the waiter. It
- * leaves alone what the wait before has to tell, and to follow it by cold code would be a part of
- * the delay. While it polls it asks for what the next delay needs, and rehearses that; shortly
- * before the end it does nothing else.
- */
-APPROACH_WAY static inline int poll_at_once(struct waiter *waiter, uint64_t delay_ns)
-{
-    enum { LAST_TICKS = 120 };
-    double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
-    double before = ticks - waiter->learnt.at_once_ticks;
-    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before, now;
-    int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    if (delay_ns >= DELAY_SHORT_NS)
-        fetch(waiter);
-    for (unsigned line = 0; (int64_t)((now = timebase_ticks()) - leave) < -LAST_TICKS; line += 2) {
-        __builtin_prefetch(delay_line(waiter, line % DELAY_LINES), 0, 2);
-        __builtin_prefetch(delay_line(waiter, line % DELAY_LINES + 1), 0, 2);
-        if (line == DELAY_LINES)
-            rehearse(waiter, delay_ns, (int64_t)(leave - now));
-    }
-    while ((int64_t)(now - leave) < 0)
-        now = timebase_ticks();
-    timebase_ticks_ordered(); /* meanwhile what follows is fetched */
-    return late;
-}
-
-/*
- * After a pause nobody knows what others have driven out: so all that a run needs is loaded, side
- * by side, and the counter tells how long that took. In caches of the core's own it is hidden.
- */
-APPROACH_WAY static inline int is_near(struct waiter *waiter)
-{
-    for (unsigned line = 0; line < DELAY_LINES; line++)
-        (void)*(const volatile char *)delay_line(waiter, line);
-    waiter->delay_touched_ticks = (int64_t)(timebase_ticks_ordered() - waiter->delay_called_ticks);
-    APPROACH_HIDE(9);
-    return waiter->delay_touched_ticks <= waiter->learnt.touch_ticks;
-}
-
-/* Is there time for a touch and a run? One that is steady is by the loop. */
-APPROACH_WAY static inline int may_be_near(const struct waiter *waiter, uint64_t delay_ns,
-                                           unsigned flags)
-{
-    enum { LEAST_RUN_NS = 20 };
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    if (waiter->is_calibrating)
-        return waiter->calibrated_way == DELAY_AFTER_PAUSE;
-    double least_ns = learnt->delays[DELAY_AFTER_PAUSE][0].fixed_ticks * learnt->period_ns;
-    return delay_ns < DELAY_SHORT_NS && !(flags & TIMEBASE_WAIT_STEADY) &&
-        (double)(int64_t)delay_ns >= least_ns + LEAST_RUN_NS;
 }
 
 /*
@@ -198,16 +118,13 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
         APPROACH_HIDE(9);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result)) {
-        if (may_be_near(waiter, delay_ns, flags) && is_near(waiter))
-            return delay_short(waiter, delay_ns, flags, NULL, DELAY_CODE_NEAR);
-        return poll_at_once(waiter, delay_ns);
-    }
+    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result))
+        return delay_after_pause(waiter, delay_ns, flags);
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_short(waiter, delay_ns, flags, result,
                            is_cold ? DELAY_CODE_COLD : DELAY_CODE_HOT);
     waiter_read(waiter, waiter->delay_readings);
     if (is_cold)
-        fetch(waiter);
+        delay_fetch_wait(waiter);
     return approach_from(waiter, delay_ns, flags, result, delay_long);
 }

@@ -146,15 +146,9 @@ static int32_t another_cycles(const struct waiter *waiter)
     return (int32_t)within(0, cycles, APPROACH_LONGEST_RUN);
 }
 
-/* A step of the core's clock is one for delays, too; they follow less than that by themselves. */
 void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, double bound_ticks)
 {
-    const double step = 0.03;
-    double before = waiter->tempo.cycle_ticks;
     tempo_learn(&waiter->tempo, ticks, cycles, bound_ticks);
-    double times = waiter->tempo.cycle_ticks / before;
-    if (times > 1 + step || times < 1 - step)
-        waiter->learnt.delay_cycle_ticks *= times;
 }
 
 static void publish_spacing(struct waiter *waiter)

@@ -11,6 +11,7 @@
  *     calibration_calls  calibration_delays
  *                                 ... from whole waits, from whole delays
  *     calibration_trials          ... from rehearsals
+ *     delay_pause                 a short delay after others' code
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
@@ -92,7 +93,8 @@ struct waiter_delay {
     double after_ticks; /* from its reading at the end to its return */
 };
 
-/* What a short delay has to teach: learnt before the next one, as it would make this one longer. */
+/* What a short delay has to teach: learnt before the next one, as it would make this one
+ * longer. */
 struct delay_lesson {
     struct waiter_delay *of; /* null: it has been learnt */
     double expected_ticks;   /* of delay_taken_ticks */
@@ -167,10 +169,11 @@ typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, un
 
 struct waiter {
     struct approach approach;
-    /* A short delay whose code has gone cold looks at these two and at the first lines of what was
+    /* A short delay whose code has gone cold looks at these and at the first lines of what was
      * learnt. */
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
+    struct caution far_code;     /* of runs after a pause */
     struct waiter_learnt learnt;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
@@ -197,6 +200,8 @@ struct waiter {
     struct caution cold;             /* of exact waits by code that has gone out of the caches */
     struct caution uneven;           /* of exact waits while polls contradict each other */
     struct caution contradicted_run; /* of short delays */
+    struct in_a_row far_runs;        /* of those that were contradicted */
+    double far_cycles;               /* of the last of these */
     double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
