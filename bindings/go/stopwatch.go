@@ -19,7 +19,7 @@ type Stopwatch struct {
 	Overhead    uint64  // ticks: median of an empty lap
 	Spread      uint64  // ticks: 99th percentile of an empty lap - its minimum
 	Pair        uint64  // ticks: what a whole inner lap adds to an outer one, median
-	Granularity uint64  // ticks: the finest difference that two laps showed
+	Granularity uint64  // ticks: the counter's step, rounded up
 	Period      float64 // ns: length of a tick
 
 	laps     uint64
@@ -52,8 +52,8 @@ const (
 	emptyLaps  = 1001 // odd, so that the median is one of them
 )
 
-// NewStopwatch learns what a lap costs: about 0.2 ms. The clock, or nil for Default's, says how long a
-// tick is.
+// NewStopwatch learns what a lap costs, and by how many ticks the counter steps: that takes 0.2 ms to some
+// ms, by the counter. The clock, or nil for Default's, says how long a tick is.
 func NewStopwatch(c *Clock) *Stopwatch {
 	if c == nil {
 		c = Default()
@@ -65,7 +65,7 @@ func NewStopwatch(c *Clock) *Stopwatch {
 	sorted := w.measure(w.lapEmpty)
 	w.Overhead = sorted[emptyLaps/2]
 	w.Spread = sorted[emptyLaps*99/100] - sorted[0]
-	w.Granularity = smallestStep(sorted)
+	w.Granularity = granularity(w.ticks)
 	w.Pair = w.measure(w.lapNested)[emptyLaps/2]
 	w.laps = 0
 	return w
@@ -80,6 +80,14 @@ func periodOf(c *Clock) float64 {
 		return 0
 	}
 	return 1e9 / float64(last-first)
+}
+
+// What laps are counted in.
+func (w *Stopwatch) ticks() uint64 {
+	if w.isSystem {
+		return uint64(time.Since(started))
+	}
+	return counter.Ticks()
 }
 
 // Start a lap. Laps nest: the cost of an inner one is subtracted from the outer one.
@@ -138,17 +146,4 @@ func (w *Stopwatch) measure(lap func() uint64) []uint64 {
 	}
 	sort.Slice(sorted, func(i, j int) bool { return int64(sorted[i]) < int64(sorted[j]) })
 	return sorted
-}
-
-func smallestStep(sorted []uint64) uint64 {
-	smallest := uint64(0)
-	for i := 1; i < len(sorted); i++ {
-		if step := sorted[i] - sorted[i-1]; step > 0 && (smallest == 0 || step < smallest) {
-			smallest = step
-		}
-	}
-	if smallest == 0 {
-		return 1
-	}
-	return smallest
 }

@@ -32,7 +32,7 @@
   stopwatch-overhead-ticks "Median of an empty lap: what is subtracted from each lap."
   stopwatch-spread-ticks "99th percentile of an empty lap less its minimum."
   stopwatch-pair-ticks "What a whole inner lap adds to an outer one, median."
-  stopwatch-granularity-ticks "The smallest step that the empty laps showed."
+  stopwatch-granularity-ticks "The counter's step, rounded up, at least 1."
   stopwatch-period-ns "The length of a tick in nanoseconds."
   stopwatch-laps "Laps that were stopped so far.")
 
@@ -97,13 +97,6 @@ uncertainty: the spread of empty laps and one step of the counter. Disturbances 
       (setf (aref ticks i) (funcall function)))
     (sort ticks #'<)))
 
-(defun smallest-step (sorted)
-  "The smallest difference but 0 of neighbours: what the counter can tell apart."
-  (let ((steps (loop for i from 1 below (length sorted)
-                     for step = (- (aref sorted i) (aref sorted (1- i)))
-                     when (plusp step) collect step)))
-    (if steps (reduce #'min steps) 1)))
-
 (defun calibrate (watch &optional (clock *clock*))
   "Learn anew what a lap of WATCH costs by itself, and the length of a tick by CLOCK."
   (setf (stopwatch-overhead-ticks watch) 0
@@ -115,7 +108,7 @@ uncertainty: the spread of empty laps and one step of the counter. Disturbances 
                                 (stop-lap outer)))))
       (setf (stopwatch-overhead-ticks watch) (max 0 (quantile empty 1/2))
             (stopwatch-spread-ticks watch) (- (quantile empty 99/100) (aref empty 0))
-            (stopwatch-granularity-ticks watch) (smallest-step empty)))
+            (stopwatch-granularity-ticks watch) (granularity-ticks)))
     (let ((pairs (sorted-laps (lambda ()
                                 (start-lap outer)
                                 (start-lap inner)

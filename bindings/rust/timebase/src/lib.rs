@@ -51,6 +51,7 @@
 mod arch;
 mod counter;
 mod error;
+mod granularity;
 mod instant;
 mod interval;
 #[cfg(loom)]
