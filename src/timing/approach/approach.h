@@ -57,7 +57,7 @@ typedef int approach_end(struct approach *approach);
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
     uint64_t leave_ticks;  /* one by the loop polls until here; so does an exact one that ends so */
-    uint64_t not_before_ticks; /* the event waits until the counter reads this */
+    uint64_t not_before_ticks; /* one by the loop goes on until the counter reads this, at its stamp */
     int64_t cycles_per_tick;   /* 2^-(CYCLE_BITS - TICK_BITS) */
     int64_t fixed_cycles;      /* last poll's reading to event, without the run; 2^-CYCLE_BITS */
     int64_t earliest_ticks;    /* from one poll to the next at least; 2^-TICK_BITS, as the next two */

@@ -103,9 +103,7 @@ PART void stamp(struct approach *approach, uintptr_t chain)
 {
     const char *after = (const char *)&approach->late_cycles + chain;
     (void)*(const volatile int32_t *)(const void *)after;
-    do {
-        approach->event_ticks = timebase_arch_ticks_ordered();
-    } while ((int64_t)(approach->event_ticks - approach->not_before_ticks) < 0);
+    approach->event_ticks = timebase_arch_ticks_ordered();
 }
 
 PART void take_evidence(struct approach *approach)

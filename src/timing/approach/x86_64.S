@@ -201,13 +201,11 @@
     .endr
     .endm
 
-    .macro stamp again
+    .macro stamp
     lfence
     rdtsc
     shlq $32, %rdx
     orq %rdx, %rax
-    cmpq NOT_BEFORE(%rbx), %rax
-    js \again\()b
     movq %rax, EVENT_TICKS(%rbx)
     note_evidence
     note_polls
@@ -303,7 +301,7 @@
     .endif
     runs 4, 6
 6:
-    stamp 6
+    stamp
     movq EVENT(%rbx), %rax
     movq ARGUMENT(%rbx), %rdi
     .if \shadow
@@ -334,7 +332,7 @@
     .cfi_adjust_cfa_offset -8
     runs 8, 9
 9:
-    stamp 9
+    stamp
     movq %rbx, %rdi
     jmp approach_leave
 12:                              /* an end that takes no evidence */

@@ -14,7 +14,6 @@
     _Static_assert(offsetof(struct approach, field) == (offset), "in assembly: " #field)
 AT(target_ticks, TARGET);
 AT(leave_ticks, LEAVE);
-AT(not_before_ticks, NOT_BEFORE);
 AT(cycles_per_tick, CYCLES_PER_TICK);
 AT(fixed_cycles, FIXED);
 AT(earliest_ticks, EARLIEST);

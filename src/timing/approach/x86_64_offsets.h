@@ -8,7 +8,6 @@
 
 #define TARGET 0
 #define LEAVE 8
-#define NOT_BEFORE 16
 #define CYCLES_PER_TICK 24
 #define FIXED 32
 #define EARLIEST 40

@@ -35,6 +35,28 @@ APPROACH_WAY static int is_bare_too_early(const struct wait *wait)
     return wait->flags & TIMEBASE_WAIT_NEVER_EARLY && !wait->exact && wait->result == NULL;
 }
 
+/*
+ * The stamp is the first reading that is not too early. It is here and not in the approach, where the
+ * branch would be predicted wrongly for waits that do not ask for it: 15 ns, in one of fifty.
+ */
+APPROACH_WAY static void event_not_before(void *argument)
+{
+    struct waiter *waiter = (struct waiter *)argument;
+    struct approach *a = &waiter->approach;
+    while ((int64_t)(a->event_ticks - a->not_before_ticks) < 0)
+        a->event_ticks = timebase_ticks_ordered();
+    waiter->held_event(waiter->held_argument);
+}
+
+APPROACH_WAY static void hold(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    waiter->held_event = a->event;
+    waiter->held_argument = a->argument;
+    a->event = event_not_before;
+    a->argument = waiter;
+}
+
 APPROACH_WAY void event_set(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
@@ -47,4 +69,6 @@ APPROACH_WAY void event_set(const struct wait *wait)
     if (is_bare_too_early(wait))
         a->behind = NULL;
     a->frame = wait->frame;
+    if (wait->exact && wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
+        hold(wait->waiter);
 }

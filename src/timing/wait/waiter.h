@@ -187,6 +187,8 @@ struct waiter {
     const timebase_clock *clock;
     struct approach_ways ways;
     int64_t delay_touched_ticks;            /* from the call of one after a pause to its touch */
+    void (*held_event)(void *); /* of a wait that must not be early */
+    void *held_argument;
     uint64_t delay_taken_ticks;             /* from the reading of a short one to its last */
     struct delay_lesson lesson;             /* of the last short one */
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
