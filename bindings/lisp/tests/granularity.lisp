@@ -36,5 +36,42 @@ that would equal the one before, as some processors do. HELD-UP before so many r
              (check (= expected (timebase::granularity-ticks
                                  (counter-of-step step :held-up held-up)))))))
 
+(deftest a-fine-counter-is-not-taken-for-a-coarse-one ()
+  (let ((now 0) (seed 1))
+    (check (= 1 (timebase::granularity-ticks
+                 (lambda ()
+                   (setf seed (timebase::next-seed seed))
+                   (incf now (+ 40 (timebase::turns seed)))))))
+    ;; What readings at a constant distance would make of it.
+    (check (= 40 (timebase::granularity-ticks (lambda () (incf now 40)))))))
+
+(deftest a-counter-that-wraps-steps-as-others ()
+  (let ((counter (counter-of-step 26)))
+    (check (= 26 (timebase::granularity-ticks
+                  (lambda () (ldb (byte 64 0) (- (funcall counter) 1026000))))))))
+
+(deftest a-counter-that-goes-back-steps-by-one ()
+  (let ((now (expt 2 40)))
+    (check (= 1 (timebase::granularity-ticks (lambda () (decf now 24)))))))
+
+(deftest the-common-step-is-that-of-few-steps-and-of-nearly-all ()
+  (check (= 1 (timebase::common-step '())))
+  (check (= 40 (timebase::common-step '(40 80 120))))
+  (dotimes (odd 12)
+    (check (= 26 (timebase::common-step
+                  (loop for i below 512
+                        for is-odd = (and (< (floor i 40) odd) (= (mod i 40) 7))
+                        collect (+ (* 26 (1+ (mod i 5))) (if is-odd 1 0)))))
+           "~d odd ones" odd)))
+
+(deftest too-few-readings-have-no-even-step ()
+  (check (null (timebase::even-step '())))
+  (check (null (timebase::even-step '(1000)))))
+
 (deftest a-counter-that-stands-still-steps-by-one ()
   (check (= 1 (timebase::granularity-ticks (constantly 5)))))
+
+(deftest a-stopwatch-knows-the-step-of-this-machine ()
+  (let ((ticks (timebase:stopwatch-granularity-ticks (timebase:make-stopwatch))))
+    (check (plusp ticks))
+    (format nil "~d ticks" ticks)))
