@@ -15,7 +15,7 @@
 (defconstant +least-ticks+ 12 "Of shorter steps, few readings tell how many they are apart.")
 (defconstant +tolerated-ticks+ 2 "What is rounded off, and 1 that some processors add.")
 (defconstant +first-ones+ 64 "So many differences tell how far apart readings usually are.")
-(defconstant +most-steps+ 256 "Where readings are farther apart, a step is nothing beside that.")
+(defconstant +most-steps+ 64 "Where readings are farther apart, a step is nothing beside that.")
 
 (defvar *pause* 0 "Turns left. A pause is not left out by a compiler, because others could see this.")
 
