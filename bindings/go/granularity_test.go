@@ -112,6 +112,19 @@ func TestTheCommonStepOfFewStepsAndOfOddOnes(t *testing.T) {
 	}
 }
 
+func TestShortStepsAreNotTakenForEven(t *testing.T) {
+	reads := make([]uint64, readsOfRound)
+	for step := 1; step < 12; step++ {
+		c := counted{step: float64(step), apart: 30, instant: 1e6}
+		for i := range reads {
+			reads[i] = c.read()
+		}
+		if got := evenStep(reads); got != 0 {
+			t.Errorf("%d: %v", step, got)
+		}
+	}
+}
+
 func TestTooFewReadsHaveNoEvenStep(t *testing.T) {
 	if evenStep(nil) != 0 || evenStep([]uint64{1000}) != 0 {
 		t.Error("they have one")

@@ -15,7 +15,7 @@
 (defconstant +least-ticks+ 12 "Of shorter steps, few readings tell how many they are apart.")
 (defconstant +tolerated-ticks+ 2 "What is rounded off, and 1 that some processors add.")
 (defconstant +first-ones+ 64 "So many differences tell how far apart readings usually are.")
-(defconstant +most-steps+ 64 "Where readings are farther apart, a step is nothing beside that.")
+(defconstant +most-steps+ 256 "Where readings are farther apart, a step is nothing beside that.")
 
 (defvar *pause* 0 "Turns left. A pause is not left out by a compiler, because others could see this.")
 
@@ -60,14 +60,17 @@
 (defun step-if (ticks difference-ticks difference-steps)
   "The step, if DIFFERENCE-TICKS are DIFFERENCE-STEPS of them; else NIL. Each of TICKS, since the first
 reading, tells it closer if it explains that; MOST is the number of steps that told it."
-  (let ((step (/ difference-ticks difference-steps)) (most difference-steps))
+  (let ((step (/ difference-ticks difference-steps)) (most difference-steps)
+        (misses-left (floor (length ticks) 10))) ; rationals are slow: a wrong step is soon given up
     (dolist (since ticks)
       (multiple-value-bind (steps off-ticks) (round since step)
         (let ((error-ticks (/ steps most)))
-          (when (> error-ticks (/ step 4)) ; no telling how many steps it is
-            (return-from step-if nil))
-          (when (and (> steps most) (<= (abs off-ticks) (+ +tolerated-ticks+ error-ticks)))
-            (setf step (/ since steps) most steps)))))
+          (cond ((> error-ticks (/ step 4)) ; no telling how many steps it is
+                 (return-from step-if nil))
+                ((> (abs off-ticks) (+ +tolerated-ticks+ error-ticks))
+                 (when (minusp (decf misses-left)) (return-from step-if nil)))
+                ((> steps most)
+                 (setf step (/ since steps) most steps))))))
     (when (explains-p step ticks)
       (multiple-value-bind (whole off-ticks) (round step)
         (if (<= (* (abs off-ticks) most) +tolerated-ticks+) whole step)))))

@@ -119,7 +119,8 @@ uncertainty: the spread of empty laps and one step of the counter. Disturbances 
   watch)
 
 (defun make-stopwatch (&optional (clock *clock*))
-  "A calibrated STOPWATCH. Takes some milliseconds; make one for each thread that measures."
+  "A calibrated STOPWATCH. Takes some milliseconds, by CFFI up to a second; make one for each thread that
+measures."
   (calibrate (%make-stopwatch) clock))
 
 (defvar *stopwatch* nil

@@ -64,6 +64,12 @@ that would equal the one before, as some processors do. HELD-UP before so many r
                         collect (+ (* 26 (1+ (mod i 5))) (if is-odd 1 0)))))
            "~d odd ones" odd)))
 
+(deftest short-steps-are-not-taken-for-even ()
+  (loop for step from 1 below 12
+        for counter = (counter-of-step step)
+        do (check (null (timebase::even-step (loop repeat 1024 collect (funcall counter))))
+                  "steps of ~d" step)))
+
 (deftest too-few-readings-have-no-even-step ()
   (check (null (timebase::even-step '())))
   (check (null (timebase::even-step '(1000)))))

@@ -282,6 +282,15 @@ mod tests {
     }
 
     #[test]
+    fn short_steps_are_not_taken_for_even() {
+        for step in 1..12 {
+            let mut counter = Counter::new(f64::from(step), 30, step);
+            let reads: [u64; READS] = core::array::from_fn(|_| counter.read());
+            assert_eq!(even_step(&reads), None, "{step}");
+        }
+    }
+
+    #[test]
     fn too_few_reads_have_no_even_step() {
         assert_eq!(even_step(&[]), None);
         assert_eq!(even_step(&[1000]), None);
