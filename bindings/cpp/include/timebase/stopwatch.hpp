@@ -2,7 +2,7 @@
 /*
  * stopwatch: measures how long a few instructions take, and subtracts its own cost. As stopwatch.h.
  *
- *     timebase::stopwatch watch;                             // calibrates: about 0.2 ms
+ *     timebase::stopwatch watch;                             // calibrates: some ms at most
  *     timebase::elapsed took = watch.measure([&] { work(); });
  *     std::cout << took.ns << " ns +/- " << took.uncertainty_ns << '\n';
  *
