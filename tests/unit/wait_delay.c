@@ -43,7 +43,7 @@ static struct delay delay_for(uint64_t ns, unsigned flags, int with_result)
     return delay;
 }
 
-/* The return of a short one is expected, not read: so long after its last reading as it usually is. */
+/* The return of a short one is told so long after its last reading as it usually is. */
 static int64_t expected_ticks(const struct delay *delay)
 {
     const struct waiter *waiter = waiter_within(the_waiter());
