@@ -216,7 +216,7 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
  * out of the core's caches; and all below 1.6 us with TIMEBASE_WAIT_STEADY. Below the cost of the
  * call (some 40 ns) it returns at once. With a result the error is known to a step of the counter:
  * the event, which is the return, is told so long after the last reading as it usually is. Such a
- * delay takes at least 150 ns. Returns as above.
+ * delay takes at least some 80 ns, more on slow cores. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

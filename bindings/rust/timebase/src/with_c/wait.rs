@@ -268,7 +268,7 @@ impl Waiter {
             .map(|late| late == 0)
     }
 
-    /// The same, and how it went: such a delay takes at least 150 ns.
+    /// The same, and how it went: such a delay takes at least some 80 ns.
     pub fn delay_measured(
         &mut self,
         duration: Duration,
