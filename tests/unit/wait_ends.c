@@ -150,6 +150,13 @@ static void none_is_early_that_must_not_be(void **state)
 static int exact_approaches;
 static approach_function *real_exact;
 
+static void approach_in_peace(struct approach *approach)
+{
+    int32_t before = approach->even_polls;
+    real_exact(approach);
+    approach->even_polls = before + (int32_t)approach->polls; /* as if none contradicted another */
+}
+
 static void count_and_approach(struct approach *approach)
 {
     exact_approaches++;
@@ -157,10 +164,16 @@ static void count_and_approach(struct approach *approach)
     approach->even_polls = 0; /* as if the last poll contradicted the others */
 }
 
-/* So near that no rehearsals precede them. Those that call do not leave from within. */
-static int exact_ones_of_near_waits(struct waiter *waiter, uint64_t pause_ticks)
+/*
+ * Of waits by such approaches those that count themselves. So near that no rehearsals precede them;
+ * those that call do not leave from within.
+ */
+static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *such,
+                                    uint64_t pause_ticks)
 {
     exact_approaches = 0;
+    real_exact = waiter->ways.exact;
+    waiter->ways.exact = such;
     for (int i = 0; i < WAITS; i++) {
         struct timebase_wait_result result;
         for (int k = 0; k < CHOICE_QUANTILES; k++)
@@ -170,6 +183,7 @@ static int exact_ones_of_near_waits(struct waiter *waiter, uint64_t pause_ticks)
         timebase_wait_call_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
                                  note_event, &event, &result);
     }
+    waiter->ways.exact = real_exact;
     return exact_approaches;
 }
 
@@ -180,20 +194,11 @@ static void while_polls_contradict_each_other_few_waits_are_tried(void **state)
     (void)state;
     if (!has_such_waits())
         skip();
-    real_exact = waiter->ways.exact;
-    waiter->ways.exact = count_and_approach;
-    int tried = exact_ones_of_near_waits(waiter, 0);
-    int tried_cold = exact_ones_of_near_waits(waiter, (uint64_t)ticks_of(100000));
-    waiter->ways.exact = real_exact;
+    int tried = exact_ones_of_near_waits(waiter, count_and_approach, 0);
+    int tried_cold =
+        exact_ones_of_near_waits(waiter, count_and_approach, (uint64_t)ticks_of(100000));
     assert_true(tried < WAITS / 10);
     assert_true(tried_cold < WAITS / 32);
-}
-
-static void approach_in_peace(struct approach *approach)
-{
-    int32_t before = approach->even_polls;
-    real_exact(approach);
-    approach->even_polls = before + (int32_t)approach->polls; /* as if none contradicted another */
 }
 
 /* A core that others use seldom is not suspected for long each time; one that they use often is. */
@@ -203,13 +208,9 @@ static void so_many_polls_must_agree_as_they_seldom_do(void **state)
     (void)state;
     if (!has_such_waits())
         skip();
-    real_exact = waiter->ways.exact;
-    waiter->ways.exact = count_and_approach;
-    exact_ones_of_near_waits(waiter, 0);
+    exact_ones_of_near_waits(waiter, count_and_approach, 0);
     int32_t busy = waiter_even_needed(waiter);
-    waiter->ways.exact = approach_in_peace;
-    exact_ones_of_near_waits(waiter, 0);
-    waiter->ways.exact = real_exact;
+    exact_ones_of_near_waits(waiter, approach_in_peace, 0);
     assert_int_equal(busy, WAITER_EVEN);
     assert_int_equal(waiter_even_needed(waiter), WAITER_EVEN_USUALLY);
 }

@@ -172,10 +172,9 @@ static void find_unchecked(struct waiter *waiter)
 /* On slow cores a reading, and what hides the way to it, take longer than others' delays. */
 static uint64_t shortest_checked_ns(const struct waiter *waiter)
 {
-    enum { LEAST_RUN_NS = 20 };
     const struct waiter_learnt *learnt = &waiter->learnt;
     double takes_ns = learnt->delays[DELAY_BY_RUN][0].fixed_ticks * learnt->period_ns;
-    double least_ns = within(0, takes_ns, DELAY_SHORT_NS) + LEAST_RUN_NS;
+    double least_ns = within(0, takes_ns, DELAY_SHORT_NS) + DELAY_LEAST_RUN_NS;
     return least_ns > DELAY_CHECKED_NS ? (uint64_t)least_ns : DELAY_CHECKED_NS;
 }
 

@@ -132,7 +132,6 @@ APPROACH_WAY static inline int is_near(struct waiter *waiter)
  */
 APPROACH_WAY static inline int may_be_near(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    enum { LEAST_RUN_NS = 20 };
     const struct waiter_learnt *learnt = &waiter->learnt;
     if (waiter->is_calibrating)
         return waiter->calibrated_way == DELAY_AFTER_PAUSE;
@@ -142,7 +141,7 @@ APPROACH_WAY static inline int may_be_near(struct waiter *waiter, uint64_t delay
     }
     double least_ns = learnt->delays[DELAY_AFTER_PAUSE][0].fixed_ticks * learnt->period_ns;
     return delay_ns < DELAY_SHORT_NS && !(flags & TIMEBASE_WAIT_STEADY) &&
-        (double)(int64_t)delay_ns >= least_ns + LEAST_RUN_NS;
+        (double)(int64_t)delay_ns >= least_ns + DELAY_LEAST_RUN_NS;
 }
 
 APPROACH_WAY int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags)

@@ -35,7 +35,8 @@ static inline int delay_is_short(const struct waiter *waiter, uint64_t delay_ns,
 enum {
     DELAY_CHECKED_NS = 150, /* the shortest that the counter checks, where there is time for it */
     DELAY_TWO_RUNS_NS = 600,
-    DELAY_LAST_NS = 250, /* of two runs, the last */
+    DELAY_LAST_NS = 250,     /* of two runs, the last */
+    DELAY_LEAST_RUN_NS = 20, /* with less left for it there is no time for a run */
 };
 
 /* From so long on there is the time for a reading between two of them. */

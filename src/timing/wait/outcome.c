@@ -100,7 +100,7 @@ static void learn_exact(struct waiter *waiter, int late)
     waiter_learn_period(waiter);
     if (late)
         return;
-    waiter_learn_tempo(waiter, event - waiter_sample_ticks(waiter), cycles, half);
+    tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
     waiter_publish_tempo(waiter);
 }
 

@@ -146,11 +146,6 @@ static int32_t another_cycles(const struct waiter *waiter)
     return (int32_t)within(0, cycles, APPROACH_LONGEST_RUN);
 }
 
-void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, double bound_ticks)
-{
-    tempo_learn(&waiter->tempo, ticks, cycles, bound_ticks);
-}
-
 static void publish_spacing(struct waiter *waiter)
 {
     enum { MODE_CYCLES = 4 };

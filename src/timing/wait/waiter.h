@@ -430,9 +430,6 @@ static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t tic
     return (int64_t)(ticks - waiter->rehearsed_ticks) < waiter_ticks_of_ns(waiter, LATELY_NS);
 }
 
-/* So many cycles took so many ticks, give or take the bound. */
-void waiter_learn_tempo(struct waiter *waiter, double ticks, double cycles, double bound_ticks);
-
 /* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);
 
