@@ -5,9 +5,10 @@
  * its block: the first of a block comes by code that the others have driven out. Begun by
  * bench/by_turns.py.
  *
- *     trials BLOCKS FROM_NS TO_NS STOPWATCH WAY...
+ *     trials BLOCKS FROM_NS TO_NS STOPWATCH BETWEEN WAY...
  *
  * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
+ * BETWEEN trials is nothing or work: what a program does that writes a line of text about each.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay,
  * delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
  * alone). The first library named is the stopwatch, too.
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <timebase/clock.h>
 #include <timebase/wait.h>
@@ -55,6 +57,13 @@ static struct library stopwatch;
 static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
 static double step_ticks; /* 0: by fine readings */
+static int works_between, scratch;
+
+static void fail(const char *why)
+{
+    fprintf(stderr, "by_turns: %s\n", why);
+    exit(1);
+}
 
 /* A reading of the counter stands for a step that begins with it. */
 static double read_counter_at(uint64_t base_ticks)
@@ -189,10 +198,8 @@ static const struct {
 static void *symbol(void *library, const char *name)
 {
     void *found = dlsym(library, name);
-    if (found == NULL) {
-        fprintf(stderr, "by_turns: %s\n", dlerror());
-        exit(1);
-    }
+    if (found == NULL)
+        fail(dlerror());
     return found;
 }
 
@@ -201,10 +208,8 @@ static struct library opened(const char *path)
 {
     struct library library;
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (file == NULL) {
-        fprintf(stderr, "by_turns: %s\n", dlerror());
-        exit(1);
-    }
+    if (file == NULL)
+        fail(dlerror());
     *(void **)&library.clock = symbol(file, "timebase_clock_default");
     *(void **)&library.init = symbol(file, "timebase_waiter_init");
     *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
@@ -226,10 +231,8 @@ static struct library opened_as_stopwatch(const char *path)
 
 static void calibrate(const struct library *library, struct timebase_waiter *waiter)
 {
-    if (library->init(waiter, library->clock()) != 0) {
-        fprintf(stderr, "by_turns: no waiter could be made\n");
-        exit(1);
-    }
+    if (library->init(waiter, library->clock()) != 0)
+        fail("no waiter could be made");
 }
 
 static void set_up(struct way *way, const char *name)
@@ -298,11 +301,25 @@ static double between(double least, double most)
     return least + (most - least) * (double)(state >> 33) / (double)(UINT64_C(1) << 31);
 }
 
+/* To format a few numbers takes more code than the innermost cache holds together with a wait's. */
+static void work(void)
+{
+    enum { NUMBERS = 10 };
+    char line[128];
+    for (int i = 0; i < NUMBERS; i++)
+        snprintf(line, sizeof(line), "%.2f %.3f %d\n", between(-1e3, 1e3), between(0, 1), i);
+    if (pwrite(scratch, line, strlen(line), 0) < 0)
+        fail("no line can be written");
+}
+
 static void block(struct way *way, int number, double from_ns, double to_ns, int counts)
 {
     double errors[IN_BLOCK];
-    for (int i = 0; i < IN_BLOCK; i++)
+    for (int i = 0; i < IN_BLOCK; i++) {
+        if (works_between)
+            work();
         errors[i] = way->run(way, between(from_ns, to_ns));
+    }
     for (int i = 0; counts && i < IN_BLOCK; i++)
         printf("%d %d %.2f\n", number, i, errors[i] * period_ns);
 }
@@ -310,10 +327,10 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
 int main(int argc, char **argv)
 {
     static struct way ways[WAYS_MOST];
-    enum { OTHERS = 5 };
+    enum { OTHERS = 6 };
     int count = argc - OTHERS;
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter WAY...\n");
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|work WAY...\n");
         return 2;
     }
     ask_for_quiet();
@@ -326,6 +343,8 @@ int main(int argc, char **argv)
     find_period();
     if (strcmp(argv[4], "counter") == 0)
         step_ticks = find_step();
+    works_between = strcmp(argv[5], "work") == 0;
+    scratch = memfd_create("by_turns", MFD_CLOEXEC);
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
         for (int i = 0; i < count; i++) {
             int now = (i + turn) % count;
