@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "dice.h"
+#include "timing/wait/outcome.h"
 #include "timing/wait/waiter.h"
 #include "waiting.h"
 
@@ -215,6 +216,23 @@ static void so_many_polls_must_agree_as_they_seldom_do(void **state)
     assert_int_equal(waiter_even_needed(waiter), WAITER_EVEN_USUALLY);
 }
 
+/* A burst that is over says nothing of the next wait. */
+static void where_few_contradict_each_other_all_are_tried(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    exact_ones_of_near_waits(waiter, approach_in_peace, 0);
+    waiter->approach.even_polls = 0;
+    waiter->last.exact = 1;
+    waiter->even_before = 1; /* one wait's polls, not all of which agreed */
+    waiter->unsettled = LEFT_TO_COUNT;
+    outcome_count(waiter);
+    assert_true(waiter->uneven_share > 0);
+    assert_true(caution_allows(&waiter->uneven));
+}
+
 /* Where all targets are near and no polls have been seen yet, nobody else would tell. */
 static void some_are_tried_where_no_polls_were_seen_yet(void **state)
 {
@@ -245,6 +263,7 @@ int main(void)
         cmocka_unit_test(some_are_tried_where_no_polls_were_seen_yet),
         cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
         cmocka_unit_test(so_many_polls_must_agree_as_they_seldom_do),
+        cmocka_unit_test(where_few_contradict_each_other_all_are_tried),
     };
     stay_on_this_cpu();
     dice = dice_new();

@@ -139,12 +139,14 @@ static void learn_end(struct waiter *waiter)
 }
 
 /*
- * Whether exact waits are worth a try depends on what their polls saw. If these contradicted each
- * other they will do so for a while, and each try ends by the loop later than a wait by the loop.
+ * Whether exact waits are worth a try depends on what their polls saw. Where these contradict each
+ * other in most waits they will do so for a while, and each try ends by the loop later than a wait
+ * by the loop. Polls that have been even for half as long as it takes will be, with those of the
+ * next wait.
  */
 static void note_polls(struct waiter *waiter)
 {
-    enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 64 };
+    enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 32 };
     int agreed = waiter_polls_agreed(waiter);
     int was_quiet = waiter->even_before >= WAITER_EVEN;
     if (waiter->last.is_cold && was_quiet && !agreed) {
@@ -152,7 +154,7 @@ static void note_polls(struct waiter *waiter)
         return;
     }
     waiter->uneven_share += (!agreed - waiter->uneven_share) / MEAN;
-    if (waiter->approach.even_polls >= waiter_even_needed(waiter) / 2)
+    if (!waiter_is_often_uneven(waiter) || waiter->approach.even_polls >= WAITER_EVEN / 2)
         waiter->uneven = (struct caution){0};
     else if (!agreed)
         caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);

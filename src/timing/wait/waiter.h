@@ -60,9 +60,9 @@ enum { WAITER_HOT_NS = 20000 };
 
 /*
  * Polls in a row, of several waits and rehearsals, that agree if nothing else uses the core; and so
- * many are enough where they hardly ever contradict each other.
+ * many are enough as long as most waits see no contradiction.
  */
-enum { WAITER_EVEN = 64, WAITER_EVEN_USUALLY = 16 };
+enum { WAITER_EVEN = 64, WAITER_EVEN_USUALLY = 8 };
 
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
@@ -374,11 +374,16 @@ static inline int waiter_polls_agreed(const struct waiter *waiter)
     return a->even_polls - waiter->even_before == (int32_t)a->polls;
 }
 
+/* Do the polls of most waits contradict each other, lately? */
+static inline int waiter_is_often_uneven(const struct waiter *waiter)
+{
+    return waiter->uneven_share >= 0.5;
+}
+
 /* So many polls in a row have to agree before the core is relied on. */
 static inline int32_t waiter_even_needed(const struct waiter *waiter)
 {
-    enum { SELDOM = 16 };
-    return waiter->uneven_share * SELDOM < 1 ? WAITER_EVEN_USUALLY : WAITER_EVEN;
+    return waiter_is_often_uneven(waiter) ? WAITER_EVEN : WAITER_EVEN_USUALLY;
 }
 
 /* Polls that are cold are uneven by that, and say nothing of who else uses the core. */

@@ -92,14 +92,10 @@ APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, do
     waiter_aim_loop(waiter, base_ticks, ticks);
 }
 
-/*
- * Are exact waits worth a try? Polls that have been even for half as long as it takes will be, with
- * those of the wait itself. If they were not, it is seen now and then whether they are again.
- */
+/* Only now and then where most were uneven. */
 APPROACH_WAY static int may_be_even(const struct waiter *waiter)
 {
-    return !may_end_by_loop(waiter) || waiter->approach.even_polls >= waiter_even_needed(waiter) / 2 ||
-        caution_allows(&waiter->uneven);
+    return !may_end_by_loop(waiter) || caution_allows(&waiter->uneven);
 }
 
 /*
@@ -115,7 +111,7 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
         return 0;
     int is_trial = waiter->uses % TRIAL == 0;
     if (may_end_by_loop(waiter))
-        return waiter->approach.even_polls >= WAITER_EVEN ||
+        return waiter->approach.even_polls >= waiter_even_needed(waiter) ||
             (is_trial && caution_allows(&waiter->uneven));
     return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice) : is_trial;
 }
