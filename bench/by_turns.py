@@ -8,7 +8,8 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
 
     by_turns.py waits --against HEAD~1            near waits, this tree and the commit before
     by_turns.py waits --from 20000 --to 100000
-    by_turns.py waits --work                      between trials, formats a few lines of text
+    by_turns.py waits --work lines                that come between lines of text to be formatted
+    by_turns.py waits --work memory --from 4000 --to 14000
     by_turns.py delays --from 200 --to 200 --positions
     by_turns.py delays --from 100000 --to 100000 --counter
     by_turns.py waits --processes 30 --blocks 30  what differs from one calibration to the next
@@ -102,8 +103,8 @@ def trials(program, options, chosen):
         for given, usual in zip((options.least, options.most), RANGE_NS[options.what], strict=True)
     )
     stopwatch = "counter" if options.counter else "fine"
-    between = "work" if options.work else "nothing"
-    asked = [str(options.blocks), str(from_ns), str(to_ns), stopwatch, between, *chosen]
+    work = options.work or "nothing"
+    asked = [str(options.blocks), str(from_ns), str(to_ns), stopwatch, work, *chosen]
     done = subprocess.run([program, *asked], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)  # it has said why
@@ -171,7 +172,7 @@ def options_given():
     parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
     parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
-    parser.add_argument("--work", action="store_true", help="other code between trials")
+    parser.add_argument("--work", choices=("lines", "memory", "pause"), help="of the program between trials")
     parser.add_argument("--positions", action="store_true", help="the first of each block, too")
     return parser.parse_args()
 

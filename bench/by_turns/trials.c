@@ -8,7 +8,9 @@
  *     trials BLOCKS FROM_NS TO_NS STOPWATCH BETWEEN WAY...
  *
  * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
- * BETWEEN trials is nothing or work: what a program does that writes a line of text about each.
+ * BETWEEN trials is nothing; lines: what a program does that writes a few lines of text about each;
+ * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
+ * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay,
  * delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
  * alone). The first library named is the stopwatch, too.
@@ -21,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <timebase/clock.h>
@@ -57,7 +60,8 @@ static struct library stopwatch;
 static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
 static double step_ticks; /* 0: by fine readings */
-static int works_between, scratch;
+static int scratch;
+static void (*work)(void); /* between trials */
 
 static void fail(const char *why)
 {
@@ -301,8 +305,12 @@ static double between(double least, double most)
     return least + (most - least) * (double)(state >> 33) / (double)(UINT64_C(1) << 31);
 }
 
-/* To format a few numbers takes more code than the innermost cache holds together with a wait's. */
-static void work(void)
+static void do_nothing(void)
+{
+}
+
+/* Takes more code than the innermost cache holds together with a wait's. */
+static void write_lines(void)
 {
     enum { NUMBERS = 10 };
     char line[128];
@@ -312,12 +320,40 @@ static void work(void)
         fail("no line can be written");
 }
 
+static void walk(void)
+{
+    enum { BYTES = 8 << 20, LINE = 64 };
+    static volatile unsigned char memory[BYTES];
+    for (int at = 0; at < BYTES; at += LINE)
+        memory[at]++;
+}
+
+/* Another program had the core meanwhile, or nobody. */
+static void rest(void)
+{
+    const struct timespec pause = {.tv_nsec = 20000000};
+    nanosleep(&pause, NULL);
+}
+
+static void find_work(const char *name)
+{
+    static const struct {
+        const char *name;
+        void (*work)(void);
+    } works[] = {{"nothing", do_nothing}, {"lines", write_lines}, {"memory", walk}, {"pause", rest}};
+    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+        if (strcmp(works[i].name, name) == 0)
+            work = works[i].work;
+    if (work == NULL)
+        fail("no such work between trials");
+}
+
 static void block(struct way *way, int number, double from_ns, double to_ns, int counts)
 {
     double errors[IN_BLOCK];
     for (int i = 0; i < IN_BLOCK; i++) {
-        if (works_between)
-            work();
+        work();
+        read_at(0); /* what follows is about waits, not about a cold stopwatch */
         errors[i] = way->run(way, between(from_ns, to_ns));
     }
     for (int i = 0; counts && i < IN_BLOCK; i++)
@@ -330,7 +366,7 @@ int main(int argc, char **argv)
     enum { OTHERS = 6 };
     int count = argc - OTHERS;
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|work WAY...\n");
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|lines|memory|pause WAY...\n");
         return 2;
     }
     ask_for_quiet();
@@ -343,7 +379,7 @@ int main(int argc, char **argv)
     find_period();
     if (strcmp(argv[4], "counter") == 0)
         step_ticks = find_step();
-    works_between = strcmp(argv[5], "work") == 0;
+    find_work(argv[5]);
     scratch = memfd_create("by_turns", MFD_CLOEXEC);
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
         for (int i = 0; i < count; i++) {

@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "foresee.h"
+
 enum {
     APPROACH_LONGEST_RUN = 242, /* cycles */
     APPROACH_LONGEST_PAD = 15,  /* cycles that may be added between polls */
@@ -24,6 +26,7 @@ enum {
     APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are a series of those */
     APPROACH_PADS = 3,          /* spacings of the readings to choose from: */
     APPROACH_PAD_CYCLES = 6,    /* each so much longer than the one before */
+    APPROACH_RUNS = 3,          /* pieces of code to run into */
     APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->behind() */
     APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
     APPROACH_CYCLE_BITS = 24,   /* of cycles' */
@@ -39,16 +42,6 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
  * comes from memory.
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
-
-/*
- * Asks memory for a line. The instruction that is none keeps compilers from taking a function that
- * does nothing else for one without effect: GCC left the calls of such a function out.
- */
-static inline void approach_fetch(const void *line)
-{
-    __builtin_prefetch(line, 0, 3);
-    __asm__ volatile("");
-}
 
 /* Ends a wait; returns whether it was late. */
 struct approach;
@@ -102,6 +95,9 @@ struct approach_ways {
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
+    approach_foresight *foresee;              /* null: not possible */
+    const void *runs[APPROACH_RUNS];          /* of an exact approach: what to foresee */
+    const void *leaving_runs[APPROACH_RUNS];  /* ... of one whose event is to leave */
     int mechanism;                            /* enum timebase_wait_mechanism */
     int leaves;                               /* approach_leave() works */
     approach_end *poll_bare;                  /* where it does: approach_poll_bare() */

@@ -35,7 +35,6 @@
 #include "x86_64_offsets.h"
 
 #define LINKS 80
-#define RUN_BITS 9     /* a run's code: LINKS * 4 + 2 * 2 + the jump behind it */
 #define HIDDEN_FIRST 4 /* multiplications that begin before the search for the way */
 #define HIDDEN_REST 22 /* and those before the branch: 78 cycles together */
 
@@ -181,12 +180,14 @@
     .endm
 
     /* The runs that go on with the code at `behind`; `begin`: an empty one without a rest. */
-    .macro runs begin, behind
+    .macro runs begin, behind, symbol
+    .hidden \symbol
+    .globl \symbol
     .p2align 6
-.Lruns_\@:
+\symbol:
     .set rest, 0
     .rept 3
-    .org .Lruns_\@ + (rest << RUN_BITS), 0xcc
+    .org \symbol + (rest << RUN_BITS), 0xcc
     .rept LINKS
     link
     .endr
@@ -299,7 +300,7 @@
     ret
     .cfi_adjust_cfa_offset -8
     .endif
-    runs 4, 6
+    runs 4, 6, \name\()_runs
 6:
     stamp
     movq EVENT(%rbx), %rax
@@ -330,7 +331,7 @@
     go_mispredicted %rax
     /* Runs whose event is to leave: it comes sooner, and is predicted wrongly once, not twice. */
     .cfi_adjust_cfa_offset -8
-    runs 8, 9
+    runs 8, 9, \name\()_leaving_runs
 9:
     stamp
     movq %rbx, %rdi

@@ -55,7 +55,9 @@ _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_B
 approach_function approach_return, approach_jump;
 approach_readings approach_fine_0, approach_fine_1, approach_fine_2;
 approach_readings approach_series_0, approach_series_1, approach_series_2;
+approach_foresight approach_foresee;
 void approach_run(uint64_t cycles);
+extern const char approach_return_runs[], approach_return_leaving_runs[];
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
 static int has_shadow_stack(void)
@@ -83,6 +85,14 @@ enum { MAY_LEAVE = 0 };
 enum { MAY_LEAVE = 1 };
 #endif
 
+/* A run is no longer than usual where another poll would be too late. */
+static void find_runs(const void *runs[APPROACH_RUNS], const char *longest_run)
+{
+    enum { LONGEST = APPROACH_LONGEST_RUN / 3, USUAL = 56 }; /* links */
+    for (int rest = 0; rest < APPROACH_RUNS; rest++)
+        runs[rest] = longest_run + (rest << RUN_BITS) + (LONGEST - USUAL) * LINK_BYTES;
+}
+
 struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
@@ -90,15 +100,19 @@ struct approach_ways approach_ways(void)
         .fine = {approach_fine_0, approach_fine_1, approach_fine_2},
         .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
+        .foresee = approach_foresee,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,
         .poll_bare = approach_poll_bare,
     };
     if (has_shadow_stack()) {
         ways.exact = approach_jump;
+        ways.foresee = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;
         ways.leaves = 0;
     }
+    find_runs(ways.runs, approach_return_runs);
+    find_runs(ways.leaving_runs, approach_return_leaving_runs);
     return ways;
 }
 

@@ -29,7 +29,7 @@
 #include "x86_64_offsets.h"
 
 #define HIDING_ROOTS 5 /* of 1, each of the one before: some 100 cycles */
-#define FETCHING 8     /* multiplications of 0: some 24 cycles */
+#define UNTIL_KNOWN 8  /* multiplications: some 24 cycles */
 
     .macro restore register
     popq %\register
@@ -52,27 +52,30 @@
     .endm
 
     /*
-     * Fetches the code that follows a wait, and what that calls. Nothing else would: what ran
-     * before the wait has driven it out of the innermost cache, and after a return that was
-     * predicted wrongly it comes 8 ns late. A return that in truth goes to the next instruction is
-     * predicted to leave the function, so the core goes on there until it knows better; how long
-     * that takes is up to multiplications. A shadow stack forbids it. Call it where that return
-     * would be the caller's.
+     * Fetches the code that follows a wait, and what that calls: see foresee.h. Before anything else,
+     * as here the core predicts a return to go there, and finds the caller's registers.
      */
-    .macro fetch_what_follows
+    .macro foresee_what_follows
     xorl %eax, %eax
     rdsspq %rax                  /* does nothing where there is no shadow stack */
     testq %rax, %rax
-    jnz 1f
-    leaq 1f(%rip), %rax
+    jnz 2f
+    movq (%rsp), %r10
+    .cfi_register rip, r10
+    leaq 1f(%rip), %r11
     xorl %r9d, %r9d
-    .rept FETCHING
+    .rept UNTIL_KNOWN
     imull %r9d, %r9d
     .endr
-    addq %r9, %rax               /* not known before they are done */
-    pushq %rax
+    addq %r9, %r11               /* + 0 */
+    movq %r11, (%rsp)
     ret
+    .cfi_adjust_cfa_offset -8
 1:
+    pushq %r10
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rip, 0
+2:
     .endm
 
     /* The hot code of a wait in a hurry begins with a page. */
@@ -97,12 +100,12 @@ approach_event_none:
 approach_from:
     .cfi_startproc
     endbr64
+    foresee_what_follows
     .irp register, rbx, rbp, r12, r13, r14, r15
     pushq %\register
     .cfi_adjust_cfa_offset 8
     .cfi_rel_offset \register, 0
     .endr
-    fetch_what_follows
     movq %r8, %rax
     movq %rsp, %r8
     pushq %r8                    /* approach_end_behind() puts the approach here */

@@ -35,9 +35,9 @@ APPROACH_WAY static inline void fetch_line(const struct waiter *waiter, unsigned
     if (line < DATA)
         approach_fetch(data_line(waiter, line));
     else if (line < DATA + OF_RUN)
-        approach_fetch(run_line(waiter, line - DATA));
+        approach_fetch_code(run_line(waiter, line - DATA));
     else if (line < DATA + OF_RUN + OF_CODE)
-        approach_fetch(code_line(line - DATA - OF_RUN));
+        approach_fetch_code(code_line(line - DATA - OF_RUN));
 }
 
 /*
@@ -46,12 +46,14 @@ APPROACH_WAY static inline void fetch_line(const struct waiter *waiter, unsigned
  */
 APPROACH_WAY void delay_fetch_wait(const struct waiter *waiter)
 {
-    enum { PIECES = 4, LINES = 20 };
-    const uintptr_t pieces[PIECES] = {(uintptr_t)waiter, (uintptr_t)waiter->ways.exact,
-                                      (uintptr_t)waiter_aim, (uintptr_t)event_set};
-    for (int line = 0; line < LINES; line++)
+    enum { PIECES = 3, LINES = 20 };
+    const uintptr_t pieces[PIECES] = {(uintptr_t)waiter->ways.exact, (uintptr_t)waiter_aim,
+                                      (uintptr_t)event_set};
+    for (int line = 0; line < LINES; line++) {
+        approach_fetch((const char *)waiter + line * LINE);
         for (int piece = 0; piece < PIECES; piece++)
-            approach_fetch((const char *)pieces[piece] + line * LINE);
+            approach_fetch_code((const char *)pieces[piece] + line * LINE);
+    }
 }
 
 /* ---- far ---------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "timing/sleep/relax.h"
 
 #include "event.h"
+#include "foresight.h"
 #include "hurry.h"
 #include "outcome.h"
 #include "prepare.h"
@@ -133,19 +134,40 @@ static void set_up(struct wait *wait)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
 }
 
-static int approach(struct wait *wait)
-{
-    struct waiter *waiter = wait->waiter;
-    set_up(wait);
-    waiter_mark(waiter, wait->exact);
-    return waiter_approach(waiter, wait->exact);
-}
-
 /* The target, when the wait was asked for. */
 static int is_nearer_than(const struct wait *wait, int64_t ns)
 {
     return (int64_t)(wait->ticks - wait->entered_ticks) <
         waiter_ticks_of_ns(wait->waiter, (double)ns);
+}
+
+/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
+static int is_near(const struct wait *wait)
+{
+    enum { NEAR_NS = 900 };
+    return is_nearer_than(wait, NEAR_NS);
+}
+
+/* A near wait has no rehearsals. Whatever there is time for. */
+static void foresee_near(const struct wait *wait)
+{
+    enum { EVENT_NS = 250, RUNS_NS = 400 };
+    struct waiter *waiter = wait->waiter;
+    int64_t left = wait_left_ticks(wait);
+    if (left > waiter_ticks_of_ns(waiter, EVENT_NS))
+        foresight_event(wait);
+    if (left > waiter_ticks_of_ns(waiter, RUNS_NS) && !(wait->flags & TIMEBASE_WAIT_PLAIN))
+        foresight_runs(waiter, wait_event_way(wait));
+}
+
+static int approach(struct wait *wait)
+{
+    struct waiter *waiter = wait->waiter;
+    if (is_near(wait))
+        foresee_near(wait);
+    set_up(wait);
+    waiter_mark(waiter, wait->exact);
+    return waiter_approach(waiter, wait->exact);
 }
 
 /* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
@@ -188,13 +210,6 @@ static void lead_up(struct wait *wait)
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
         hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
     wait->disturbance |= waiter->found;
-}
-
-/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
-static int is_near(const struct wait *wait)
-{
-    enum { NEAR_NS = 900 };
-    return is_nearer_than(wait, NEAR_NS);
 }
 
 static int run(const struct wait *asked)

@@ -111,7 +111,7 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
         return 0;
     int is_trial = waiter->uses % TRIAL == 0;
     if (may_end_by_loop(waiter))
-        return waiter->approach.even_polls >= waiter_even_needed(waiter) ||
+        return waiter->approach.even_polls >= WAITER_EVEN ||
             (is_trial && caution_allows(&waiter->uneven));
     return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice) : is_trial;
 }

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* foresight: what a wait ends with comes into the innermost cache (foresee.h). */
+#ifndef WAIT_FORESIGHT_H
+#define WAIT_FORESIGHT_H
+
+#include "waiter.h"
+
+/* The function that the wait will call, or the code that it returns to. */
+void foresight_event(const struct wait *wait);
+
+/* The runs of an exact approach to such an event. */
+void foresight_runs(const struct waiter *waiter, enum event_way way);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Code that is foreseen is not executed: nothing of it can be seen but time. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "timing/approach/approach.h"
+#include "timing/wait/foresight.h"
+
+enum { TIMES = 100000 };
+
+static struct approach_ways ways;
+static volatile int executed;
+
+static void note(void *argument)
+{
+    executed++;
+    *(volatile int *)argument = 1;
+}
+
+static void nothing_of_it_happens(void **state)
+{
+    int touched = 0;
+    (void)state;
+    if (ways.foresee == NULL)
+        skip();
+    for (int i = 0; i < TIMES; i++)
+        ways.foresee((const void *)(uintptr_t)note, &touched);
+    assert_int_equal(executed, 0);
+    assert_int_equal(touched, 0);
+}
+
+/* Where there is no such page, as little. */
+static void there_need_be_no_code(void **state)
+{
+    (void)state;
+    if (ways.foresee == NULL)
+        skip();
+    for (uintptr_t page = 0; page < 16; page++)
+        ways.foresee((const void *)(page << 12), NULL);
+}
+
+#if defined(__x86_64__)
+/* The links of a run: multiplications with an idle prefix, so that none lies across two lines. */
+static void it_is_runs_that_are_foreseen(void **state)
+{
+    static const unsigned char link[] = {0x3e, 0x0f, 0xaf, 0xd2};
+    (void)state;
+    for (int i = 0; i < APPROACH_RUNS; i++) {
+        assert_memory_equal(ways.runs[i], link, sizeof(link));
+        assert_memory_equal(ways.leaving_runs[i], link, sizeof(link));
+        assert_ptr_not_equal(ways.runs[i], ways.leaving_runs[i]);
+    }
+}
+#endif
+
+static const void *foreseen[8];
+static int foreseen_count;
+
+static void note_foresight(const void *code, void *argument)
+{
+    (void)argument;
+    foreseen[foreseen_count++] = code;
+}
+
+/* The event of a call is; where a wait returns, approach_from() sees to that. */
+static void the_function_is_foreseen(void **state)
+{
+    struct waiter waiter = {.ways.foresee = note_foresight};
+    struct wait wait = {.waiter = &waiter, .function = note};
+    (void)state;
+    foreseen_count = 0;
+    foresight_event(&wait);
+    assert_int_equal(foreseen_count, 1);
+    assert_ptr_equal(foreseen[0], (const void *)(uintptr_t)note);
+    wait.function = NULL;
+    foresight_event(&wait);
+    assert_int_equal(foreseen_count, 1);
+}
+
+static void runs_are_of_the_event(void **state)
+{
+    struct waiter waiter = {.ways = ways};
+    (void)state;
+    waiter.ways.foresee = note_foresight;
+    foreseen_count = 0;
+    foresight_runs(&waiter, EVENT_CALLED);
+    foresight_runs(&waiter, EVENT_RETURNS);
+    assert_int_equal(foreseen_count, 2 * APPROACH_RUNS);
+    assert_memory_equal(foreseen, ways.runs, sizeof(ways.runs));
+    assert_memory_equal(foreseen + APPROACH_RUNS, ways.leaving_runs, sizeof(ways.leaving_runs));
+}
+
+static void none_is_asked_for_where_it_is_not_possible(void **state)
+{
+    struct waiter waiter = {.ways.foresee = NULL};
+    struct wait wait = {.waiter = &waiter, .function = note};
+    (void)state;
+    foresight_event(&wait);
+    foresight_runs(&waiter, EVENT_CALLED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_of_it_happens),
+        cmocka_unit_test(there_need_be_no_code),
+#if defined(__x86_64__)
+        cmocka_unit_test(it_is_runs_that_are_foreseen),
+#endif
+        cmocka_unit_test(the_function_is_foreseen),
+        cmocka_unit_test(runs_are_of_the_event),
+        cmocka_unit_test(none_is_asked_for_where_it_is_not_possible),
+    };
+    ways = approach_ways();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
