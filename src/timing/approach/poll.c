@@ -17,9 +17,11 @@ static inline void fetch_end(const void *code)
 /*
  * Ticks are compared by their difference, so that the counter may wrap. The stamp, a reading that
  * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile:
- * the last poll as the stamp made the errors a third wider.
+ * the last poll as the stamp made the errors a third wider. A function of its own would return in
+ * between.
  */
-static inline void poll_to_stamp(struct approach *approach, const void *end)
+static inline __attribute__((always_inline)) void poll_to_stamp(struct approach *approach,
+                                                                const void *end)
 {
     fetch_end(end);
     uint64_t now = timebase_ticks(), gap = approach->gap_ticks;
