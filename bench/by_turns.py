@@ -39,6 +39,7 @@ KINDS = {
     "delays": ("delay", "delay_steady"),
 }
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
+WORK = ("lines", "memory", "pause")
 RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}
 
 
@@ -172,7 +173,7 @@ def options_given():
     parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
     parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
-    parser.add_argument("--work", choices=("lines", "memory", "pause"), help="of the program between trials")
+    parser.add_argument("--work", choices=WORK, help="of the program between trials")
     parser.add_argument("--positions", action="store_true", help="the first of each block, too")
     return parser.parse_args()
 

@@ -48,6 +48,19 @@ def test_one_reading_is_a_stopwatch_too():
     assert "| exact, this tree | 100 |" in done.stdout
 
 
+@pytest.mark.parametrize("work", ["lines", "memory", "pause"])
+def test_a_program_may_work_between_its_waits(work):
+    done = run("waits", "--blocks", 1, "--work", work, "--kind", "exact")
+    assert done.returncode == 0, done.stderr
+    assert "| exact, this tree | 50 |" in done.stdout
+
+
+def test_work_that_it_does_not_know_is_refused():
+    done = run("waits", "--work", "sleep")
+    assert done.returncode != 0
+    assert "'sleep'" in done.stderr
+
+
 def test_each_process_has_a_bias():
     done = run("waits", "--blocks", 2, "--processes", 2, "--kind", "plain")
     assert done.returncode == 0, done.stderr

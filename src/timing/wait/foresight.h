@@ -5,7 +5,7 @@
 
 #include "waiter.h"
 
-/* The function that the wait will call, or the code that it returns to. */
+/* The function that the wait will call, if it does. */
 void foresight_event(const struct wait *wait);
 
 /* The runs of an exact approach to such an event. */
