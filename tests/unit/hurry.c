@@ -10,22 +10,33 @@
 #include <time.h>
 
 #include "timing/wait/hurry.h"
+#include "timing/wait/outcome.h"
 #include "waiting.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
-enum { PAUSE = 1000, COLD = 300 };
+enum { PAUSE = 10000, HOT = 100, COLD = 5000 };
+
+static struct waiter waiter_with_limits(void)
+{
+    struct waiter waiter = {.learnt.period_ns = 1};
+    waiter.learnt.pause_ticks = PAUSE;
+    waiter.learnt.hot_ticks = HOT;
+    waiter.learnt.cold_ticks = COLD;
+    waiter.approach.event_ticks = UINT64_MAX - 10; /* the counter wraps meanwhile */
+    return waiter;
+}
+
+static int is_due(const struct waiter *waiter, uint64_t since_event, int64_t left)
+{
+    uint64_t now = waiter->approach.event_ticks + since_event;
+    return hurry_is_due(waiter, now, now + (uint64_t)left);
+}
 
 static int hurries(uint64_t since_event, int64_t left)
 {
-    static struct waiter waiter;
-    waiter.learnt.pause_ticks = PAUSE;
-    waiter.learnt.cold_ticks = COLD;
-    waiter.approach.event_ticks = UINT64_MAX - 10; /* the counter wraps meanwhile */
-    struct wait wait = {.waiter = &waiter};
-    wait.entered_ticks = waiter.approach.event_ticks + since_event;
-    wait.ticks = wait.entered_ticks + (uint64_t)left;
-    return hurry_is_due(&wait);
+    struct waiter waiter = waiter_with_limits();
+    return is_due(&waiter, since_event, left);
 }
 
 static void it_is_due_after_a_pause_and_where_the_target_is_near(void **state)
@@ -40,9 +51,20 @@ static void it_is_due_after_a_pause_and_where_the_target_is_near(void **state)
 static void nothing_is_due_before_a_calibration_is_complete(void **state)
 {
     static struct waiter waiter;
-    struct wait wait = {.waiter = &waiter, .entered_ticks = 5000, .ticks = 4000};
     (void)state;
-    assert_false(hurry_is_due(&wait));
+    assert_false(hurry_is_due(&waiter, 5000, 4000));
+}
+
+/* Others' code has driven it out of some caches, and the last waits that it happened to were late. */
+static void it_is_due_by_cold_code_that_has_been_late(void **state)
+{
+    struct waiter waiter = waiter_with_limits();
+    (void)state;
+    assert_false(is_due(&waiter, HOT + 1, 0));
+    caution_went_wrong(&waiter.cold, 8, 8);
+    assert_true(is_due(&waiter, HOT + 1, HURRY_COLD_NS - 1));
+    assert_false(is_due(&waiter, HOT + 1, HURRY_COLD_NS));
+    assert_false(is_due(&waiter, HOT, 0));
 }
 
 static void what_takes_longer_is_believed_at_once(void **state)
@@ -65,6 +87,66 @@ static void what_takes_longer_is_believed_at_once(void **state)
 }
 
 /* ---- whole waits ---------------------------------------------------------------------------- */
+
+/* Who did nothing for longer than that, but for less than a pause. */
+static void let_code_go_cold(struct waiter *waiter)
+{
+    int64_t since = 2 * waiter->learnt.hot_ticks;
+    waiter->approach.event_ticks = timebase_ticks() - (uint64_t)since;
+}
+
+static void wait_ahead(double ns)
+{
+    timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of((int64_t)ns), 0,
+                              NULL);
+}
+
+/* One that hurries is a turn; and it is the stages' turn again then. */
+static void turns_are_left_to_it(void **state)
+{
+    enum { TURNS = 3 };
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    caution_went_wrong(&waiter->cold, TURNS, TURNS);
+    for (unsigned left = TURNS; left-- > 0;) {
+        let_code_go_cold(waiter);
+        wait_ahead(1500);
+        assert_int_equal(waiter->cold.left, left);
+        assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
+    }
+    waiter->cold = (struct caution){0};
+}
+
+/* What a wait by the stages says of cold code: it was late, so many ns after it was asked for. */
+static unsigned turns_after(int is_at_once, int64_t asked_before_ns, int is_late, int is_disturbed)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    struct approach *a = &waiter->approach;
+    waiter->cold = (struct caution){0};
+    waiter->last = (struct wait){.waiter = waiter, .is_at_once = is_at_once};
+    waiter->last.cpu = (int)waiter->evidence.cpu_before;
+    waiter->last.ticks = (uint64_t)ticks_of(asked_before_ns);
+    a->overdue_cycles = is_late ? INT32_MAX : a->late_cycles;
+    a->gap_ticks = is_disturbed ? UINT32_MAX : 0;
+    a->marker = 1;
+    a->rseq_marker = waiter->evidence.rseq_mark;
+    a->rseq_cpu = waiter->evidence.cpu_before;
+    waiter->unsettled = LEFT_TO_COUNT;
+    outcome_count_open(waiter);
+    unsigned turns = waiter->cold.left;
+    waiter->cold = (struct caution){0};
+    return turns;
+}
+
+static void what_was_late_by_cold_code_leaves_turns_to_it(void **state)
+{
+    (void)state;
+    assert_int_not_equal(turns_after(1, 1000, 1, 0), 0);
+    assert_int_equal(turns_after(1, 1000, 0, 0), 0);
+    assert_int_equal(turns_after(0, 1000, 1, 0), 0);
+    assert_int_equal(turns_after(1, 100, 1, 0), 0); /* whatever its code */
+    assert_int_equal(turns_after(1, 1000, 1, 1), 0);
+}
 
 static void pause_longer_than_that(void)
 {
@@ -155,6 +237,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_due_after_a_pause_and_where_the_target_is_near),
         cmocka_unit_test(nothing_is_due_before_a_calibration_is_complete),
+        cmocka_unit_test(it_is_due_by_cold_code_that_has_been_late),
+        cmocka_unit_test(turns_are_left_to_it),
+        cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
         cmocka_unit_test(what_takes_longer_is_believed_at_once),
         cmocka_unit_test(it_rehearses_nothing),
         cmocka_unit_test(a_target_of_long_ago_has_passed),
@@ -162,5 +247,6 @@ int main(void)
         cmocka_unit_test(it_is_not_early_by_more_than_the_loop_is),
         cmocka_unit_test(no_number_beyond_the_flags_is_taken),
     };
+    stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

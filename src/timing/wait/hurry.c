@@ -56,6 +56,7 @@ APPROACH_WAY static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
     outcome_count_open(waiter);
+    caution_pass(&waiter->cold);
     waiter->last = *asked;
     waiter->last.cpu = (int)waiter->evidence.cpu_before;
     waiter->found = 0;
@@ -105,7 +106,7 @@ APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, uint64_t ticks, u
 {
     uint64_t now = timebase_arch_ticks();
     struct waiter *waiter = waiter_checked(public);
-    if (waiter == NULL || !hurry_after_pause(waiter, now))
+    if (waiter == NULL || !hurry_is_due(waiter, now, ticks))
         return 0;
     int64_t left = (int64_t)(ticks - now), near = waiter->learnt.near_ticks;
     if (left >= near || left < -near || (flags & ~WAITER_FLAGS) != 0 ||

@@ -68,14 +68,30 @@ static double size_of(double ticks)
     return ticks < 0 ? -ticks : ticks;
 }
 
+APPROACH_WAY static void cold_went_wrong(struct waiter *waiter)
+{
+    enum { LEAST_TURNS = 8, MOST_TURNS = 512 };
+    caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
+}
+
 /* One that was bad by code that was near is no evidence against code that is not. */
 static void note_cold(struct waiter *waiter, int is_bad)
 {
-    enum { LEAST_TURNS = 8, MOST_TURNS = 512 };
     if (!is_bad)
         caution_went_well(&waiter->cold);
     else if (waiter->last.is_cold)
-        caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
+        cold_went_wrong(waiter);
+}
+
+/* Late, though it was asked for in time: its code was far away. */
+APPROACH_WAY static void note_late(struct waiter *waiter, uint32_t found)
+{
+    enum { IN_TIME_NS = 200 };
+    const struct wait *wait = &waiter->last;
+    int64_t asked_before = (int64_t)(wait->ticks - wait->entered_ticks);
+    if ((wait->is_cold || wait->is_at_once) && (found & ~HARMLESS) == 0 &&
+        asked_before > waiter_ticks_of_ns(waiter, IN_TIME_NS))
+        cold_went_wrong(waiter);
 }
 
 /*
@@ -95,11 +111,10 @@ static void learn_exact(struct waiter *waiter, int late)
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
     if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
-    int is_bad = late || wrong > half + BAD_TICKS || misfit > BAD_TICKS;
-    note_cold(waiter, is_bad);
     waiter_learn_period(waiter);
     if (late)
         return;
+    note_cold(waiter, wrong > half + BAD_TICKS || misfit > BAD_TICKS);
     tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
     waiter_publish_tempo(waiter);
 }
@@ -187,6 +202,8 @@ APPROACH_WAY void outcome_count(struct waiter *waiter)
         caution_pass(&waiter->cold);
     waiter->waits++;
     waiter->late += (uint64_t)late;
+    if (late)
+        note_late(waiter, found);
     waiter->disturbed += found != 0;
     waiter->unsettled = LEFT_TO_LEARN;
 }

@@ -186,6 +186,7 @@ static struct wait *begin(const struct wait *asked)
     settle_last(asked);
     waiter->last = *asked;
     waiter->last.cpu = evidence_cpu(&waiter->evidence);
+    waiter->last.is_at_once = hurry_is_cold(waiter, asked->entered_ticks);
     waiter->found = 0;
     waiter->uses++;
     return &waiter->last;
@@ -207,6 +208,7 @@ static void lead_up(struct wait *wait)
         wait_left_ticks(wait) > waiter_ticks_of_ns(waiter, PREPARE_NS / 2))
         result_fetch(waiter);
     wait->prepared = prepare(*wait);
+    wait->is_at_once &= !wait->prepared;
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
         hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
     wait->disturbance |= waiter->found;
@@ -236,5 +238,6 @@ static int run(const struct wait *asked)
 
 APPROACH_WAY int stages_run(const struct wait *asked)
 {
-    return hurry_is_due(asked) ? hurry_run(asked) : run(asked);
+    int is_due = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks);
+    return is_due ? hurry_run(asked) : run(asked);
 }

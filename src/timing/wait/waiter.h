@@ -149,6 +149,7 @@ struct wait {
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
+    int is_at_once;           /* by such code, and nothing was rehearsed */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
@@ -174,6 +175,7 @@ struct waiter {
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution far_code;     /* of runs after a pause */
+    struct caution cold;         /* of waits by code that has gone out of the caches */
     struct waiter_learnt learnt;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
@@ -199,7 +201,6 @@ struct waiter {
     unsigned bad_readings;   /* fine ones, in a row */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution cold;             /* of exact waits by code that has gone out of the caches */
     struct caution uneven;           /* of exact waits while polls contradict each other */
     struct caution contradicted_run; /* of short delays */
     struct in_a_row far_runs;        /* of those that were contradicted */
