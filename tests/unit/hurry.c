@@ -148,6 +148,30 @@ static void what_was_late_by_cold_code_leaves_turns_to_it(void **state)
     assert_int_equal(turns_after(1, 1000, 1, 1), 0);
 }
 
+/* An exact wait in time, whose polls contradicted each other by so much. */
+static unsigned turns_after_misfit(int is_cold, int32_t ticks)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    const struct waiter known = *waiter;
+    waiter->cold = (struct caution){0};
+    waiter->last = (struct wait){.waiter = waiter, .exact = 1, .is_cold = is_cold};
+    waiter->approach.overdue_cycles = waiter->approach.late_cycles;
+    waiter->approach.width_ticks = -ticks * (1 << APPROACH_TICK_BITS);
+    waiter->disturbance = 0;
+    waiter->unsettled = LEFT_TO_LEARN;
+    outcome_settle_open(waiter);
+    unsigned turns = waiter->cold.left;
+    *waiter = known;
+    return turns;
+}
+
+static void polls_that_cold_code_made_uneven_leave_turns_to_it(void **state)
+{
+    (void)state;
+    assert_int_not_equal(turns_after_misfit(1, 100), 0);
+    assert_int_equal(turns_after_misfit(0, 100), 0);
+}
+
 static void pause_longer_than_that(void)
 {
     const struct timespec pause = {.tv_nsec = 3 * MILLISECOND};
@@ -240,6 +264,7 @@ int main(void)
         cmocka_unit_test(it_is_due_by_cold_code_that_has_been_late),
         cmocka_unit_test(turns_are_left_to_it),
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
+        cmocka_unit_test(polls_that_cold_code_made_uneven_leave_turns_to_it),
         cmocka_unit_test(what_takes_longer_is_believed_at_once),
         cmocka_unit_test(it_rehearses_nothing),
         cmocka_unit_test(a_target_of_long_ago_has_passed),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hurry: a wait after a pause whose target is near.
+ * hurry: a wait by code that has gone cold, whose target is near.
  *
  * After a pause of a millisecond or more the code of the stages is in no cache, nor are the
  * translations of its pages. To fetch them and to rehearse takes 5 to 15 us. If the target is
@@ -8,6 +8,9 @@
  * polling loop needs, by code and data that lie together. It is as good as the loop that its caller
  * would have written, and without that loop's bias. How long the stages take is learnt from those
  * waits after a pause that had the time.
+ *
+ * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries then
+ * if such waits have been late.
  */
 #ifndef WAIT_HURRY_H
 #define WAIT_HURRY_H
@@ -30,7 +33,7 @@ static inline int hurry_is_cold(const struct waiter *waiter, uint64_t now)
     return (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.hot_ticks;
 }
 
-/* The stages of a wait that rehearses nothing take longer where others have driven them out. */
+/* Others' code can make the stages of a wait that rehearses nothing take that long. */
 enum { HURRY_COLD_NS = 3000 };
 
 static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target)
