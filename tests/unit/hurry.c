@@ -62,8 +62,8 @@ static void it_is_due_by_cold_code_that_has_been_late(void **state)
     (void)state;
     assert_false(is_due(&waiter, HOT + 1, 0));
     caution_went_wrong(&waiter.cold, 8, 8);
-    assert_true(is_due(&waiter, HOT + 1, HURRY_COLD_NS - 1));
-    assert_false(is_due(&waiter, HOT + 1, HURRY_COLD_NS));
+    assert_true(is_due(&waiter, HOT + 1, WAITER_COLD_NS - 1));
+    assert_false(is_due(&waiter, HOT + 1, WAITER_COLD_NS));
     assert_false(is_due(&waiter, HOT, 0));
 }
 
@@ -95,10 +95,9 @@ static void let_code_go_cold(struct waiter *waiter)
     waiter->approach.event_ticks = timebase_ticks() - (uint64_t)since;
 }
 
-static void wait_ahead(double ns)
+static void wait_ahead(int64_t ns)
 {
-    timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of((int64_t)ns), 0,
-                              NULL);
+    timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(ns), 0, NULL);
 }
 
 /* One that hurries is a turn; and it is the stages' turn again then. */
@@ -225,8 +224,7 @@ static void each_one_is_counted(void **state)
     uint64_t before = description_of(the_waiter()).waits;
     for (int i = 0; i < 10; i++) {
         pause_longer_than_that();
-        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(5000), 0,
-                                  NULL);
+        wait_ahead(5000);
     }
     assert_int_equal(description_of(the_waiter()).waits - before, 10);
 }

@@ -27,23 +27,14 @@ static inline int hurry_after_pause(const struct waiter *waiter, uint64_t now)
         (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.pause_ticks;
 }
 
-/* Has it gone out of the innermost ones? */
-static inline int hurry_is_cold(const struct waiter *waiter, uint64_t now)
-{
-    return (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.hot_ticks;
-}
-
-/* Others' code can make the stages of a wait that rehearses nothing take that long. */
-enum { HURRY_COLD_NS = 3000 };
-
 static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     int64_t left = (int64_t)(target - now);
-    if (!hurry_is_cold(waiter, now) || left >= learnt->cold_ticks)
+    if (waiter_is_hot(waiter, now) || left >= learnt->cold_ticks)
         return 0;
     return hurry_after_pause(waiter, now) ||
-        (!caution_allows(&waiter->cold) && left < waiter_ticks_of_ns(waiter, HURRY_COLD_NS));
+        (!caution_allows(&waiter->cold) && left < waiter_ticks_of_ns(waiter, WAITER_COLD_NS));
 }
 
 /* The wait. If the wait before is not settled yet, it is counted, but nothing is learnt from it. */

@@ -101,11 +101,6 @@ static void rehearse_wait(const struct wait *wait, int is_warm)
         *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;
 }
 
-static int is_soon_after_another(const struct waiter *waiter)
-{
-    return (int64_t)(timebase_ticks() - waiter->approach.event_ticks) < waiter->learnt.hot_ticks;
-}
-
 /* The time that must be left after the last rehearsal. The lead has room for code that is in no
  * cache. */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
@@ -119,7 +114,7 @@ int prepare(struct wait wait)
 {
     struct waiter *waiter = wait.waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
-    int is_hot = is_soon_after_another(waiter);
+    int is_hot = waiter_is_hot(waiter, timebase_ticks());
     double needed = needed_ticks(waiter, is_hot);
     int turn = 0;
     fetch_event(&wait);

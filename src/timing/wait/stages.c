@@ -186,7 +186,7 @@ static struct wait *begin(const struct wait *asked)
     settle_last(asked);
     waiter->last = *asked;
     waiter->last.cpu = evidence_cpu(&waiter->evidence);
-    waiter->last.is_at_once = hurry_is_cold(waiter, asked->entered_ticks);
+    waiter->last.is_at_once = !waiter_is_hot(waiter, asked->entered_ticks);
     waiter->found = 0;
     waiter->uses++;
     return &waiter->last;

@@ -89,15 +89,13 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 }
 
 /*
- * The stages of a wait, too, take longer than this where others have driven them out: 2 us beside a
- * busy neighbour, and one in twenty of such delays was late by as much. Where no loop was
- * calibrated, short delays are waits.
+ * The stages of a wait are cold as well: one in twenty of such delays was late by 2 us. Where no
+ * loop was calibrated, short delays are waits.
  */
 APPROACH_WAY static inline int is_for_at_once(const struct waiter *waiter, uint64_t delay_ns,
                                               unsigned flags, const void *result)
 {
-    enum { COLD_NS = 3000 };
-    return result == NULL && delay_ns < COLD_NS && delay_has_flags_of_short(flags) &&
+    return result == NULL && delay_ns < WAITER_COLD_NS && delay_has_flags_of_short(flags) &&
         waiter->learnt.at_once_ticks != 0;
 }
 
