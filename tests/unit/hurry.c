@@ -30,7 +30,7 @@ static struct waiter waiter_with_limits(void)
 static int is_due(const struct waiter *waiter, uint64_t since_event, int64_t left)
 {
     uint64_t now = waiter->approach.event_ticks + since_event;
-    return hurry_is_due(waiter, now, now + (uint64_t)left);
+    return hurry_is_due(waiter, now, now + (uint64_t)left, 0);
 }
 
 static int hurries(uint64_t since_event, int64_t left)
@@ -52,7 +52,7 @@ static void nothing_is_due_before_a_calibration_is_complete(void **state)
 {
     static struct waiter waiter;
     (void)state;
-    assert_false(hurry_is_due(&waiter, 5000, 4000));
+    assert_false(hurry_is_due(&waiter, 5000, 4000, 0));
 }
 
 /* Others' code has driven it out of some caches, and the last waits that it happened to were late. */
@@ -61,10 +61,65 @@ static void it_is_due_by_cold_code_that_has_been_late(void **state)
     struct waiter waiter = waiter_with_limits();
     (void)state;
     assert_false(is_due(&waiter, HOT + 1, 0));
-    caution_went_wrong(&waiter.cold, 8, 8);
+    caution_went_wrong(&waiter.far_stages, 8, 8);
     assert_true(is_due(&waiter, HOT + 1, WAITER_COLD_NS - 1));
     assert_false(is_due(&waiter, HOT + 1, WAITER_COLD_NS));
     assert_false(is_due(&waiter, HOT, 0));
+}
+
+/* ---- near targets, whatever is cold --------------------------------------------------------- */
+
+enum { NO_REHEARSAL = 900, NEEDS = 300 };
+
+/* The last event was just now. */
+static int near_is_due(struct waiter *waiter, int64_t left, unsigned flags)
+{
+    uint64_t now = waiter->approach.event_ticks;
+    return hurry_is_due(waiter, now, now + (uint64_t)left, flags);
+}
+
+static struct waiter waiter_with_near_targets(void)
+{
+    struct waiter waiter = waiter_with_limits();
+    waiter.learnt.no_rehearsal_ticks = NO_REHEARSAL;
+    waiter.learnt.near_needs_ticks = NEEDS;
+    waiter.uses = 1;
+    return waiter;
+}
+
+static void it_is_due_where_there_is_no_time_for_the_stages(void **state)
+{
+    struct waiter waiter = waiter_with_near_targets();
+    (void)state;
+    assert_true(near_is_due(&waiter, NEEDS - 1, 0));
+    assert_false(near_is_due(&waiter, NEEDS, 0));
+    assert_false(near_is_due(&waiter, NEEDS - 1, TIMEBASE_WAIT_REHEARSE));
+    assert_true(is_due(&waiter, HOT + 1, NEEDS - 1));
+}
+
+/* One in 64 takes the stages all the same, if there is the time. */
+static void it_is_due_for_near_targets_by_the_loop(void **state)
+{
+    struct waiter waiter = waiter_with_near_targets();
+    (void)state;
+    assert_true(near_is_due(&waiter, NO_REHEARSAL - 1, TIMEBASE_WAIT_PLAIN));
+    assert_false(near_is_due(&waiter, NO_REHEARSAL, TIMEBASE_WAIT_PLAIN));
+    caution_went_wrong(&waiter.uneven, 2, 64);
+    assert_true(near_is_due(&waiter, NO_REHEARSAL - 1, 0));
+    waiter.uses = 64;
+    assert_false(near_is_due(&waiter, NO_REHEARSAL - 1, 0));
+    assert_true(near_is_due(&waiter, NEEDS - 1, 0));
+}
+
+/* Of times that differ all the same, by their order: nothing depends on how long the longest is. */
+static void what_near_targets_need_is_enough_for_49_of_50(void **state)
+{
+    enum { TIMES = 200, ROUNDS = 50 };
+    struct waiter waiter = waiter_with_limits();
+    (void)state;
+    for (int i = 0; i < TIMES * ROUNDS; i++)
+        hurry_learn_near(&waiter, i % TIMES == 7 ? 1e9 : i % TIMES);
+    assert_in_range((int64_t)waiter.learnt.near_needs_ticks, TIMES - 45, TIMES + 45);
 }
 
 static void what_takes_longer_is_believed_at_once(void **state)
@@ -106,14 +161,33 @@ static void turns_are_left_to_it(void **state)
     enum { TURNS = 3 };
     struct waiter *waiter = waiter_within(the_waiter());
     (void)state;
-    caution_went_wrong(&waiter->cold, TURNS, TURNS);
+    caution_went_wrong(&waiter->far_stages, TURNS, TURNS);
     for (unsigned left = TURNS; left-- > 0;) {
         let_code_go_cold(waiter);
         wait_ahead(1500);
-        assert_int_equal(waiter->cold.left, left);
+        assert_int_equal(waiter->far_stages.left, left);
         assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
     }
-    waiter->cold = (struct caution){0};
+    waiter->far_stages = (struct caution){0};
+}
+
+/* What is too near for the stages says nothing of cold code; and in time the stages are tried. */
+static void near_targets_need_less_after_each_that_hurried(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    const struct waiter known = *waiter;
+    (void)state;
+    waiter->learnt.near_needs_ticks = (double)ticks_of(100000);
+    waiter->learnt.no_rehearsal_ticks = ticks_of(200000);
+    waiter->far_stages.left = 9;
+    waiter->approach.event_ticks = timebase_ticks();
+    waiter->learnt.hot_ticks = ticks_of(1000000000);
+    wait_ahead(5000);
+    assert_true(waiter->learnt.near_needs_ticks < (double)ticks_of(100000));
+    assert_int_equal(waiter->far_stages.left, 9);
+    assert_int_equal(waiter->last.exact, 0);
+    waiter->learnt = known.learnt;
+    waiter->far_stages = known.far_stages;
 }
 
 /* What a wait by the stages says of cold code: it was late, so many ns after it was asked for. */
@@ -121,7 +195,7 @@ static unsigned turns_after(int is_at_once, int64_t asked_before_ns, int is_late
 {
     struct waiter *waiter = waiter_within(the_waiter());
     struct approach *a = &waiter->approach;
-    waiter->cold = (struct caution){0};
+    waiter->far_stages = (struct caution){0};
     waiter->last = (struct wait){.waiter = waiter, .is_at_once = is_at_once};
     waiter->last.cpu = (int)waiter->evidence.cpu_before;
     waiter->last.ticks = (uint64_t)ticks_of(asked_before_ns);
@@ -132,8 +206,8 @@ static unsigned turns_after(int is_at_once, int64_t asked_before_ns, int is_late
     a->rseq_cpu = waiter->evidence.cpu_before;
     waiter->unsettled = LEFT_TO_COUNT;
     outcome_count_open(waiter);
-    unsigned turns = waiter->cold.left;
-    waiter->cold = (struct caution){0};
+    unsigned turns = waiter->far_stages.left;
+    waiter->far_stages = (struct caution){0};
     return turns;
 }
 
@@ -260,6 +334,10 @@ int main(void)
         cmocka_unit_test(it_is_due_after_a_pause_and_where_the_target_is_near),
         cmocka_unit_test(nothing_is_due_before_a_calibration_is_complete),
         cmocka_unit_test(it_is_due_by_cold_code_that_has_been_late),
+        cmocka_unit_test(it_is_due_where_there_is_no_time_for_the_stages),
+        cmocka_unit_test(it_is_due_for_near_targets_by_the_loop),
+        cmocka_unit_test(what_near_targets_need_is_enough_for_49_of_50),
+        cmocka_unit_test(near_targets_need_less_after_each_that_hurried),
         cmocka_unit_test(turns_are_left_to_it),
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
         cmocka_unit_test(polls_that_cold_code_made_uneven_leave_turns_to_it),

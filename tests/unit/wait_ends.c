@@ -172,6 +172,7 @@ static void count_and_approach(struct approach *approach)
 static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *such,
                                     uint64_t pause_ticks)
 {
+    const uint64_t ahead_ticks = (uint64_t)ticks_of(850);
     exact_approaches = 0;
     real_exact = waiter->ways.exact;
     waiter->ways.exact = such;
@@ -180,9 +181,10 @@ static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *su
         for (int k = 0; k < CHOICE_QUANTILES; k++)
             waiter->choice.error_ticks[CHOICE_LOOP][k] = 1e12;
         waiter->cold = (struct caution){0};
+        waiter->learnt.near_needs_ticks = 0; /* there is the time for it */
         waiter->exact_ticks = timebase_ticks() - pause_ticks;
-        timebase_wait_call_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(850), 0,
-                                 note_event, &event, &result);
+        timebase_wait_call_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, note_event,
+                                 &event, &result);
     }
     waiter->ways.exact = real_exact;
     return exact_approaches;

@@ -210,6 +210,7 @@ static void make_the_loop_bad(struct waiter *waiter)
     for (int i = 0; i < CHOICE_QUANTILES; i++)
         waiter->choice.error_ticks[CHOICE_LOOP][i] = 1e12;
     waiter->approach.even_polls = 1 << 19;
+    waiter->learnt.near_needs_ticks = 0;
 }
 
 /* Between the end of polling and the approach a thread may lose its CPU for any time. */
@@ -241,20 +242,22 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
 
 /*
  * Near waits by the loop, which no rehearsals precede: their own stamps show what is wrong with it.
- * One in eight teaches, a 64th of it, and of a step and 8 ticks at most.
+ * One in eight teaches, or of those that have no time one in 64: a 64th of it, and of a step and 8
+ * ticks at most.
  */
 static void waits_by_the_loop_follow_its_bias(void **state)
 {
-    enum { WAITS = 2000, AHEAD_NS = 850 };
+    enum { WAITS = 20000, AHEAD_NS = 850 };
     struct waiter *waiter = waiter_within(the_waiter());
+    const uint64_t ahead_ticks = (uint64_t)ticks_of(AHEAD_NS);
     const double wrong = 4 * (waiter->vernier.step_ticks + 8);
     double known = waiter->learnt.plain_bias_ticks;
     uint64_t late = description_of(the_waiter()).late;
     (void)state;
     waiter->learnt.plain_bias_ticks = known + wrong;
     for (int i = 0; i < WAITS; i++)
-        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + (uint64_t)ticks_of(AHEAD_NS),
-                                  TIMEBASE_WAIT_PLAIN, NULL);
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, TIMEBASE_WAIT_PLAIN,
+                                  NULL);
     double followed = waiter->learnt.plain_bias_ticks;
     waiter->learnt.plain_bias_ticks = known;
     if (description_of(the_waiter()).late - late > WAITS / 2)
@@ -266,14 +269,14 @@ static void waits_by_the_loop_follow_its_bias(void **state)
  */
 static int exact_waits_after(struct waiter *waiter, uint64_t pause_ticks, unsigned left_alone)
 {
+    const uint64_t ahead_ticks = (uint64_t)ticks_of(850);
     int exact = 0;
     for (int i = 0; i < 200; i++) {
         struct timebase_wait_result result;
-        uint64_t now = timebase_ticks();
         make_the_loop_bad(waiter);
-        waiter->exact_ticks = now - pause_ticks;
         waiter->cold.left = left_alone;
-        timebase_wait_until_ticks(the_waiter(), now + (uint64_t)ticks_of(850), 0, &result);
+        waiter->exact_ticks = timebase_ticks() - pause_ticks;
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, &result);
         exact += result.mechanism > TIMEBASE_MECHANISM_LOOP;
     }
     return exact;
@@ -306,6 +309,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
 {
     enum { TRIES = 1000 };
     struct waiter *waiter = waiter_within(the_waiter());
+    const uint64_t ahead_ticks = (uint64_t)ticks_of(850), pause_ticks = (uint64_t)ticks_of(100000);
     int late = 0;
     (void)state;
     if (waiter->ways.exact == NULL || !waiter->learnt.exact)
@@ -314,11 +318,10 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
     waiter->ways.exact = approach_after_a_microsecond;
     for (int i = 0; i < TRIES; i++) {
         struct timebase_wait_result result;
-        uint64_t now = timebase_ticks();
         make_the_loop_bad(waiter);
-        waiter->exact_ticks = now - (uint64_t)ticks_of(100000);
         waiter->cold = (struct caution){0};
-        timebase_wait_until_ticks(the_waiter(), now + (uint64_t)ticks_of(850), 0, &result);
+        waiter->exact_ticks = timebase_ticks() - pause_ticks;
+        timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, &result);
         if (result.mechanism <= TIMEBASE_MECHANISM_LOOP || result.disturbance != 0)
             continue; /* it was by the loop, or proves nothing */
         late++;

@@ -6,24 +6,14 @@
 #include "approach.h"
 #include "evidence.h"
 
-/* After a pause what comes behind the loop is far away, and was 0.1 to 0.3 us late in one of ten. */
-static inline void fetch_end(const void *code)
-{
-    enum { LINES = 5, LINE = 64 };
-    for (int line = 0; line < LINES; line++)
-        approach_fetch_code((const char *)code + line * LINE);
-}
-
 /*
  * Ticks are compared by their difference, so that the counter may wrap. The stamp, a reading that
  * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile:
  * the last poll as the stamp made the errors a third wider. A function of its own would return in
  * between.
  */
-static inline __attribute__((always_inline)) void poll_to_stamp(struct approach *approach,
-                                                                const void *end)
+static inline __attribute__((always_inline)) void poll_to_stamp(struct approach *approach)
 {
-    fetch_end(end);
     uint64_t now = timebase_ticks(), gap = approach->gap_ticks;
     int late = (int64_t)(now - approach->leave_ticks) >= 0;
     approach->overdue_cycles = late ? INT32_MAX : approach->late_cycles;
@@ -47,11 +37,11 @@ APPROACH_WAY void approach_poll(struct approach *approach)
     approach->run = 0;
     approach->gap_ticks = 0;
     approach_fetch_code((const void *)(uintptr_t)approach->event);
-    poll_to_stamp(approach, (const void *)(uintptr_t)approach_poll);
+    poll_to_stamp(approach);
     approach->event(approach->argument);
 }
 
 APPROACH_WAY void approach_poll_on(struct approach *approach)
 {
-    poll_to_stamp(approach, (const void *)(uintptr_t)approach_poll_on);
+    poll_to_stamp(approach);
 }

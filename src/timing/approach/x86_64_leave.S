@@ -53,17 +53,21 @@
 
     /*
      * Fetches the code that follows a wait, and what that calls: see foresee.h. Before anything else,
-     * as here the core predicts a return to go there, and finds the caller's registers.
+     * as here the core predicts a return to go there, and finds the caller's registers. That return
+     * stands where nothing goes in truth: each return of this function has its call, so the one
+     * behind a loop is still predicted rightly.
      */
     .macro foresee_what_follows
     xorl %eax, %eax
     rdsspq %rax                  /* does nothing where there is no shadow stack */
     testq %rax, %rax
     jnz 2f
-    movq (%rsp), %r10
-    .cfi_register rip, r10
-    leaq 1f(%rip), %r11
+    leaq 2f(%rip), %r11
     xorl %r9d, %r9d
+    call 1f
+    .cfi_adjust_cfa_offset 8
+    ret
+1:
     .rept UNTIL_KNOWN
     imull %r9d, %r9d
     .endr
@@ -71,10 +75,6 @@
     movq %r11, (%rsp)
     ret
     .cfi_adjust_cfa_offset -8
-1:
-    pushq %r10
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rip, 0
 2:
     .endm
 

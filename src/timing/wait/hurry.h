@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hurry: a wait by code that has gone cold, whose target is near.
+ * hurry: a wait for whose stages there is no time.
  *
  * After a pause of a millisecond or more the code of the stages is in no cache, nor are the
  * translations of its pages. To fetch them and to rehearse takes 5 to 15 us. If the target is
@@ -9,8 +9,11 @@
  * would have written, and without that loop's bias. How long the stages take is learnt from those
  * waits after a pause that had the time.
  *
- * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries then
- * if such waits have been late.
+ * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries
+ * then if such waits have been late.
+ *
+ * And beside a busy neighbour the stages take 0.2 us or more where nothing is cold. A wait that is
+ * nearer than they took lately, or that will be by the loop anyway, does without them.
  */
 #ifndef WAIT_HURRY_H
 #define WAIT_HURRY_H
@@ -23,18 +26,44 @@ void hurry_init(struct waiter *waiter);
 /* Was the last event long ago? */
 static inline int hurry_after_pause(const struct waiter *waiter, uint64_t now)
 {
-    return waiter->learnt.cold_ticks > 0 &&
-        (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.pause_ticks;
+    return (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.pause_ticks;
 }
 
-static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target)
+/* By code that has gone cold. */
+static inline int hurry_by_cold_code(const struct waiter *waiter, uint64_t now, int64_t left)
 {
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    int64_t left = (int64_t)(target - now);
-    if (waiter_is_hot(waiter, now) || left >= learnt->cold_ticks)
-        return 0;
     return hurry_after_pause(waiter, now) ||
-        (!caution_allows(&waiter->cold) && left < waiter_ticks_of_ns(waiter, WAITER_COLD_NS));
+        (!caution_allows(&waiter->far_stages) && left < waiter_ticks_of_ns(waiter, WAITER_COLD_NS));
+}
+
+/* Will the wait be by the loop, whatever the stages find? */
+static inline int hurry_by_loop(const struct waiter *waiter, unsigned flags)
+{
+    return (flags & TIMEBASE_WAIT_PLAIN) || !caution_allows(&waiter->uneven);
+}
+
+/*
+ * A target so near that nothing is rehearsed: the stages would make it late, or find what is known.
+ * One in 64 that is by the loop takes them if there is the time, and teaches.
+ */
+static inline int hurry_is_near(const struct waiter *waiter, int64_t left, unsigned flags)
+{
+    enum { TEACHES = 64 };
+    if (left >= waiter->learnt.no_rehearsal_ticks || flags & TIMEBASE_WAIT_REHEARSE)
+        return 0;
+    int teaches = waiter->uses % TEACHES == 0;
+    return (double)left < waiter->learnt.near_needs_ticks ||
+        (hurry_by_loop(waiter, flags) && !teaches);
+}
+
+static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target,
+                               unsigned flags)
+{
+    int64_t left = (int64_t)(target - now), most = waiter->learnt.cold_ticks;
+    if (left >= most || most == 0)
+        return 0;
+    return hurry_is_near(waiter, left, flags) ||
+        (!waiter_is_hot(waiter, now) && hurry_by_cold_code(waiter, now, left));
 }
 
 /* The wait. If the wait before is not settled yet, it is counted, but nothing is learnt from it. */
@@ -58,5 +87,8 @@ static inline int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, 
 
 /* A wait after a pause came to its polls after so many ticks. */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks);
+
+/* A near wait would have been exact if it had been asked for so many ticks before its target. */
+void hurry_learn_near(struct waiter *waiter, double needed_ticks);
 
 #endif

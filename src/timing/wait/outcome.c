@@ -68,10 +68,10 @@ static double size_of(double ticks)
     return ticks < 0 ? -ticks : ticks;
 }
 
-APPROACH_WAY static void cold_went_wrong(struct waiter *waiter)
+APPROACH_WAY static void went_wrong(struct caution *caution)
 {
     enum { LEAST_TURNS = 8, MOST_TURNS = 512 };
-    caution_went_wrong(&waiter->cold, LEAST_TURNS, MOST_TURNS);
+    caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
 }
 
 /* One that was bad by code that was near is no evidence against code that is not. */
@@ -80,18 +80,23 @@ static void note_cold(struct waiter *waiter, int is_bad)
     if (!is_bad)
         caution_went_well(&waiter->cold);
     else if (waiter->last.is_cold)
-        cold_went_wrong(waiter);
+        went_wrong(&waiter->cold);
 }
 
-/* Late, though it was asked for in time: its code was far away. */
-APPROACH_WAY static void note_late(struct waiter *waiter, uint32_t found)
+/* What is late, though it was asked for in time and nothing disturbed it, had its code far away. */
+APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t found)
 {
     enum { IN_TIME_NS = 200 };
     const struct wait *wait = &waiter->last;
     int64_t asked_before = (int64_t)(wait->ticks - wait->entered_ticks);
-    if ((wait->is_cold || wait->is_at_once) && (found & ~HARMLESS) == 0 &&
-        asked_before > waiter_ticks_of_ns(waiter, IN_TIME_NS))
-        cold_went_wrong(waiter);
+    if ((found & ~HARMLESS) != 0 || asked_before <= waiter_ticks_of_ns(waiter, IN_TIME_NS))
+        return;
+    if (late && wait->is_cold)
+        went_wrong(&waiter->cold);
+    if (late && wait->is_at_once)
+        went_wrong(&waiter->far_stages);
+    else if (wait->is_at_once)
+        caution_went_well(&waiter->far_stages);
 }
 
 /*
@@ -202,8 +207,7 @@ APPROACH_WAY void outcome_count(struct waiter *waiter)
         caution_pass(&waiter->cold);
     waiter->waits++;
     waiter->late += (uint64_t)late;
-    if (late)
-        note_late(waiter, found);
+    note_far(waiter, late, found);
     waiter->disturbed += found != 0;
     waiter->unsettled = LEFT_TO_LEARN;
 }

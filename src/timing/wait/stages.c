@@ -96,13 +96,28 @@ static double aim_of(const struct wait *wait)
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
+/* How long before its target. */
+static int64_t asked_before(const struct wait *wait)
+{
+    return (int64_t)(wait->ticks - wait->entered_ticks);
+}
+
+/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
+static int is_near(const struct wait *wait)
+{
+    return asked_before(wait) < wait->waiter->learnt.no_rehearsal_ticks;
+}
+
 /* Is there the time for an exact wait, with what comes before its first poll? */
 static int is_exact_possible(const struct wait *wait)
 {
     enum { BEFORE_NS = 80 };
-    const struct waiter *waiter = wait->waiter;
+    struct waiter *waiter = wait->waiter;
     double left = (double)wait_left_ticks(wait) + wait->aim;
-    return left > waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
+    double needed = waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
+    if (is_near(wait))
+        hurry_learn_near(waiter, (double)asked_before(wait) - left + needed);
+    return left > needed;
 }
 
 static void find_way(struct wait *wait)
@@ -134,20 +149,6 @@ static void set_up(struct wait *wait)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
 }
 
-/* The target, when the wait was asked for. */
-static int is_nearer_than(const struct wait *wait, int64_t ns)
-{
-    return (int64_t)(wait->ticks - wait->entered_ticks) <
-        waiter_ticks_of_ns(wait->waiter, (double)ns);
-}
-
-/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
-static int is_near(const struct wait *wait)
-{
-    enum { NEAR_NS = 900 };
-    return is_nearer_than(wait, NEAR_NS);
-}
-
 /* A near wait has no rehearsals. Whatever there is time for. */
 static void foresee_near(const struct wait *wait)
 {
@@ -173,8 +174,7 @@ static int approach(struct wait *wait)
 /* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
 static void settle_last(const struct wait *asked)
 {
-    enum { NEAREST_NS = 500 };
-    if (is_nearer_than(asked, NEAREST_NS))
+    if (asked_before(asked) < waiter_ticks_of_ns(asked->waiter, OUTCOME_NEAREST_NS))
         outcome_settle_some(asked->waiter);
     else
         outcome_settle_open(asked->waiter);
@@ -238,6 +238,6 @@ static int run(const struct wait *asked)
 
 APPROACH_WAY int stages_run(const struct wait *asked)
 {
-    int is_due = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks);
+    int is_due = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
     return is_due ? hurry_run(asked) : run(asked);
 }

@@ -117,6 +117,8 @@ struct waiter_learnt {
     int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;   /* how long the stages take then; 0: not known yet */
     int64_t near_ticks;   /* the same where a wait may leave, else 0 */
+    int64_t no_rehearsal_ticks; /* for a target that is nearer than this there is none */
+    double near_needs_ticks;    /* from its call to its target, for an exact one without */
     double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
     uint64_t checked_ns;  /* the shortest delay that the counter checks */
@@ -181,7 +183,9 @@ struct waiter {
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution far_code;     /* of runs after a pause */
-    struct caution cold;         /* of waits by code that has gone out of the caches */
+    struct caution far_stages;   /* of near waits that come by them once others drove them out */
+    struct caution cold;         /* of exact waits by code that has gone out of the caches */
+    struct caution uneven;       /* of exact waits while polls contradict each other */
     struct waiter_learnt learnt;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
@@ -207,7 +211,6 @@ struct waiter {
     unsigned bad_readings;   /* fine ones, in a row */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution uneven;           /* of exact waits while polls contradict each other */
     struct caution contradicted_run; /* of short delays */
     struct in_a_row far_runs;        /* of those that were contradicted */
     double far_cycles;               /* of the last of these */
