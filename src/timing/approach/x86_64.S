@@ -322,7 +322,8 @@
     .cfi_restore_state
 10:
     movl $NO_RUN, RUN(%rbx)
-    poll_until_leave %rbx
+    begin_to_poll %rbx
+    poll_until_leave
     jmp 6b
     .if !\shadow
     /* The event returns to where it is predicted to return, and so do all those after it. */

@@ -52,10 +52,10 @@
     .endm
 
     /*
-     * Fetches the code that follows a wait, and what that calls: see foresee.h. Before anything else,
-     * as here the core predicts a return to go there, and finds the caller's registers. That return
-     * stands where nothing goes in truth: each return of this function has its call, so the one
-     * behind a loop is still predicted rightly.
+     * Fetches the code that follows a wait, and what that calls: see foresee.h. Where only the return
+     * is left, as here the core predicts it to go there, and finds the caller's registers. The return
+     * that does so stands where nothing goes in truth: each other one has its call, so the one
+     * behind a loop is still predicted rightly. Not rax, r10 or r11.
      */
     .macro foresee_what_follows
     xorl %eax, %eax
@@ -63,19 +63,40 @@
     testq %rax, %rax
     jnz 2f
     leaq 2f(%rip), %r11
-    xorl %r9d, %r9d
+    xorl %r10d, %r10d
     call 1f
     .cfi_adjust_cfa_offset 8
     ret
 1:
     .rept UNTIL_KNOWN
-    imull %r9d, %r9d
+    imull %r10d, %r10d
     .endr
-    addq %r9, %r11               /* + 0 */
+    addq %r10, %r11              /* + 0 */
     movq %r11, (%rsp)
     ret
     .cfi_adjust_cfa_offset -8
 2:
+    .endm
+
+    /*
+     * Behind begin_to_poll: polls until 1000 to 2023 ticks before the end, and foresees what follows
+     * once more, as a neighbour may have driven it out meanwhile. Does nothing where the end is
+     * nearer. How near it goes differs from wait to wait: where a loop always takes as many turns the
+     * core predicts its end, and is one turn off in some of them, which are 8 ns late.
+     */
+    .macro poll_until_near
+    movl %eax, %esi
+    shrl $3, %esi                /* what is below does not differ: the counter steps */
+    andl $1023, %esi
+    leaq -1000(%rcx), %r10
+    subq %rsi, %r10
+    cmpq %r10, %rax
+    jns 5f
+4:
+    poll_against %r10
+    js 4b
+    foresee_what_follows
+5:
     .endm
 
     /* The hot code of a wait in a hurry begins with a page. */
@@ -131,7 +152,9 @@ approach_behind:
 approach_poll_bare:
     .cfi_startproc
     endbr64
-    poll_until_leave %rdi
+    begin_to_poll %rdi
+    poll_until_near
+    poll_until_leave
     rdtscp                       /* what follows is fetched while it waits for the end of the polls */
     shlq $32, %rdx
     orq %rdx, %rax

@@ -53,27 +53,31 @@
 
 #ifdef __ASSEMBLER__
     /*
-     * The polling loop, for the approach in \a, not rcx, rsi, r8 or r9: until its leave_ticks, which
-     * had passed already if r9d is 1 then. rdx:rax: the last reading.
+     * The polling loop of the approach in \a, not rax, rdx, rcx, rsi, r8 or r9. It begins with a
+     * reading: r9d is 1 if leave_ticks, which are in rcx, had passed then. rdx:rax: the last one.
      */
-    .macro poll_until_leave a
+    .macro begin_to_poll a
     movq LEAVE(\a), %rcx
     movl LATE(\a), %esi
     movl $0x7fffffff, %r8d
     xorl %r9d, %r9d
-    rdtsc
-    shlq $32, %rdx
-    orq %rdx, %rax
-    cmpq %rcx, %rax
+    poll_against %rcx
     setns %r9b
     cmovnsl %r8d, %esi
     movl %esi, OVERDUE(\a)
-    .p2align 5
-2:
+    .endm
+
+    .macro poll_against ticks
     rdtsc
     shlq $32, %rdx
     orq %rdx, %rax
-    cmpq %rcx, %rax
+    cmpq \ticks, %rax
+    .endm
+
+    .macro poll_until_leave
+    .p2align 5
+2:
+    poll_against %rcx
     js 2b
     .endm
 #endif

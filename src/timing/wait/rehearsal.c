@@ -69,7 +69,7 @@ static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint
 
 /* From the marks on to the event there is nothing but the approach. */
 static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan plan,
-                                    double before_ticks)
+                                    double before_ticks, double spare_ticks)
 {
     struct timebase_fine_reading event;
     struct rehearsal done;
@@ -79,7 +79,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
-        waiter_aim_loop(waiter, a->target_ticks, 0);
+        waiter_aim_loop(waiter, a->target_ticks, 0, spare_ticks);
     a->not_before_ticks = waiter_long_before(a->target_ticks);
     run_approach(waiter, plan, done.readings);
     done.is_even = plan.exact && waiter_polls_agreed(waiter);
@@ -96,7 +96,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
 
 struct rehearsal rehearsal_run(struct waiter *waiter)
 {
-    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED}, 0);
+    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED}, 0, 0);
 }
 
 /* From the approach's beginning to its target at least. An exact one needs polls that teach. */
@@ -109,18 +109,24 @@ static double near_ticks(const struct waiter *waiter, int exact)
                : waiter->learnt.plain_bias_ticks);
 }
 
+/* Will it end by the loop, if it is exact? */
+static int is_by_loop(const struct waiter *waiter, int exact)
+{
+    int even = waiter->approach.even_polls >= waiter_even_needed(waiter);
+    return !exact || (waiter_has_vernier(waiter) && !even);
+}
+
 /*
  * The targets vary over all phases of a step and all lengths of run; and those of the loop over so
  * many polls that nothing predicts its exit, as in a wait.
  */
 struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan plan)
 {
-    enum { VARIED_NS = 64, PLAIN_VARIED_NS = 400 };
-    uint32_t range = plan.exact ? VARIED_NS : PLAIN_VARIED_NS;
+    enum { VARIED_NS = 64, LOOP_VARIED_NS = 400 };
+    uint32_t range = is_by_loop(waiter, plan.exact) ? LOOP_VARIED_NS : VARIED_NS;
     waiter->rehearsals++;
-    double varied = waiter_throw_dice(waiter, range);
-    return run_between(waiter, plan,
-                       near_ticks(waiter, plan.exact) + varied / waiter->learnt.period_ns);
+    double varied = waiter_throw_dice(waiter, range) / waiter->learnt.period_ns;
+    return run_between(waiter, plan, near_ticks(waiter, plan.exact) + varied, varied);
 }
 
 struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)

@@ -109,11 +109,12 @@ static int is_near(const struct wait *wait)
 }
 
 /* Is there the time for an exact wait, with what comes before its first poll? */
-static int is_exact_possible(const struct wait *wait)
+static int is_exact_possible(struct wait *wait)
 {
     enum { BEFORE_NS = 80 };
     struct waiter *waiter = wait->waiter;
     double left = (double)wait_left_ticks(wait) + wait->aim;
+    wait->left_ticks = left;
     double needed = waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
     if (is_near(wait))
         hurry_learn_near(waiter, (double)asked_before(wait) - left + needed);

@@ -154,6 +154,7 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
+    double left_ticks;        /* when its way was found */
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
@@ -343,9 +344,9 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
 
 /*
  * Where an exact approach ends by the loop, if its polls contradict each other: for an event so
- * long after a tick.
+ * long after a tick. There is so much more time than it needs.
  */
-void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks);
+void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, double spare_ticks);
 
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
