@@ -98,28 +98,6 @@ static void the_mark_of_rseq_is_cleared(void **state)
     }
 }
 
-/* It adds to what came before it, which is an exact approach's. */
-static void one_that_polls_on_takes_evidence_and_calls_nobody(void **state)
-{
-    (void)state;
-    for (int32_t gap = 0; gap < 2; gap++) {
-        prepare_approach(&a, 100000, note, NULL);
-        a.gap_ticks = gap ? 1 << 30 : 0;
-        a.run = APPROACH_NO_RUN;
-        a.marker = 99;
-        events = 0;
-        approach_poll_on(&a);
-        assert_int_equal(events, 0);
-        assert_true(a.run == APPROACH_NO_RUN);
-        assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
-        int was_in_time = a.overdue_cycles <= a.late_cycles; /* else it did not poll */
-        assert_true(a.gap_ticks >= (gap ? 1u << 30 : (unsigned)was_in_time));
-        assert_int_equal(a.marker, evidence_marker());
-        assert_true(a.rseq_marker == MARK);
-        assert_true(evidence_rseq_marker(a.rseq) == 0);
-    }
-}
-
 /* ---- the run ------------------------------------------------------------------------------ */
 
 /* Cycles after the time for which an empty run would end at the target; by its own last poll. */
@@ -439,7 +417,6 @@ int main(void)
         cmocka_unit_test(the_loop_s_stamp_is_not_before_the_tick_that_it_must_not_be_before),
         cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
         cmocka_unit_test(the_mark_of_rseq_is_cleared),
-        cmocka_unit_test(one_that_polls_on_takes_evidence_and_calls_nobody),
         cmocka_unit_test(the_run_fills_the_time_left),
         cmocka_unit_test(a_target_in_the_past_takes_no_run),
         cmocka_unit_test(the_longest_run_is_for_a_core_too_slow_for_another_poll),

@@ -8,6 +8,7 @@
 
 #include "timing/approach/approach.h"
 #include "timing/wait/foresight.h"
+#include "timing/wait/result.h"
 
 enum { TIMES = 100000 };
 
@@ -30,6 +31,27 @@ static void nothing_of_it_happens(void **state)
         ways.foresee((const void *)(uintptr_t)note, &touched);
     assert_int_equal(executed, 0);
     assert_int_equal(touched, 0);
+}
+
+static int foresee_and_go_on(void *times, uint64_t b, uint64_t c, void *d, void *frame)
+{
+    (void)b, (void)c, (void)d;
+    for (int i = 0; i < *(const int *)times; i++)
+        ways.foresee_return(frame);
+    executed++;
+    return TIMEBASE_E_INVALID;
+}
+
+static void nor_does_a_return(void **state)
+{
+    int times = TIMES;
+    (void)state;
+    if (ways.foresee_return == NULL)
+        skip();
+    executed = 0;
+    assert_int_equal(approach_from(&times, 0, 0, NULL, foresee_and_go_on), TIMEBASE_E_INVALID);
+    assert_int_equal(executed, 1);
+    executed = 0;
 }
 
 /* Where there is no such page, as little. */
@@ -65,10 +87,20 @@ static void note_foresight(const void *code, void *argument)
     foreseen[foreseen_count++] = code;
 }
 
-/* The event of a call is; where a wait returns, approach_from() sees to that. */
-static void the_function_is_foreseen(void **state)
+static void note_foresight_of_return(const void *frame)
 {
-    struct waiter waiter = {.ways.foresee = note_foresight};
+    foreseen[foreseen_count++] = frame;
+}
+
+static struct waiter waiter_that_notes(void)
+{
+    return (struct waiter){.ways = {.foresee = note_foresight,
+                                    .foresee_return = note_foresight_of_return}};
+}
+
+static void it_is_the_function_or_the_return_that_is_foreseen(void **state)
+{
+    struct waiter waiter = waiter_that_notes();
     struct wait wait = {.waiter = &waiter, .function = note};
     (void)state;
     foreseen_count = 0;
@@ -77,7 +109,24 @@ static void the_function_is_foreseen(void **state)
     assert_ptr_equal(foreseen[0], (const void *)(uintptr_t)note);
     wait.function = NULL;
     foresight_event(&wait);
-    assert_int_equal(foreseen_count, 1);
+    assert_int_equal(foreseen_count, 1); /* it does not leave */
+    wait.frame = &wait;
+    foresight_event(&wait);
+    assert_int_equal(foreseen_count, 2);
+    assert_ptr_equal(foreseen[1], &wait);
+}
+
+static void what_tells_is_foreseen_with_the_return(void **state)
+{
+    struct timebase_wait_result result;
+    struct waiter waiter = waiter_that_notes();
+    struct wait wait = {.waiter = &waiter, .frame = &waiter, .result = &result};
+    (void)state;
+    foreseen_count = 0;
+    foresight_event(&wait);
+    assert_int_equal(foreseen_count, 2);
+    assert_ptr_equal(foreseen[0], &waiter);
+    assert_ptr_equal(foreseen[1], (const void *)(uintptr_t)result_tell);
 }
 
 static void runs_are_of_the_event(void **state)
@@ -99,6 +148,8 @@ static void none_is_asked_for_where_it_is_not_possible(void **state)
     struct wait wait = {.waiter = &waiter, .function = note};
     (void)state;
     foresight_event(&wait);
+    wait = (struct wait){.waiter = &waiter, .frame = &wait};
+    foresight_event(&wait);
     foresight_runs(&waiter, EVENT_CALLED);
 }
 
@@ -106,11 +157,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_of_it_happens),
+        cmocka_unit_test(nor_does_a_return),
         cmocka_unit_test(there_need_be_no_code),
 #if defined(__x86_64__)
         cmocka_unit_test(it_is_runs_that_are_foreseen),
 #endif
-        cmocka_unit_test(the_function_is_foreseen),
+        cmocka_unit_test(it_is_the_function_or_the_return_that_is_foreseen),
+        cmocka_unit_test(what_tells_is_foreseen_with_the_return),
         cmocka_unit_test(runs_are_of_the_event),
         cmocka_unit_test(none_is_asked_for_where_it_is_not_possible),
     };

@@ -44,6 +44,12 @@ static uint64_t target_ahead(void)
     return timebase_ticks() + (uint64_t)ticks_of(1000 + (int64_t)dice_below(&dice, 6000));
 }
 
+/* Then that it came to its loop is written before that is over. */
+static int is_told_behind(const struct waiter *waiter, int returns)
+{
+    return returns && waiter->ways.leaves;
+}
+
 /* None of them is exact; those that were in time say why not. */
 static void the_result_says_so(void **state)
 {
@@ -64,6 +70,9 @@ static void the_result_says_so(void **state)
                          late ? TIMEBASE_MECHANISM_NONE : TIMEBASE_MECHANISM_LOOP);
         assert_true(result.disturbance & TIMEBASE_DISTURBED_SHARED);
         assert_int_equal(result.late, late);
+        int is_quiet = !late && result.disturbance == TIMEBASE_DISTURBED_SHARED;
+        if (is_quiet && is_told_behind(waiter, i % 2))
+            assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
     }
     assert_true(ended > 0);
 }

@@ -81,6 +81,8 @@ struct approach {
     int32_t even_least;  /* if they are fewer, an exact approach ends by the loop */
     int32_t loop_cycles; /* ... unless fewer are left for a run */
     void (*tell)(struct approach *); /* see approach_tell_and_leave() */
+    approach_foresight *foresee; /* by the loop: of what it ends with; null: not possible */
+    const void *returns_to;      /* a wait with a result that ends behind approach_from() */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */
@@ -96,6 +98,7 @@ struct approach_ways {
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
     approach_foresight *foresee;              /* null: not possible */
+    approach_foresight_of_return *foresee_return; /* ... nor is this */
     const void *runs[APPROACH_RUNS];          /* of an exact approach: what to foresee */
     const void *leaving_runs[APPROACH_RUNS];  /* ... of one whose event is to leave */
     int mechanism;                            /* enum timebase_wait_mechanism */
@@ -109,8 +112,12 @@ struct approach_ways approach_ways(void);
 /* For every processor: poll until leave_ticks, stamp, event. */
 void approach_poll(struct approach *approach);
 
-/* The same without an event, for one that has begun: its gap_ticks are looked at, too. */
-void approach_poll_on(struct approach *approach);
+/*
+ * The same without an event, for one that has begun: its gap_ticks are looked at, too. Half a
+ * microsecond before the end `fetch` is called, if there is time, and does as what follows will.
+ */
+typedef void approach_fetching(struct approach *approach);
+void approach_poll_on(struct approach *approach, approach_fetching *fetch);
 
 /* The event of waits that return, where there is no better one. */
 void approach_event_none(void *argument);

@@ -17,6 +17,9 @@
 /* As if code(argument) were called. */
 typedef void approach_foresight(const void *code, void *argument);
 
+/* As if the approach_from() with this frame returned. */
+typedef void approach_foresight_of_return(const void *frame);
+
 /*
  * Asks memory for a line of code, into the second level. The instruction that is none keeps compilers
  * from taking a function that does nothing else for one without effect: GCC left the calls of such a

@@ -56,6 +56,7 @@ approach_function approach_return, approach_jump;
 approach_readings approach_fine_0, approach_fine_1, approach_fine_2;
 approach_readings approach_series_0, approach_series_1, approach_series_2;
 approach_foresight approach_foresee;
+approach_foresight_of_return approach_foresee_return;
 void approach_run(uint64_t cycles);
 extern const char approach_return_runs[], approach_return_leaving_runs[];
 
@@ -101,6 +102,7 @@ struct approach_ways approach_ways(void)
         .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
         .foresee = approach_foresee,
+        .foresee_return = approach_foresee_return,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .leaves = MAY_LEAVE,
         .poll_bare = approach_poll_bare,
@@ -108,6 +110,7 @@ struct approach_ways approach_ways(void)
     if (has_shadow_stack()) {
         ways.exact = approach_jump;
         ways.foresee = NULL;
+        ways.foresee_return = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;
         ways.leaves = 0;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * void approach_foresee(const void *code, void *argument): see foresee.h.
+ * void approach_foresee(const void *code, void *argument),
+ * void approach_foresee_return(const void *frame): see foresee.h.
  *
  * A return is predicted to go behind the call before it. This one goes to the end of the function
  * in truth, which the core knows no sooner than a chain of multiplications is done. Until then it
@@ -11,21 +12,15 @@
 
 #define UNTIL_KNOWN 40 /* multiplications, each of the one before: 120 cycles */
 
-    .section .text.hot.timebase_wait, "ax", @progbits
-    .p2align 6
-    .globl approach_foresee
-    .hidden approach_foresee
-    .type approach_foresee, @function
-approach_foresee:
-    .cfi_startproc
-    endbr64
-    movq %rdi, %rax
-    movq %rsi, %rdi
+    /* What stands between these two is foreseen. Not rcx or rdx. */
+    .macro begin_foreseen
     leaq 2f(%rip), %rcx
     xorl %edx, %edx
     call 1f
     .cfi_adjust_cfa_offset 8
-    notrack jmp *%rax
+    .endm
+
+    .macro end_foreseen
 1:
     .rept UNTIL_KNOWN
     imull %edx, %edx
@@ -35,9 +30,42 @@ approach_foresee:
     ret
     .cfi_adjust_cfa_offset -8
 2:
+    .endm
+
+    .macro begin_function name
+    .p2align 6
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
+    .cfi_startproc
+    endbr64
+    .endm
+
+    .macro end_function name
     ret
     .cfi_endproc
-    .size approach_foresee, . - approach_foresee
+    .size \name, . - \name
+    .endm
+
+    .section .text.hot.timebase_wait, "ax", @progbits
+    begin_function approach_foresee
+    movq %rdi, %rax
+    movq %rsi, %rdi
+    begin_foreseen
+    notrack jmp *%rax
+    end_foreseen
+    end_function approach_foresee
+
+    begin_function approach_foresee_return
+    begin_foreseen
+    movq %rdi, %rsp              /* and all registers as the caller has left them */
+    .irp register, r15, r14, r13, r12, rbp, rbx, rax
+    popq %\register
+    .endr
+    notrack jmp *%rax            /* a return would be predicted to go elsewhere */
+    end_foreseen
+    end_function approach_foresee_return
 
 #endif
 

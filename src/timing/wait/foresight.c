@@ -3,11 +3,19 @@
 
 #include <stddef.h>
 
+#include "result.h"
+
 APPROACH_WAY void foresight_event(const struct wait *wait)
 {
-    approach_foresight *foresee = wait->waiter->ways.foresee;
-    if (foresee != NULL && wait->function != NULL)
-        foresee((const void *)(uintptr_t)wait->function, wait->argument);
+    const struct approach_ways *ways = &wait->waiter->ways;
+    if (ways->foresee == NULL)
+        return;
+    if (wait->function != NULL)
+        ways->foresee((const void *)(uintptr_t)wait->function, wait->argument);
+    else if (wait->frame != NULL)
+        ways->foresee_return(wait->frame);
+    if (wait_event_way(wait) == EVENT_TELLS)
+        ways->foresee((const void *)(uintptr_t)result_tell, &wait->waiter->approach);
 }
 
 APPROACH_WAY void foresight_runs(const struct waiter *waiter, enum event_way way)

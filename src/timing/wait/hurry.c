@@ -108,9 +108,10 @@ APPROACH_WAY static struct wait *begin(const struct wait *asked)
 APPROACH_WAY static void fetch_loop(const struct approach *a)
 {
     enum { LINES = 5, LINE = 64 };
-    void (*loop)(struct approach *) = a->behind != NULL ? approach_poll_on : approach_poll;
+    const char *poll = (const char *)(uintptr_t)approach_poll;
+    const char *loop = a->behind != NULL ? (const char *)(uintptr_t)approach_poll_on : poll;
     for (int line = 0; line < LINES; line++)
-        approach_fetch_code((const char *)(uintptr_t)loop + line * LINE);
+        approach_fetch_code(loop + line * LINE);
 }
 
 APPROACH_WAY static void fetch_rest(const struct wait *wait)

@@ -7,6 +7,12 @@
 
 #define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)
 
+/* Of an exact wait that ended by the loop this is known sooner than it is counted. */
+static inline int is_by_run(const struct wait *wait)
+{
+    return wait->exact & !wait->ended_by_loop;
+}
+
 /* All but the event's time. */
 APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int late)
 {
@@ -16,9 +22,9 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->error_bound_ns = (waiter->vernier.span_ticks + 1) / 2 * waiter->learnt.period_ns;
     result->wake_ns = wait->sleep.wake_ns;
     result->margin_ns = wait->sleep.margin_ns;
-    result->mechanism = wait->exact ? waiter->ways.mechanism
-        : late                      ? TIMEBASE_MECHANISM_NONE
-                                    : TIMEBASE_MECHANISM_LOOP;
+    result->mechanism = is_by_run(wait) ? waiter->ways.mechanism
+        : late                          ? TIMEBASE_MECHANISM_NONE
+                                        : TIMEBASE_MECHANISM_LOOP;
     result->late = late;
     result->disturbance = disturbance;
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
@@ -31,7 +37,7 @@ APPROACH_WAY static double event_of(const struct wait *wait)
     const struct waiter_learnt *learnt = &waiter->learnt;
     const struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(wait);
-    if (wait->exact)
+    if (is_by_run(wait))
         return waiter_event(waiter) + learnt->exit_ticks[1][way];
     return waiter_middle(waiter, a->event_ticks, a->target_ticks) + waiter_loop_rest(waiter, way);
 }
@@ -62,7 +68,9 @@ APPROACH_WAY void result_expect(const struct wait *wait)
 APPROACH_WAY static int is_as_expected(const struct waiter *waiter)
 {
     const struct wait *wait = &waiter->last;
-    int another_end = waiter_ended_by_loop(waiter) | outcome_is_uneven(waiter);
+    int by_loop = waiter_ended_by_loop(waiter);
+    int uneven_run = outcome_is_uneven(waiter) & (by_loop == 0);
+    int another_end = uneven_run | (by_loop ^ wait->ended_by_loop);
     return outcome_is_undisturbed(waiter) & !outcome_is_late(wait) & !(wait->exact & another_end);
 }
 
@@ -83,10 +91,30 @@ APPROACH_WAY int result_fetch(struct waiter *waiter)
     return is_as_expected(waiter);
 }
 
+/* What tells, and then what the wait returns to. */
+APPROACH_WAY static void foresee_rest(struct approach *approach)
+{
+    if (approach->foresee == NULL)
+        return;
+    approach->foresee((const void *)(uintptr_t)result_tell, approach);
+    approach->foresee(approach->returns_to, NULL);
+}
+
+/* An exact wait has come to its loop: that was not expected when it was written. */
+APPROACH_WAY static void expect_loop(struct waiter *waiter)
+{
+    struct wait *wait = &waiter->last;
+    wait->ended_by_loop = wait->exact & waiter_ended_by_loop(waiter);
+    if (wait->ended_by_loop && is_written_before(wait))
+        fill(wait, TIMEBASE_DISTURBED_SHARED, 0);
+}
+
 APPROACH_WAY int result_poll_and_tell(struct approach *approach)
 {
     struct waiter *waiter = (struct waiter *)(void *)approach;
-    approach_poll_on(approach);
+    expect_loop(waiter);
+    approach->returns_to = __builtin_return_address(0);
+    approach_poll_on(approach, foresee_rest);
     result_tell(approach);
     return outcome_is_late(&waiter->last);
 }
