@@ -160,7 +160,7 @@ static void each_wait_is_counted_as_it_was_told(void **state)
 /* By the loop, which there is everywhere. So wrong that nothing else can be the reason. */
 static void rehearsals_tell_how_long_it_takes(void **state)
 {
-    enum { WAITS = 200, AHEAD_NS = 20000, WRONG_TICKS = 2000, ENOUGH = 2000, LEARNT_TICKS = 100 };
+    enum { WAITS = 200, AHEAD_NS = 20000, WRONG_TICKS = 2000, ENOUGH = 1000, LEARNT_TICKS = 100 };
     struct waiter *waiter = waiter_within(the_waiter());
     double *takes = waiter->learnt.exit_ticks[0], known = takes[EVENT_TELLS];
     double other = takes[EVENT_RETURNS];
