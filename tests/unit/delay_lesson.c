@@ -167,8 +167,11 @@ static void a_delay_teaches_when_the_next_one_is_called(void **state)
     assert_int_equal(waiter->contradicted_run.turns, 1);
 }
 
-/* A delay that is shorter than its way takes is late, which says nothing of what the way takes. */
-static void a_late_delay_teaches_nothing(void **state)
+/*
+ * A delay that is shorter than its way takes is late, which says nothing of what the way takes. One
+ * without a run has taken what there is beside it.
+ */
+static void a_late_delay_teaches_nothing_else(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
@@ -180,7 +183,9 @@ static void a_late_delay_teaches_nothing(void **state)
             waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
             learnt->fixed_ticks = 1e6;
             assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 1);
-            assert_null(waiter->lesson.of);
+            assert_ptr_equal(waiter->lesson.of, way == DELAY_BY_LOOP ? NULL : learnt);
+            if (way == DELAY_BY_RUN)
+                assert_true(waiter->lesson.expected_ticks == 1e6 - learnt->after_ticks);
             assert_true(learnt->fixed_ticks == 1e6);
             if (measured)
                 assert_true(result.late && result.mechanism == TIMEBASE_MECHANISM_NONE);
@@ -197,7 +202,7 @@ int main(void)
         cmocka_unit_test(one_that_is_right_begins_the_row_anew),
         cmocka_unit_test(runs_after_a_pause_are_left_alone_by_themselves),
         cmocka_unit_test(a_delay_teaches_when_the_next_one_is_called),
-        cmocka_unit_test(a_late_delay_teaches_nothing),
+        cmocka_unit_test(a_late_delay_teaches_nothing_else),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

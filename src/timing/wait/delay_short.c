@@ -29,13 +29,14 @@ APPROACH_WAY static inline double read_taken(struct waiter *waiter)
     return (double)(int64_t)waiter->delay_taken_ticks;
 }
 
-/* Before its end: behind that there is nothing but the last reading. */
-APPROACH_WAY static inline void note_lesson(const struct short_delay *delay, double cycles)
+/* Before its end: behind that there is nothing but the last reading. It should take so long. */
+APPROACH_WAY static inline void note_lesson(const struct short_delay *delay, double ticks,
+                                            double cycles)
 {
     int way = delay->code == DELAY_CODE_NEAR ? DELAY_AFTER_PAUSE : delay->way;
     delay->waiter->lesson = (struct delay_lesson){
         .of = learnt_of(delay, way),
-        .expected_ticks = delay->ticks - learnt_of(delay, delay->way)->after_ticks,
+        .expected_ticks = ticks - learnt_of(delay, delay->way)->after_ticks,
         .cycles = cycles};
 }
 
@@ -49,7 +50,7 @@ APPROACH_WAY static inline int by_loop(struct short_delay *delay)
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(delay->ticks - before);
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
     if (!late && delay->code == DELAY_CODE_HOT)
-        note_lesson(delay, 0);
+        note_lesson(delay, delay->ticks, 0);
     while ((int64_t)(timebase_ticks() - leave) < 0)
         continue;
     read_taken(waiter);
@@ -81,7 +82,7 @@ APPROACH_WAY static inline void run(const struct waiter *waiter, double cycles)
 
 APPROACH_WAY static inline int end_run(struct short_delay *delay, double cycles)
 {
-    note_lesson(delay, cycles);
+    note_lesson(delay, delay->ticks, cycles);
     run(delay->waiter, cycles);
     read_taken(delay->waiter);
     return 0;
@@ -95,11 +96,17 @@ APPROACH_WAY static inline int unchecked(const struct short_delay *delay)
     return cycles < 1;
 }
 
+/*
+ * One without time for a run shows what there is beside it, or what was learnt beside a neighbour
+ * would stay so.
+ */
 APPROACH_WAY static inline int by_run(struct short_delay *delay)
 {
-    double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_RUN)->fixed_ticks);
+    double fixed_ticks = learnt_of(delay, DELAY_BY_RUN)->fixed_ticks;
+    double cycles = cycles_left(delay, fixed_ticks);
     if (cycles >= 1)
         return end_run(delay, cycles);
+    note_lesson(delay, fixed_ticks + pause_ticks(delay), 0);
     read_taken(delay->waiter);
     return 1;
 }
