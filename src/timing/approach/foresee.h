@@ -31,6 +31,14 @@ static inline void approach_fetch_code(const void *line)
     __asm__ volatile("");
 }
 
+/* So many of them; of null none. */
+static inline void approach_fetch_lines(const char *code, int lines)
+{
+    enum { LINE = 64 };
+    for (int line = 0; code != 0 && line < lines; line++)
+        approach_fetch_code(code + line * LINE);
+}
+
 /* A line of data, into the first level. */
 static inline void approach_fetch(const void *line)
 {

@@ -94,7 +94,7 @@ APPROACH_WAY static void settle_last(const struct wait *asked, int64_t left)
 APPROACH_WAY static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
-    settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
+    settle_last(asked, wait_asked_before_ticks(asked));
     waiter->last = *asked;
     waiter->last.cpu = (int)waiter->evidence.cpu_before;
     waiter->last.is_unsteady =
@@ -107,11 +107,10 @@ APPROACH_WAY static struct wait *begin(const struct wait *asked)
 /* What comes behind the loop is as far away: it was 0.1 to 0.3 us late in one of ten. */
 APPROACH_WAY static void fetch_loop(const struct approach *a)
 {
-    enum { LINES = 5, LINE = 64 };
+    enum { LINES = 5 };
     const char *poll = (const char *)(uintptr_t)approach_poll;
     const char *loop = a->behind != NULL ? (const char *)(uintptr_t)approach_poll_on : poll;
-    for (int line = 0; line < LINES; line++)
-        approach_fetch_code(loop + line * LINE);
+    approach_fetch_lines(loop, LINES);
 }
 
 APPROACH_WAY static void fetch_rest(const struct wait *wait)

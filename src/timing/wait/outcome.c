@@ -88,8 +88,8 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
 {
     enum { IN_TIME_NS = 200 };
     const struct wait *wait = &waiter->last;
-    int64_t asked_before = (int64_t)(wait->ticks - wait->entered_ticks);
-    if ((found & ~HARMLESS) != 0 || asked_before <= waiter_ticks_of_ns(waiter, IN_TIME_NS))
+    int64_t before = wait_asked_before_ticks(wait);
+    if ((found & ~HARMLESS) != 0 || before <= waiter_ticks_of_ns(waiter, IN_TIME_NS))
         return;
     if (late && wait->is_cold)
         went_wrong(&waiter->cold);

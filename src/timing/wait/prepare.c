@@ -8,7 +8,7 @@
 /* The first rehearsals wait for their code to be fetched, and tell nothing about later ones. */
 enum { COLD_ONES = 2 };
 
-enum { MOST_REHEARSALS = 200, CACHE_LINE = 64 };
+enum { MOST_REHEARSALS = 200 };
 
 /* How much longer than usual one may take: the first fetches its code from far away. */
 #define COLD 4.0
@@ -22,18 +22,12 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
     return rehearsing;
 }
 
-static void fetch_lines(const char *code, int lines)
-{
-    for (int line = 0; code != NULL && line < lines; line++)
-        approach_fetch_code(code + line * CACHE_LINE);
-}
-
 /* The event's code, or the code that the wait returns to. */
 static void fetch_event(const struct wait *wait)
 {
     enum { LINES = 4 };
     const char *code = (const char *)(uintptr_t)wait->function;
-    fetch_lines(code != NULL ? code : approach_returns_to(wait->frame), LINES);
+    approach_fetch_lines(code != NULL ? code : approach_returns_to(wait->frame), LINES);
     foresight_event(wait);
 }
 
@@ -44,7 +38,7 @@ static void fetch_event(const struct wait *wait)
 static void fetch_approach(const struct waiter *waiter)
 {
     enum { LINES = 58 };
-    fetch_lines((const char *)(uintptr_t)waiter->ways.exact, LINES);
+    approach_fetch_lines((const char *)(uintptr_t)waiter->ways.exact, LINES);
     foresight_runs(waiter, EVENT_CALLED);
     foresight_runs(waiter, EVENT_RETURNS);
 }

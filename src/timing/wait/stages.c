@@ -96,29 +96,28 @@ static double aim_of(const struct wait *wait)
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
-/* How long before its target. */
-static int64_t asked_before(const struct wait *wait)
-{
-    return (int64_t)(wait->ticks - wait->entered_ticks);
-}
-
 /* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
 static int is_near(const struct wait *wait)
 {
-    return asked_before(wait) < wait->waiter->learnt.no_rehearsal_ticks;
+    return wait_asked_before_ticks(wait) < wait->waiter->learnt.no_rehearsal_ticks;
 }
 
-/* Is there the time for an exact wait, with what comes before its first poll? */
-static int is_exact_possible(struct wait *wait)
+/* An exact wait needs so much time, with what comes before its first poll. */
+static double needed_ticks(const struct waiter *waiter)
 {
     enum { BEFORE_NS = 80 };
+    return waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
+}
+
+/* Finds out how much is left. */
+static int has_time_for_exact(struct wait *wait)
+{
     struct waiter *waiter = wait->waiter;
-    double left = (double)wait_left_ticks(wait) + wait->aim;
-    wait->left_ticks = left;
-    double needed = waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
+    double needed = needed_ticks(waiter);
+    wait->left_ticks = (double)wait_left_ticks(wait) + wait->aim;
     if (is_near(wait))
-        hurry_learn_near(waiter, (double)asked_before(wait) - left + needed);
-    return left > needed;
+        hurry_learn_near(waiter, (double)wait_asked_before_ticks(wait) - wait->left_ticks + needed);
+    return wait->left_ticks > needed;
 }
 
 static void find_way(struct wait *wait)
@@ -127,7 +126,7 @@ static void find_way(struct wait *wait)
     wait->aim = aim_of(wait);
     if (!wait->exact)
         return;
-    int possible = is_exact_possible(wait);
+    int possible = has_time_for_exact(wait);
     wait->exact = possible && waiter_is_exact_better(wait->waiter, wait->ticks, wait->flags);
     wait->is_unsteady = possible && !wait->exact;
     wait->is_cold = wait->exact && !waiter_is_exact_hot(wait->waiter, wait->ticks);
@@ -175,7 +174,7 @@ static int approach(struct wait *wait)
 /* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
 static void settle_last(const struct wait *asked)
 {
-    if (asked_before(asked) < waiter_ticks_of_ns(asked->waiter, OUTCOME_NEAREST_NS))
+    if (wait_asked_before_ticks(asked) < waiter_ticks_of_ns(asked->waiter, OUTCOME_NEAREST_NS))
         outcome_settle_some(asked->waiter);
     else
         outcome_settle_open(asked->waiter);

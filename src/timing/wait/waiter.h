@@ -473,6 +473,12 @@ static inline void wait_convert(struct wait *wait)
         wait->ticks = wait->ticks_at(wait->waiter->clock, wait->ns);
 }
 
+/* How long before its target. */
+static inline int64_t wait_asked_before_ticks(const struct wait *wait)
+{
+    return (int64_t)(wait->ticks - wait->entered_ticks);
+}
+
 static inline int64_t wait_left_ticks(const struct wait *wait)
 {
     return (int64_t)(wait->ticks - timebase_ticks());
