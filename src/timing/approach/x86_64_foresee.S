@@ -10,27 +10,9 @@
 
 #ifdef __x86_64__
 
+#include "x86_64_offsets.h"
+
 #define UNTIL_KNOWN 40 /* multiplications, each of the one before: 120 cycles */
-
-    /* What stands between these two is foreseen. Not rcx or rdx. */
-    .macro begin_foreseen
-    leaq 2f(%rip), %rcx
-    xorl %edx, %edx
-    call 1f
-    .cfi_adjust_cfa_offset 8
-    .endm
-
-    .macro end_foreseen
-1:
-    .rept UNTIL_KNOWN
-    imull %edx, %edx
-    .endr
-    addq %rdx, %rcx              /* + 0 */
-    movq %rcx, (%rsp)
-    ret
-    .cfi_adjust_cfa_offset -8
-2:
-    .endm
 
     .macro begin_function name
     .p2align 6
@@ -52,19 +34,19 @@
     begin_function approach_foresee
     movq %rdi, %rax
     movq %rsi, %rdi
-    begin_foreseen
+    begin_foreseen rcx, edx
     notrack jmp *%rax
-    end_foreseen
+    end_foreseen rcx, rdx, edx, UNTIL_KNOWN
     end_function approach_foresee
 
     begin_function approach_foresee_return
-    begin_foreseen
+    begin_foreseen rcx, edx
     movq %rdi, %rsp              /* and all registers as the caller has left them */
     .irp register, r15, r14, r13, r12, rbp, rbx, rax
     popq %\register
     .endr
     notrack jmp *%rax            /* a return would be predicted to go elsewhere */
-    end_foreseen
+    end_foreseen rcx, rdx, edx, UNTIL_KNOWN
     end_function approach_foresee_return
 
 #endif

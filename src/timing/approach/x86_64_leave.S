@@ -62,20 +62,9 @@
     rdsspq %rax                  /* does nothing where there is no shadow stack */
     testq %rax, %rax
     jnz 2f
-    leaq 2f(%rip), %r11
-    xorl %r10d, %r10d
-    call 1f
-    .cfi_adjust_cfa_offset 8
+    begin_foreseen r11, r10d
     ret
-1:
-    .rept UNTIL_KNOWN
-    imull %r10d, %r10d
-    .endr
-    addq %r10, %r11              /* + 0 */
-    movq %r11, (%rsp)
-    ret
-    .cfi_adjust_cfa_offset -8
-2:
+    end_foreseen r11, r10, r10d, UNTIL_KNOWN
     .endm
 
     /*

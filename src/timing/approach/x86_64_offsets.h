@@ -74,6 +74,29 @@
     cmpq \ticks, %rax
     .endm
 
+    /*
+     * What stands between these two is foreseen (foresee.h). \known, and \zero with its lower half
+     * \zero32, are overwritten; so many multiplications, of 3 cycles each, until the core knows.
+     */
+    .macro begin_foreseen known, zero32
+    leaq 2f(%rip), %\known
+    xorl %\zero32, %\zero32
+    call 1f
+    .cfi_adjust_cfa_offset 8
+    .endm
+
+    .macro end_foreseen known, zero, zero32, multiplications
+1:
+    .rept \multiplications
+    imull %\zero32, %\zero32
+    .endr
+    addq %\zero, %\known         /* + 0 */
+    movq %\known, (%rsp)
+    ret
+    .cfi_adjust_cfa_offset -8
+2:
+    .endm
+
     .macro poll_until_leave
     .p2align 5
 2:
