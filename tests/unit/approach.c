@@ -164,37 +164,34 @@ static void the_longest_run_is_for_a_core_too_slow_for_another_poll(void **state
 #if defined(__x86_64__)
 /* ---- how a wait returns ------------------------------------------------------------------- */
 
-static int ask_for_polls(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
+static approach_function *wanted_end;
+
+static int ask_for_the_end(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
 {
     struct approach *approach = (struct approach *)context;
     (void)none, (void)nothing, (void)null;
     approach->frame = frame;
-    approach->behind = approach_poll_bare;
-    approach_end_behind(approach);
+    approach_end_behind(approach, wanted_end);
     return APPROACH_ENDS_BEHIND;
 }
 
-static int leave_at_once(void *context, uint64_t none, uint64_t nothing, void *null, void *frame)
+/* Behind all calls. */
+static int wait_that_ends_by(approach_function *end)
 {
-    struct approach *approach = (struct approach *)context;
-    (void)none, (void)nothing, (void)null;
-    approach->frame = frame;
-    approach_leave(approach);
-    return 7;
+    wanted_end = end;
+    return approach_from(&a, 0, 0, NULL, ask_for_the_end);
 }
 
 static void polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late(void **state)
 {
     (void)state;
-    if (!approach_ways().leaves)
-        skip();
     for (int i = 0; i < 200; i++) {
         int is_late = i % 2;
         prepare_approach(&a, is_late ? -100000 : 100000000, note, NULL);
         a.leave_ticks = a.target_ticks;
         if (!is_late)
             a.leave_ticks = timebase_ticks() + 100000;
-        int said = approach_from(&a, 0, 0, NULL, ask_for_polls);
+        int said = wait_that_ends_by(approach_poll_bare);
         assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
         assert_true((int64_t)(timebase_ticks_ordered() - a.event_ticks) >= 0);
         assert_int_equal(said, a.overdue_cycles > a.late_cycles);
@@ -210,42 +207,40 @@ static void note_telling(struct approach *approach)
     tellings++;
 }
 
-static int tell_and_leave_at_once(void *context, uint64_t none, uint64_t nothing, void *null,
-                                  void *frame)
+/* An event that is none has runs of its own; what is told is an event as others are. */
+static void an_exact_approach_behind_the_wait_tells_who_is_late(void **state)
 {
-    struct approach *approach = (struct approach *)context;
-    (void)none, (void)nothing, (void)null;
-    approach->frame = frame;
-    approach->tell = note_telling;
-    approach_tell_and_leave(approach);
-    return 7;
+    static void (*const kinds[])(void *) = {note, approach_event_none, approach_tell};
+    enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+    (void)state;
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL)
+        for (int i = 0; i < 200 * KINDS; i++) {
+            prepare_approach(&a, i % 2 ? -100000 : i * 20, kinds[i % KINDS], &a);
+            a.tell = note_telling;
+            tellings = events = 0;
+            int said = wait_that_ends_by(named->approach);
+            assert_int_equal(said, a.overdue_cycles > a.late_cycles);
+            assert_true(said == 1 || i % 2 == 0);
+            assert_int_equal(events, i % KINDS == 0);
+            assert_int_equal(tellings, i % KINDS == 2);
+        }
 }
 
-static void assert_it_leaves_and_says_whether_it_was_late(approach_within *within, int tells)
-{
-    for (int late = -2; late <= 2; late++) {
-        prepare_approach(&a, 0, note, NULL);
-        a.overdue_cycles = a.late_cycles + late;
-        tellings = 0;
-        assert_int_equal(approach_from(&a, 0, 0, NULL, within), late > 0);
-        assert_int_equal(tellings, tells);
-    }
-}
-
-static void who_tells_first_leaves_as_well(void **state)
+static void runs_behind_which_nothing_is_called_stamp_as_others_do(void **state)
 {
     (void)state;
-    if (!approach_ways().leaves)
-        skip();
-    assert_it_leaves_and_says_whether_it_was_late(tell_and_leave_at_once, 1);
-}
-
-static void who_leaves_returns_past_all_between_whether_it_was_late(void **state)
-{
-    (void)state;
-    if (!approach_ways().leaves)
-        skip();
-    assert_it_leaves_and_says_whether_it_was_late(leave_at_once, 0);
+    const struct named_approach *named = NULL;
+    while ((named = next_approach(named)) != NULL)
+        for (int i = 0; i < 400; i++) {
+            prepare_approach(&a, i * 20, approach_event_none, NULL);
+            a.marker = 99;
+            wait_that_ends_by(named->approach);
+            assert_int_equal(a.marker, evidence_marker());
+            assert_true(a.rseq_marker == MARK);
+            assert_true(evidence_rseq_marker(a.rseq) == 0);
+            assert_true((int64_t)(timebase_ticks_ordered() - a.event_ticks) >= 0);
+        }
 }
 
 static int return_its_number(void *context, uint64_t number, uint64_t b, void *d, void *frame)
@@ -316,6 +311,33 @@ static void write_text(void *argument)
     snprintf(text, sizeof(text), "%.3f %.3f %.3f %.3f %.3f", values[0], values[1], values[2],
              values[3], values[4]);
 }
+
+#if defined(__x86_64__)
+static int end_behind_by_return(struct approach *approach)
+{
+    (void)approach;
+    return wait_that_ends_by(approach_return);
+}
+
+static int end_behind_by_jump(struct approach *approach)
+{
+    (void)approach;
+    return wait_that_ends_by(approach_jump);
+}
+
+static void registers_survive_what_ends_behind(void **state)
+{
+    (void)state;
+    fill_values();
+    for (int i = 0; i < 100; i++) {
+        prepare_approach(&a, i * 20, i % 2 ? approach_event_none : note, NULL);
+        assert_int_equal(values_lost_by(end_behind_by_jump), 0);
+        prepare_approach(&a, i * 20, i % 2 ? approach_event_none : note, NULL);
+        if (approach_ways().exact == approach_return)
+            assert_int_equal(values_lost_by(end_behind_by_return), 0);
+    }
+}
+#endif
 
 static void registers_survive(void **state)
 {
@@ -422,9 +444,10 @@ int main(void)
         cmocka_unit_test(the_longest_run_is_for_a_core_too_slow_for_another_poll),
 #if defined(__x86_64__)
         cmocka_unit_test(polls_behind_the_wait_end_at_their_tick_and_tell_who_is_late),
-        cmocka_unit_test(who_leaves_returns_past_all_between_whether_it_was_late),
-        cmocka_unit_test(who_tells_first_leaves_as_well),
+        cmocka_unit_test(an_exact_approach_behind_the_wait_tells_who_is_late),
+        cmocka_unit_test(runs_behind_which_nothing_is_called_stamp_as_others_do),
         cmocka_unit_test(who_does_not_leave_returns_what_it_says),
+        cmocka_unit_test(registers_survive_what_ends_behind),
 #endif
         cmocka_unit_test(registers_survive),
         cmocka_unit_test(the_stack_is_aligned_in_the_event_and_as_before_after_it),

@@ -118,8 +118,7 @@ static void the_loop_says_whether_it_was_over_when_it_began(void **state)
         }
 }
 
-static int32_t leave_ticks;
-static approach_end *leaves_by;
+static approach_function *the_loop;
 
 /* The end takes the evidence: its marks are as they were. */
 static int note_end(struct approach *approach)
@@ -132,35 +131,35 @@ static int note_end(struct approach *approach)
     return 5;
 }
 
-static int leave_within(void *exact, uint64_t none, uint64_t nothing, void *null, void *frame)
+static int end_behind(void *exact, uint64_t ticks, uint64_t nothing, void *null, void *frame)
 {
     const struct named_approach *named = (const struct named_approach *)exact;
-    (void)none, (void)nothing, (void)null;
+    (void)nothing, (void)null;
+    prepare(1000, 0, INT32_MAX);
+    a.loop_cycles = 0;
+    a.marker = 99;
     a.frame = frame;
-    a.event = approach_leave;
-    a.behind = leaves_by;
-    a.argument = &a;
-    a.leave_ticks = a.target_ticks + (uint64_t)(int64_t)leave_ticks;
-    named->approach(&a);
-    return TIMEBASE_E_INVALID; /* it left: nobody comes back here */
+    a.event = approach_event_none;
+    a.behind = the_loop;
+    a.leave_ticks = a.target_ticks + ticks;
+    approach_end_behind(&a, named->approach);
+    return APPROACH_ENDS_BEHIND;
 }
 
-static void one_that_leaves_does_so_by_the_loop_too(void **state)
+static int wait_that_ends_by_loop(const struct named_approach *named, int64_t ticks)
+{
+    return approach_from((void *)(uintptr_t)named, (uint64_t)ticks, 0, NULL, end_behind);
+}
+
+static void one_behind_a_wait_ends_by_the_loop_too(void **state)
 {
     (void)state;
-    if (!approach_ways().leaves)
-        skip();
     const struct named_approach *named = NULL;
-    leaves_by = approach_poll_bare;
-    while ((named = next_exact(named)) != NULL && named->approach == approach_return)
+    the_loop = approach_poll_bare;
+    while ((named = next_exact(named)) != NULL)
         for (int i = 0; i < APPROACHES; i++) {
             int late = i % 2;
-            leave_ticks = late ? -1000 : 1000000;
-            prepare(1000, 0, INT32_MAX);
-            a.loop_cycles = 0;
-            a.marker = 99;
-            assert_int_equal(approach_from((void *)(uintptr_t)named, 0, 0, NULL, leave_within),
-                             late);
+            assert_int_equal(wait_that_ends_by_loop(named, late ? -1000 : 1000000), late);
             assert_int_equal(events, 0);
             assert_true(a.run == APPROACH_NO_RUN);
             assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
@@ -171,20 +170,14 @@ static void one_that_leaves_does_so_by_the_loop_too(void **state)
         }
 }
 
-static void another_end_is_as_good(void **state)
+static void another_loop_is_as_good(void **state)
 {
     (void)state;
-    if (!approach_ways().leaves)
-        skip();
     const struct named_approach *named = NULL;
-    leaves_by = note_end;
-    while ((named = next_exact(named)) != NULL && named->approach == approach_return)
-        for (int i = 0; i < APPROACHES; i++) {
-            leave_ticks = 1000000;
-            prepare(1000, 0, INT32_MAX);
-            a.loop_cycles = 0;
-            assert_int_equal(approach_from((void *)(uintptr_t)named, 0, 0, NULL, leave_within), 5);
-        }
+    the_loop = note_end;
+    while ((named = next_exact(named)) != NULL)
+        for (int i = 0; i < APPROACHES; i++)
+            assert_int_equal(wait_that_ends_by_loop(named, 1000000), 5);
 }
 
 int main(void)
@@ -195,8 +188,8 @@ int main(void)
         cmocka_unit_test(with_enough_of_them_a_run_is),
         cmocka_unit_test(where_there_is_no_time_for_the_loop_a_run_is),
         cmocka_unit_test(the_loop_says_whether_it_was_over_when_it_began),
-        cmocka_unit_test(one_that_leaves_does_so_by_the_loop_too),
-        cmocka_unit_test(another_end_is_as_good),
+        cmocka_unit_test(one_behind_a_wait_ends_by_the_loop_too),
+        cmocka_unit_test(another_loop_is_as_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

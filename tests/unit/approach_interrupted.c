@@ -178,10 +178,11 @@ static __attribute__((noinline)) void call_noting_the_frame(approach_function *a
 }
 
 /* Some compilers write no tables for C unless asked to, RISC-V's GCC 12 among them. */
-static void just_call(struct approach *approach)
+static int just_call(struct approach *approach)
 {
     approach->event(approach->argument);
     callers_frame++; /* no tail call */
+    return 0;
 }
 
 static int cannot_unwind(void)
@@ -244,6 +245,16 @@ static void step_only(approach_function *approach)
     step_through(approach);
 }
 
+static int just_return(struct approach *approach)
+{
+    (void)approach;
+    return 0;
+}
+
+/* By a run; by the loop within, behind, or another one behind. */
+static approach_function *const loops[] = {NULL, NULL, approach_poll_bare, just_return};
+enum { ENDS = sizeof(loops) / sizeof(loops[0]) };
+
 /* The processor's single step: SIGTRAP after every instruction. */
 static void each_instruction_can_be_unwound_to_the_caller(void **state)
 {
@@ -258,14 +269,17 @@ static void each_instruction_can_be_unwound_to_the_caller(void **state)
     action.sa_flags = SA_SIGINFO;
     sigaction(SIGTRAP, &action, &before);
     const struct named_approach *named = NULL;
-    while ((named = next_approach(named)) != NULL) {
-        unwound = lost = 0;
-        prepare_approach(&a, 400, note, NULL);
-        a.leave_ticks = a.target_ticks - 10000; /* the polls are over */
-        step_only(named->approach);
-        assert_in_range(unwound, 30, 100000);
-        assert_int_equal(lost, 0);
-    }
+    while ((named = next_approach(named)) != NULL)
+        for (int kind = 0; kind < 2 * ENDS; kind++) {
+            unwound = lost = 0;
+            prepare_approach(&a, 400, kind % 2 ? approach_event_none : note, NULL);
+            a.leave_ticks = a.target_ticks - 10000; /* the polls are over */
+            a.even_least = kind < 2 ? INT32_MIN : INT32_MAX;
+            a.behind = loops[kind / 2];
+            step_only(named->approach);
+            assert_in_range(unwound, 30, 100000);
+            assert_int_equal(lost, 0);
+        }
     sigaction(SIGTRAP, &before, NULL);
 }
 #endif

@@ -72,8 +72,8 @@ static void it_is_runs_that_are_foreseen(void **state)
     (void)state;
     for (int i = 0; i < APPROACH_RUNS; i++) {
         assert_memory_equal(ways.runs[i], link, sizeof(link));
-        assert_memory_equal(ways.leaving_runs[i], link, sizeof(link));
-        assert_ptr_not_equal(ways.runs[i], ways.leaving_runs[i]);
+        assert_memory_equal(ways.returning_runs[i], link, sizeof(link));
+        assert_ptr_not_equal(ways.runs[i], ways.returning_runs[i]);
     }
 }
 #endif
@@ -109,7 +109,7 @@ static void it_is_the_function_or_the_return_that_is_foreseen(void **state)
     assert_ptr_equal(foreseen[0], (const void *)(uintptr_t)note);
     wait.function = NULL;
     foresight_event(&wait);
-    assert_int_equal(foreseen_count, 1); /* it does not leave */
+    assert_int_equal(foreseen_count, 1); /* it ends within */
     wait.frame = &wait;
     foresight_event(&wait);
     assert_int_equal(foreseen_count, 2);
@@ -139,7 +139,7 @@ static void runs_are_of_the_event(void **state)
     foresight_runs(&waiter, EVENT_RETURNS);
     assert_int_equal(foreseen_count, 2 * APPROACH_RUNS);
     assert_memory_equal(foreseen, ways.runs, sizeof(ways.runs));
-    assert_memory_equal(foreseen + APPROACH_RUNS, ways.leaving_runs, sizeof(ways.leaving_runs));
+    assert_memory_equal(foreseen + APPROACH_RUNS, ways.returning_runs, sizeof(ways.returning_runs));
 }
 
 static void none_is_asked_for_where_it_is_not_possible(void **state)

@@ -48,7 +48,7 @@ static uint64_t target_ahead(void)
 /* Then that it came to its loop is written before that is over. */
 static int is_told_behind(const struct waiter *waiter, int returns)
 {
-    return returns && waiter->ways.leaves;
+    return returns && waiter_ends_behind(waiter);
 }
 
 /* None of them is exact; those that were in time say why not. */
@@ -123,7 +123,7 @@ static void assert_the_bias_is_followed(int64_t ns)
     memcpy(waiter->learnt.loop_bias_ticks, known, sizeof(known));
     if (ended < EVENT_WAYS * WAITS / 2)
         skip(); /* held up */
-    for (enum event_way way = 0; way < (waiter->ways.leaves ? EVENT_WAYS : 1); way++)
+    for (enum event_way way = 0; way < (waiter_ends_behind(waiter) ? EVENT_WAYS : 1); way++)
         assert_true(fabs(followed[way] - known[way]) < WRONG_TICKS / 2);
 }
 
@@ -162,23 +162,24 @@ static void none_is_early_that_must_not_be(void **state)
 static int exact_approaches;
 static approach_function *real_exact;
 
-static void approach_in_peace(struct approach *approach)
+static int approach_in_peace(struct approach *approach)
 {
     int32_t before = approach->even_polls;
-    real_exact(approach);
+    int late = real_exact(approach);
     approach->even_polls = before + (int32_t)approach->polls; /* as if none contradicted another */
+    return late;
 }
 
-static void count_and_approach(struct approach *approach)
+static int count_and_approach(struct approach *approach)
 {
     exact_approaches++;
-    real_exact(approach);
+    int late = real_exact(approach);
     approach->even_polls = 0; /* as if the last poll contradicted the others */
+    return late;
 }
 
 /*
- * Of waits by such approaches those that count themselves. So near that no rehearsals precede them;
- * those that call do not leave from within.
+ * Of waits by such approaches those that count themselves. So near that no rehearsals precede them.
  */
 static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *such,
                                     uint64_t pause_ticks)

@@ -191,11 +191,11 @@ static void waits_without_a_result_are_counted_as_well(void **state)
 
 static approach_function *undisturbed;
 
-static void approach_after_being_held_up(struct approach *a)
+static int approach_after_being_held_up(struct approach *a)
 {
     while ((int64_t)(timebase_ticks() - a->target_ticks) < (int64_t)BEYOND_TICKS)
         continue;
-    undisturbed(a);
+    return undisturbed(a);
 }
 
 static void hold_up(struct waiter *waiter)
@@ -297,11 +297,11 @@ static void near_waits_by_code_that_has_gone_cold_are_exact_unless_that_went_wro
 }
 
 /* By no more than cold code might. */
-static void approach_after_a_microsecond(struct approach *a)
+static int approach_after_a_microsecond(struct approach *a)
 {
     while ((int64_t)(timebase_ticks() - a->target_ticks) < ticks_of(1000))
         continue;
-    undisturbed(a);
+    return undisturbed(a);
 }
 
 /* Cold code made it late: the next such waits are by the loop. */

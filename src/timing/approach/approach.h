@@ -27,7 +27,7 @@ enum {
     APPROACH_PADS = 3,          /* spacings of the readings to choose from: */
     APPROACH_PAD_CYCLES = 6,    /* each so much longer than the one before */
     APPROACH_RUNS = 3,          /* pieces of code to run into */
-    APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->behind() */
+    APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->end() */
     APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
     APPROACH_CYCLE_BITS = 24,   /* of cycles' */
     APPROACH_FARTHEST = 1 << 27, /* ticks: all that is further from its target is so far away */
@@ -43,9 +43,9 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
 
-/* Ends a wait; returns whether it was late. */
+/* The end of a wait: returns whether it was late. */
 struct approach;
-typedef int approach_end(struct approach *approach);
+typedef int approach_function(struct approach *approach);
 
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
@@ -59,8 +59,8 @@ struct approach {
     void (*event)(void *);
     void *argument;
     const uint32_t *rseq;      /* this thread's struct rseq, or one that never changes */
-    void *frame;               /* for approach_leave() */
-    approach_end *behind;      /* how a wait ends behind approach_from(); null: it does not */
+    void *frame;               /* of approach_from() */
+    approach_function *behind; /* the loop of a wait that ends behind approach_from(); null: it does not */
     int32_t another_cycles;    /* if more are left, there is time for another poll */
     int32_t pad_cycles;        /* between two polls */
     int32_t late_cycles;       /* more than this is late */
@@ -80,15 +80,14 @@ struct approach {
     int32_t even_polls;  /* since one contradicted those before it; of all approaches, in and out */
     int32_t even_least;  /* if they are fewer, an exact approach ends by the loop */
     int32_t loop_cycles; /* ... unless fewer are left for a run */
-    void (*tell)(struct approach *); /* see approach_tell_and_leave() */
+    void (*tell)(struct approach *); /* see approach_tell() */
+    approach_function *end;      /* what approach_from() ends with: see approach_end_behind() */
     approach_foresight *foresee; /* by the loop: of what it ends with; null: not possible */
     const void *returns_to;      /* a wait with a result that ends behind approach_from() */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */
 #define APPROACH_NEVER (INT64_C(1) << 50)
-
-typedef void approach_function(struct approach *approach);
 
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
@@ -100,17 +99,16 @@ struct approach_ways {
     approach_foresight *foresee;              /* null: not possible */
     approach_foresight_of_return *foresee_return; /* ... nor is this */
     const void *runs[APPROACH_RUNS];          /* of an exact approach: what to foresee */
-    const void *leaving_runs[APPROACH_RUNS];  /* ... of one whose event is to leave */
+    const void *returning_runs[APPROACH_RUNS]; /* ... of one that only returns */
     int mechanism;                            /* enum timebase_wait_mechanism */
-    int leaves;                               /* approach_leave() works */
-    approach_end *poll_bare;                  /* where it does: approach_poll_bare() */
+    approach_function *poll_bare;             /* approach_poll_bare(); null: waits end within */
 };
 
 /* The best that this process may use. Call it once: it asks the processor. */
 struct approach_ways approach_ways(void);
 
 /* For every processor: poll until leave_ticks, stamp, event. */
-void approach_poll(struct approach *approach);
+approach_function approach_poll;
 
 /*
  * The same without an event, for one that has begun: its gap_ticks are looked at, too. Half a
@@ -119,35 +117,31 @@ void approach_poll(struct approach *approach);
 typedef void approach_fetching(struct approach *approach);
 void approach_poll_on(struct approach *approach, approach_fetching *fetch);
 
-/* The event of waits that return, where there is no better one. */
+/* The event of waits that return: nothing. */
 void approach_event_none(void *argument);
 
 /*
- * Calls within(a, b, c, d, frame), out of which an event may return at once: approach_leave() of an
- * approach with this frame makes approach_from() return, past all functions in between. The result
- * then says whether the wait was late.
+ * ... that tell something first: calls approach->tell(), which takes a while: always as long, if it is
+ * not too long.
+ */
+void approach_tell(void *approach);
+
+/*
+ * Returns what within(a, b, c, d, frame) does. Unless that is APPROACH_ENDS_BEHIND, and it has called
+ * approach_end_behind() for an approach with this frame: then what end(approach) returns. All calls
+ * before that have returned, and there is one more return, which is predicted rightly.
  */
 typedef int approach_within(void *a, uint64_t b, uint64_t c, void *d, void *frame);
 int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within);
-void approach_leave(void *approach);
-
-/* Calls approach->tell() first, which takes a while: always as long, if it is not too long. */
-void approach_tell_and_leave(void *approach);
+void approach_end_behind(struct approach *approach, approach_function *end);
 
 /* The code that follows such a call; null of a null frame. */
 const char *approach_returns_to(const void *frame);
 
 /*
- * For waits by the plain loop: `within` calls this and returns APPROACH_ENDS_BEHIND. Then
- * approach_from() returns what approach->behind(approach) does: all calls before it have returned,
- * and there is one more return, which is predicted rightly.
- */
-void approach_end_behind(struct approach *approach);
-
-/*
  * One that polls until leave_ticks and returns. It takes no evidence beyond what the approach holds
  * already.
  */
-approach_end approach_poll_bare;
+approach_function approach_poll_bare;
 
 #endif

@@ -114,11 +114,12 @@ PART void take_evidence(struct approach *approach)
     evidence_forget(approach);
 }
 
-PART void approach_by(enter_function *enter, call_function *call, struct approach *approach)
+PART int approach_by(enter_function *enter, call_function *call, struct approach *approach)
 {
     stamp(approach, enter(find_run(approach), 0));
     take_evidence(approach);
     call(approach->argument, approach->event);
+    return approach->overdue_cycles > approach->late_cycles;
 }
 
 PART void run_by(enter_function *enter, uint64_t cycles)
@@ -134,9 +135,9 @@ PART void run_by(enter_function *enter, uint64_t cycles)
 call_function approach_call_return;
 approach_function approach_return;
 
-void approach_return(struct approach *approach)
+int approach_return(struct approach *approach)
 {
-    approach_by(approach_enter_return, approach_call_return, approach);
+    return approach_by(approach_enter_return, approach_call_return, approach);
 }
 
 static void run_by_return(uint64_t cycles)
@@ -153,9 +154,9 @@ PART void call(void *argument, void (*event)(void *))
     event(argument);
 }
 
-void approach_jump(struct approach *approach)
+int approach_jump(struct approach *approach)
 {
-    approach_by(approach_enter_jump, call, approach);
+    return approach_by(approach_enter_jump, call, approach);
 }
 
 static void run_by_jump(uint64_t cycles)
@@ -180,19 +181,14 @@ const char *approach_returns_to(const void *frame)
     return NULL;
 }
 
-void approach_leave(void *approach)
+void approach_tell(void *approach)
 {
     (void)approach;
 }
 
-void approach_tell_and_leave(void *approach)
+void approach_end_behind(struct approach *approach, approach_function *end)
 {
-    (void)approach;
-}
-
-void approach_end_behind(struct approach *approach)
-{
-    (void)approach;
+    (void)approach, (void)end;
 }
 
 void approach_event_none(void *argument)

@@ -38,6 +38,10 @@
 #define HIDDEN_FIRST 4 /* multiplications that begin before the search for the way */
 #define HIDDEN_REST 22 /* and those before the branch: 78 cycles together */
 
+/* rbx points into the approach's middle, so that all of its fields are reached by one byte. */
+#define BIAS 128
+#define AT(field) (field - BIAS)(%rbx)
+
     .macro multiply times
     .rept \times
     imull %edx, %edx
@@ -81,13 +85,15 @@
     andl $(VERNIER - 1), %edi
     movl %r12d, %eax
     andl $(VERNIER - 1), %eax
-    movl POLLS(%rbx, %rdi, 4), %edi
-    movl %ecx, POLLS(%rbx, %rax, 4)
+    movl (POLLS - BIAS)(%rbx, %rdi, 4), %edi
+    movl %ecx, (POLLS - BIAS)(%rbx, %rax, 4)
     incl %r12d
     movl %ecx, %eax
     subl %edi, %eax
     cmpl %r15d, %eax
     cmovgl %eax, %r15d
+    movl %r12d, AT(COUNT)
+    movl %r15d, AT(GAP)
     .endm
 
     /*
@@ -98,9 +104,9 @@
      */
     .macro narrow
     shlq $TICK_BITS, %rcx
-    addq EARLIEST(%rbx), %r8
-    addq LATEST(%rbx), %r9
-    movq SPAN(%rbx), %rax
+    addq AT(EARLIEST), %r8
+    addq AT(LATEST), %r9
+    movq AT(SPAN), %rax
     addq %rcx, %rax
     cmpq %rcx, %r8
     cmovlq %rcx, %r8
@@ -110,23 +116,23 @@
     subq %r8, %rdi
     cmovsq %rcx, %r8
     cmovsq %rax, %r9
-    movl EVEN_POLLS(%rbx), %ecx
+    movl AT(EVEN_POLLS), %ecx
     leal 1(%rcx), %ecx
     movl $0, %eax                /* the flags are still those of the difference */
     cmovsl %eax, %ecx
-    movl %ecx, EVEN_POLLS(%rbx)
-    movq %rdi, WIDTH(%rbx)
+    movl %ecx, AT(EVEN_POLLS)
+    movq %rdi, AT(WIDTH)
     .endm
 
     /* edi: cycles left for a run, by the middle of the two. */
     .macro find_cycles
     leaq (%r8, %r9), %rdi
     sarq $1, %rdi
-    movq %rdi, SAMPLE(%rbx)
-    imulq CYCLES_PER_TICK(%rbx), %rdi
-    addq FIXED(%rbx), %rdi
+    movq %rdi, AT(SAMPLE)
+    imulq AT(CYCLES_PER_TICK), %rdi
+    addq AT(FIXED), %rdi
     sarq $CYCLE_BITS, %rdi
-    movl %edi, OVERDUE(%rbx)
+    movl %edi, AT(OVERDUE)
     xorl %ecx, %ecx
     negl %edi
     cmovsl %ecx, %edi
@@ -139,12 +145,12 @@
     .macro find_other_way
     movl %edi, %ecx
     movl $-1, %eax
-    subl LOOP_CYCLES(%rbx), %ecx
-    movl EVEN_POLLS(%rbx), %r14d
-    cmpl EVEN_LEAST(%rbx), %r14d
+    subl AT(LOOP_CYCLES), %ecx
+    movl AT(EVEN_POLLS), %r14d
+    cmpl AT(EVEN_LEAST), %r14d
     movl $0, %r14d
     cmovgel %eax, %ecx
-    movl ANOTHER(%rbx), %eax
+    movl AT(ANOTHER), %eax
     cmpl %eax, %edi
     cmovgq %r13, %r14
     cmpl %eax, %ecx
@@ -156,7 +162,7 @@
     movl $LONGEST_RUN, %eax
     cmpl %eax, %edi
     cmovll %edi, %eax
-    movl %eax, RUN(%rbx)
+    movl %eax, AT(RUN)
     imull $0x5556, %eax, %ecx
     shrl $16, %ecx               /* a third: multiplications; the rest: additions */
     shll $RUN_BITS, %eax
@@ -197,9 +203,17 @@
     .rept rest
     short_link
     .endr
-    jmp \behind\()f
+    jmp \behind
     .set rest, rest + 1
     .endr
+    .endm
+
+    /* r14d: will it have been late? */
+    .macro find_late
+    movl AT(OVERDUE), %ecx
+    xorl %r14d, %r14d
+    cmpl AT(LATE), %ecx
+    setg %r14b
     .endm
 
     .macro stamp
@@ -207,25 +221,35 @@
     rdtsc
     shlq $32, %rdx
     orq %rdx, %rax
-    movq %rax, EVENT_TICKS(%rbx)
+    movq %rax, AT(EVENT_TICKS)
     note_evidence
-    note_polls
     .endm
 
     .macro note_evidence
     movl %es, %ecx
-    movl %ecx, MARKER(%rbx)
-    movq RSEQ(%rbx), %rcx
+    movl %ecx, AT(MARKER)
+    movq AT(RSEQ), %rcx
     movl 4(%rcx), %eax
-    movl %eax, RSEQ_CPU(%rbx)
+    movl %eax, AT(RSEQ_CPU)
     movq 8(%rcx), %rax
-    movq %rax, RSEQ_MARKER(%rbx)
-    movq $0, 8(%rcx)             /* it must not outlast the library */
+    movq %rax, AT(RSEQ_MARKER)
+    xorl %eax, %eax
+    movq %rax, 8(%rcx)           /* it must not outlast the library */
     .endm
 
-    .macro note_polls
-    movl %r12d, COUNT(%rbx)
-    movl %r15d, GAP(%rbx)
+    /* Assemblers differ in what an adjustment behind a restored state would start from. */
+    .macro leave_by instruction:vararg
+    .cfi_remember_state
+    popq %rcx
+    .cfi_adjust_cfa_offset -8
+    .irp register, r15, r14, r13, r12, rbp, rbx
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore \register
+    .endr
+    \instruction
+    .cfi_restore_state
+    .cfi_def_cfa_offset 64
     .endm
 
     .macro approach name, shadow
@@ -235,6 +259,7 @@
     .type \name, @function
 \name:
     .cfi_startproc
+    foresee_what_follows
     .irp register, rbx, rbp, r12, r13, r14, r15
     pushq %\register
     .cfi_adjust_cfa_offset 8
@@ -242,56 +267,40 @@
     .endr
     subq $8, %rsp
     .cfi_adjust_cfa_offset 8
-    movq %rdi, %rbx
-    movq TARGET(%rbx), %rsi
-    movl PAD(%rbx), %eax
+    leaq BIAS(%rdi), %rbx
+    movq AT(TARGET), %rsi
+    movl AT(PAD), %eax
     leaq 2f(%rip), %r11
     shll $2, %eax
     subq %rax, %r11
     leaq 4f(%rip), %r10
-    leaq 10f(%rip), %rdx
-    .if !\shadow
-    leaq approach_leave(%rip), %rax
     leaq 8f(%rip), %rcx
-    cmpq %rax, EVENT(%rbx)
+    leaq approach_event_none(%rip), %rax
+    cmpq %rax, AT(EVENT)
     cmoveq %rcx, %r10
+    leaq 10f(%rip), %rdx
     leaq 13f(%rip), %rcx
-    cmpq $0, BEHIND(%rbx)
+    cmpq $0, AT(BEHIND)
     cmovneq %rcx, %rdx
-    leaq approach_poll_bare(%rip), %rax
     leaq 12f(%rip), %rcx
-    cmpq %rax, BEHIND(%rbx)
+    leaq approach_poll_bare(%rip), %rax
+    cmpq %rax, AT(BEHIND)
     cmoveq %rcx, %rdx
-    .endif
     movq %rdx, (%rsp)            /* where the loop is */
     leaq 3f(%rip), %r13
     movl $FARTHEST, %ebp
     movabsq $-NEVER, %r8         /* no poll before the first says anything */
     movabsq $NEVER, %r9
     xorl %r12d, %r12d
-    movl %ebp, POLLS + (VERNIER - 1) * 4(%rbx) /* as if the first poll followed one far behind */
+    movl %ebp, AT(POLLS + (VERNIER - 1) * 4) /* as if the first poll followed one far behind */
     xorl %r15d, %r15d
-    .p2align 5
-1:
-    read_counter
-    note_poll
-    narrow
-    find_cycles
-    find_other_way
-    find_way
-    .if \shadow
-    multiply HIDDEN_REST
-    notrack jmp *%rax
-    .else
-    call 5f
-    .endif
-3:                               /* the next poll, later by the pad */
-    notrack jmp *%r11
-    .rept LONGEST_PAD
-    short_link
-    .endr
-2:
-    jmp 1b
+    jmp 1f
+    /*
+     * The end of a wait that returns. Each poll executes what stands before it and what stands behind
+     * it, in the same two cache lines: so it is near when its time comes.
+     */
+    .p2align 6
+    .skip 16, 0xcc
     .if !\shadow
     .cfi_adjust_cfa_offset 8
 5:
@@ -300,51 +309,66 @@
     ret
     .cfi_adjust_cfa_offset -8
     .endif
-    runs 4, 6, \name\()_runs
+9:
+    stamp
+    movl %r14d, %eax
+    leave_by ret
+    .p2align 5
+1:
+    read_counter
+    note_poll
+    narrow
+    find_cycles
+    find_other_way
+    find_way
+    find_late
+    .if \shadow
+    multiply HIDDEN_REST
+    notrack jmp *%rax
+    .else
+    call 5b
+    .endif
+3:                               /* the next poll, later by the pad */
+    notrack jmp *%r11
+    .rept LONGEST_PAD
+    short_link
+    .endr
+2:
+    jmp 1b
 6:
     stamp
-    movq EVENT(%rbx), %rax
-    movq ARGUMENT(%rbx), %rdi
+    movq AT(EVENT), %rax
+    movq AT(ARGUMENT), %rdi
     .if \shadow
     call *%rax
     .else
     call 7f
     .endif
-    .cfi_remember_state
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    .irp register, r15, r14, r13, r12, rbp, rbx
-    popq %\register
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore \register
-    .endr
-    ret
-    .cfi_restore_state
+    movl %r14d, %eax
+    leave_by ret
 10:
-    movl $NO_RUN, RUN(%rbx)
-    begin_to_poll %rbx
+    movl $NO_RUN, AT(RUN)
+    leaq -BIAS(%rbx), %rdi
+    begin_to_poll %rdi
+    movl %r9d, %r14d
     poll_until_leave
     jmp 6b
-    .if !\shadow
-    /* The event returns to where it is predicted to return, and so do all those after it. */
-7:
-    .cfi_def_cfa_offset 72       /* assemblers differ in what an adjustment here would start from */
-    go_mispredicted %rax
-    /* Runs whose event is to leave: it comes sooner, and is predicted wrongly once, not twice. */
-    .cfi_adjust_cfa_offset -8
-    runs 8, 9, \name\()_leaving_runs
-9:
-    stamp
-    movq %rbx, %rdi
-    jmp approach_leave
 12:                              /* an end that takes no evidence */
     note_evidence
 13:
-    movl $NO_RUN, RUN(%rbx)
-    note_polls
-    movq %rbx, %rdi
-    jmp approach_leave_by_loop
+    movl $NO_RUN, AT(RUN)
+    leaq -BIAS(%rbx), %rdi
+    leave_by jmp *BEHIND(%rdi)
+    .if !\shadow
+    /* The event returns to where it is predicted to return. */
+    .cfi_adjust_cfa_offset 8
+7:
+    go_mispredicted %rax
+    .cfi_adjust_cfa_offset -8
     .endif
+    runs 4, 6b, \name\()_runs
+    /* Behind these there is nothing but the return. */
+    runs 8, 9b, \name\()_returning_runs
     .cfi_endproc
     .size \name, . - \name
     .endm

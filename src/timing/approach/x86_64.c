@@ -42,6 +42,7 @@ AT(even_polls, EVEN_POLLS);
 AT(even_least, EVEN_LEAST);
 AT(loop_cycles, LOOP_CYCLES);
 AT(tell, TELL);
+AT(end, END);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
                    APPROACH_ENDS_BEHIND == ENDS_BEHIND,
                "in assembly");
@@ -58,7 +59,7 @@ approach_readings approach_series_0, approach_series_1, approach_series_2;
 approach_foresight approach_foresee;
 approach_foresight_of_return approach_foresee_return;
 void approach_run(uint64_t cycles);
-extern const char approach_return_runs[], approach_return_leaving_runs[];
+extern const char approach_return_runs[], approach_return_returning_runs[];
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
 static int has_shadow_stack(void)
@@ -68,8 +69,9 @@ static int has_shadow_stack(void)
     return pointer != 0;
 }
 
-void approach_end_behind(struct approach *approach)
+void approach_end_behind(struct approach *approach, approach_function *end)
 {
+    approach->end = end;
     ((struct approach **)approach->frame)[-1] = approach;
 }
 
@@ -78,13 +80,6 @@ const char *approach_returns_to(const void *frame)
 {
     return frame != NULL ? ((const char *const *)frame)[6] : NULL;
 }
-
-/* Sanitizers want to see each function return. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MAY_LEAVE = 0 };
-#else
-enum { MAY_LEAVE = 1 };
-#endif
 
 /* A run is no longer than usual where another poll would be too late. */
 static void find_runs(const void *runs[APPROACH_RUNS], const char *longest_run)
@@ -104,7 +99,6 @@ struct approach_ways approach_ways(void)
         .foresee = approach_foresee,
         .foresee_return = approach_foresee_return,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
-        .leaves = MAY_LEAVE,
         .poll_bare = approach_poll_bare,
     };
     if (has_shadow_stack()) {
@@ -112,10 +106,9 @@ struct approach_ways approach_ways(void)
         ways.foresee = NULL;
         ways.foresee_return = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;
-        ways.leaves = 0;
     }
     find_runs(ways.runs, approach_return_runs);
-    find_runs(ways.leaving_runs, approach_return_leaving_runs);
+    find_runs(ways.returning_runs, approach_return_returning_runs);
     return ways;
 }
 

@@ -36,6 +36,7 @@
 #define EVEN_LEAST 240
 #define LOOP_CYCLES 244
 #define TELL 248
+#define END 256
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
@@ -50,6 +51,8 @@
 #define FINE 32         /* APPROACH_FINE */
 #define PAD_CYCLES 6    /* APPROACH_PAD_CYCLES */
 #define ENDS_BEHIND 2   /* APPROACH_ENDS_BEHIND */
+
+#define RETURN_KNOWN 8 /* multiplications: some 24 cycles */
 
 #ifdef __ASSEMBLER__
     /*
@@ -95,6 +98,22 @@
     ret
     .cfi_adjust_cfa_offset -8
 2:
+    .endm
+
+    /*
+     * Fetches the code that follows a wait, and what that calls: see foresee.h. Where only the return
+     * is left, as here the core predicts it to go there, and finds the caller's registers. The return
+     * that does so stands where nothing goes in truth: each other one has its call, so the one
+     * behind a loop is still predicted rightly. Not rax, r10 or r11.
+     */
+    .macro foresee_what_follows
+    xorl %eax, %eax
+    rdsspq %rax                  /* does nothing where there is no shadow stack */
+    testq %rax, %rax
+    jnz 2f
+    begin_foreseen r11, r10d
+    ret
+    end_foreseen r11, r10, r10d, RETURN_KNOWN
     .endm
 
     .macro poll_until_leave

@@ -306,7 +306,7 @@ void calibrate(struct waiter *waiter)
     learnt->hot_ticks = waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
     waiter->ways = ways_here();
     waiter->approach.foresee = waiter->ways.foresee;
-    learnt->near_ticks = waiter->ways.leaves; /* delays begin as they will: see read_at_call() */
+    learnt->near_ticks = waiter_ends_behind(waiter); /* delays begin as they will: see read_at_call() */
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);

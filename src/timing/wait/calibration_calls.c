@@ -108,7 +108,7 @@ static void find_ends(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     waiter->calibrated_end = END_BY_LOOP;
-    enum event_way ways = waiter->ways.leaves ? EVENT_WAYS : EVENT_CALLED + 1;
+    enum event_way ways = waiter_ends_behind(waiter) ? EVENT_WAYS : EVENT_CALLED + 1;
     for (enum event_way way = EVENT_CALLED; way < ways; way++)
         learnt->loop_bias_ticks[way] = mean_of_rehearsals(waiter, (struct rehearsal_plan){1, way},
                                                           &learnt->loop_stamp_ticks[way]);

@@ -9,16 +9,12 @@ APPROACH_WAY void event_set_return(struct waiter *waiter, enum event_way way)
 {
     struct approach *a = &waiter->approach;
     a->argument = a;
-    if (!waiter->ways.leaves) {
-        a->event = approach_event_none;
-        a->behind = NULL;
-    } else if (way == EVENT_TELLS) {
-        a->event = approach_tell_and_leave;
+    a->event = approach_event_none;
+    a->behind = waiter->ways.poll_bare;
+    if (a->behind != NULL && way == EVENT_TELLS) {
+        a->event = approach_tell;
         a->tell = result_tell;
         a->behind = result_poll_and_tell;
-    } else {
-        a->event = approach_leave;
-        a->behind = waiter->ways.poll_bare;
     }
 }
 

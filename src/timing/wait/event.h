@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * event: what happens at the target, and how the wait ends: by a call of the caller's function; or
- * by the return to the caller, if it may be straight there (approach_from()). Then an exact wait
- * leaves out of its approach, and one by the loop ends behind all that was called.
+ * by the return to the caller, if possible from behind all that was called (approach_from()).
  */
 #ifndef WAIT_EVENT_H
 #define WAIT_EVENT_H

@@ -15,7 +15,7 @@ enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900 };
 static void know(struct waiter *waiter, int64_t cold_ticks)
 {
     waiter->learnt.cold_ticks = cold_ticks;
-    waiter->learnt.near_ticks = waiter->ways.leaves ? cold_ticks : 0;
+    waiter->learnt.near_ticks = waiter_ends_behind(waiter) ? cold_ticks : 0;
 }
 
 void hurry_init(struct waiter *waiter)
@@ -158,7 +158,7 @@ static inline void fetch_waiter(const struct waiter *waiter)
 
 /*
  * Reads the counter without asking whether it is readable, because the word that says so is on
- * another page. A waiter whose waits may leave has found it readable.
+ * another page. A waiter whose waits may end behind has found it readable.
  */
 APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, uint64_t ticks, unsigned flags,
                                void *frame)

@@ -72,7 +72,7 @@ int hurry_run(const struct wait *asked);
 /*
  * The same, as soon after the call as possible, for a wait without a result. Returns
  * APPROACH_ENDS_BEHIND. Or returns 0, and nothing has happened: no hurry is due, the wait must not
- * be early, or waits cannot leave on this machine.
+ * be early, or waits end within on this machine.
  */
 #ifdef __x86_64__
 int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);

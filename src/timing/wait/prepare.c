@@ -54,21 +54,16 @@ static void rehearse_function(const struct wait *wait)
 
 /*
  * One rehearsal in four is by the loop, so that both ways are known. Every other one of each
- * returns as the wait will. But leaving an exact approach skips returns that the core has noted
- * down, so the core then predicts the returns of all functions further out wrongly. A wait by the
- * loop is better if its return is predicted rightly: so no exact rehearsal leaves if the wait will
- * be by the loop.
+ * returns as the wait will.
  */
 static struct rehearsal_plan next_plan(const struct wait *wait)
 {
     enum { FOUR = 4 };
     const struct waiter *waiter = wait->waiter;
     unsigned turn = waiter->rehearsals % FOUR;
-    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
     int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
-    int may_leave = !exact || waiter_prefers_exact(waiter, steady);
     int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
-    enum event_way way = may_leave && returns_now ? wait_event_way(wait) : EVENT_CALLED;
+    enum event_way way = returns_now ? wait_event_way(wait) : EVENT_CALLED;
     return (struct rehearsal_plan){exact, way};
 }
 

@@ -16,7 +16,7 @@
 /*
  * All stages of a wait. `asked` names the waiter and has the target in ticks and when the wait was
  * entered. Returns 0, 1 if it was late, or TIMEBASE_E_INVALID: the function used the waiter itself.
- * Where the wait may leave, it may also return APPROACH_ENDS_BEHIND: see waiter_approach().
+ * Where the wait may end behind, it may also return APPROACH_ENDS_BEHIND: see waiter_approach().
  */
 int stages_run(const struct wait *asked);
 

@@ -74,8 +74,8 @@ APPROACH_WAY static inline void end_what_was_before(void)
 }
 
 /*
- * Without asking whether the counter is readable where waits may leave, as the word that says so is
- * on another page: there it is.
+ * Without asking whether the counter is readable where waits may end behind: there it is, and the word
+ * that says so is on another page.
  */
 APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 {

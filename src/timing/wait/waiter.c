@@ -20,25 +20,27 @@ APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
         evidence_forget(&waiter->approach);
 }
 
-/* By the loop. A bare one takes no evidence: nobody asked for a result. */
-APPROACH_WAY static int end_behind(struct approach *a, const struct evidence *evidence)
+/* A bare loop takes none: nobody asked for a result. */
+APPROACH_WAY static void begin_without_evidence(struct approach *a, const struct evidence *evidence)
 {
     a->marker = 1;
     a->rseq_cpu = evidence->cpu_before;
     a->rseq_marker = evidence->rseq_mark;
     a->gap_ticks = 0;
     a->run = 0;
-    approach_end_behind(a);
-    return APPROACH_ENDS_BEHIND;
 }
 
 APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 {
     struct approach *a = &waiter->approach;
-    if (!exact && a->behind != NULL)
-        return end_behind(a, &waiter->evidence);
     if (exact)
         waiter->exact_ticks = a->target_ticks;
+    else if (a->behind != NULL)
+        begin_without_evidence(a, &waiter->evidence);
+    if (a->behind != NULL) {
+        approach_end_behind(a, exact ? waiter->ways.exact : a->behind);
+        return APPROACH_ENDS_BEHIND;
+    }
     (exact ? waiter->ways.exact : approach_poll)(a);
     return 0;
 }

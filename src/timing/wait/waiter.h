@@ -116,7 +116,7 @@ struct waiter_learnt {
     int64_t hot_ticks;                /* WAITER_HOT_NS */
     int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
     int64_t cold_ticks;   /* how long the stages take then; 0: not known yet */
-    int64_t near_ticks;   /* the same where a wait may leave, else 0 */
+    int64_t near_ticks;   /* the same where a wait may end behind, else 0 */
     int64_t no_rehearsal_ticks; /* for a target that is nearer than this there is none */
     double near_needs_ticks;    /* from its call to its target, for an exact one without */
     double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
@@ -348,6 +348,12 @@ void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks, 
  */
 void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, double ticks, double spare_ticks);
 
+/* May waits that return end behind all that they called? */
+static inline int waiter_ends_behind(const struct waiter *waiter)
+{
+    return waiter->ways.poll_bare != NULL;
+}
+
 /* Does nothing come between the last poll of the loop and the return? */
 static inline int waiter_is_bare(const struct waiter *waiter)
 {
@@ -355,7 +361,7 @@ static inline int waiter_is_bare(const struct waiter *waiter)
     return a->behind != NULL && a->behind == waiter->ways.poll_bare;
 }
 
-/* The event that the loop's own times are to: where it does not leave, that of a call. */
+/* The event that the loop's own times are to: where it ends within, that of a call. */
 static inline enum event_way waiter_loop_way(const struct waiter *waiter)
 {
     return waiter->approach.behind == NULL ? EVENT_CALLED
@@ -435,9 +441,6 @@ static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t tick
 {
     return (int64_t)(ticks - waiter->exact_ticks) < waiter->learnt.hot_ticks;
 }
-
-/* Are exact waits the better ones now, by what was seen of both ways? */
-int waiter_prefers_exact(const struct waiter *waiter, int steady);
 
 /*
  * By what rehearsals and waits have seen of both ways: is it to be exact? Where its code has gone

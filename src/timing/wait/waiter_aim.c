@@ -134,7 +134,7 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
  * steps. Where polls say when exact waits are good, it is enough that they do not look worse.
  */
-APPROACH_WAY int waiter_prefers_exact(const struct waiter *waiter, int steady)
+APPROACH_WAY static int prefers_exact(const struct waiter *waiter, int steady)
 {
     double doubt = may_end_by_loop(waiter) ? 0.6 : 1;
     return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
@@ -144,6 +144,6 @@ APPROACH_WAY int waiter_is_exact_better(const struct waiter *waiter, uint64_t ti
 {
     if (waiter->is_calibrating)
         return 1;
-    return waiter_prefers_exact(waiter, (flags & TIMEBASE_WAIT_STEADY) != 0) &&
+    return prefers_exact(waiter, (flags & TIMEBASE_WAIT_STEADY) != 0) &&
         (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a wait returns on x86-64: from behind all functions that it has called. By way of them, each
+ * return would be predicted wrongly or not, by what interrupts and the hypervisor left of the return
+ * predictor: 5 ns each.
+ *
+ *     int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within)
+ *         calls within(a, b, c, d, frame), and returns what it returns. Unless that is ENDS_BEHIND:
+ *         then it goes on with end(approach), the polls and the run or the loop. Behind that there is
+ *         one return, which is predicted rightly, as all the calls before have returned: so what the
+ *         caller does next is fetched before the end has come;
+ *     int approach_poll_bare(struct approach *)
+ *         the plain loop, as such an end. A reading between it and the return, which waits for the
+ *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
+ *         worse than the loop that users write, and on a shared core steadier;
+ *     void approach_tell(void *approach)
+ *         tell(approach), as an event. How long that takes depends on what is predicted wrongly and
+ *         what must be fetched, 5 ns each. So it is hidden behind roots that take longer: nothing
+ *         behind it begins before they are done. A few long instructions leave room in the core for
+ *         all of tell(), as many short ones would not.
+ */
+
+#ifdef __x86_64__
+
+#include "x86_64_offsets.h"
+
+#define HIDING_ROOTS 5 /* of 1, each of the one before: some 100 cycles */
+
+    .macro restore register
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore \register
+    .endm
+
+    /*
+     * Behind begin_to_poll: polls until 1000 to 2023 ticks before the end, and foresees what follows
+     * once more, as a neighbour may have driven it out meanwhile. Does nothing where the end is
+     * nearer. How near it goes differs from wait to wait: where a loop always takes as many turns the
+     * core predicts its end, and is one turn off in some of them, which are 8 ns late.
+     */
+    .macro poll_until_near
+    movl %eax, %esi
+    shrl $3, %esi                /* what is below does not differ: the counter steps */
+    andl $1023, %esi
+    leaq -1000(%rcx), %r10
+    subq %rsi, %r10
+    cmpq %r10, %rax
+    jns 5f
+4:
+    poll_against %r10
+    js 4b
+    foresee_what_follows
+5:
+    .endm
+
+    /* The hot code of a wait in a hurry begins with a page. */
+    .section .text.hot.timebase_wait, "ax", @progbits
+    .p2align 12
+
+    /* The event of waits that return, where there is no better one: nothing. */
+    .globl approach_event_none
+    .hidden approach_event_none
+    .type approach_event_none, @function
+approach_event_none:
+    .cfi_startproc
+    endbr64
+    ret
+    .cfi_endproc
+    .size approach_event_none, . - approach_event_none
+
+    .p2align 6
+    .globl approach_from
+    .hidden approach_from
+    .type approach_from, @function
+approach_from:
+    .cfi_startproc
+    endbr64
+    foresee_what_follows
+    .irp register, rbx, rbp, r12, r13, r14, r15
+    pushq %\register
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \register, 0
+    .endr
+    movq %r8, %rax
+    movq %rsp, %r8
+    pushq %r8                    /* approach_end_behind() puts the approach here */
+    .cfi_adjust_cfa_offset 8
+    call *%rax
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    .irp register, r15, r14, r13, r12, rbp, rbx
+    restore \register
+    .endr
+    cmpl $ENDS_BEHIND, %eax
+    je approach_behind
+    ret
+approach_behind:
+    jmp *END(%rdi)
+    .cfi_endproc
+    .size approach_from, . - approach_from
+
+    .p2align 6
+    .globl approach_poll_bare
+    .hidden approach_poll_bare
+    .type approach_poll_bare, @function
+approach_poll_bare:
+    .cfi_startproc
+    endbr64
+    begin_to_poll %rdi
+    poll_until_near
+    poll_until_leave
+    rdtscp                       /* what follows is fetched while it waits for the end of the polls */
+    shlq $32, %rdx
+    orq %rdx, %rax
+    movq %rax, EVENT_TICKS(%rdi)
+    movl %r9d, %eax
+    ret
+    .cfi_endproc
+    .size approach_poll_bare, . - approach_poll_bare
+
+    .p2align 6
+    .globl approach_tell
+    .hidden approach_tell
+    .type approach_tell, @function
+approach_tell:
+    .cfi_startproc
+    endbr64
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    movl $1, %eax
+    cvtsi2sdl %eax, %xmm0
+    .rept HIDING_ROOTS
+    sqrtsd %xmm0, %xmm0
+    .endr
+    call *TELL(%rdi)
+    lfence                       /* waits for the roots; what follows is fetched meanwhile */
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    ret
+    .cfi_endproc
+    .size approach_tell, . - approach_tell
+
+#endif
+
+    .section .note.GNU-stack, "", %progbits
