@@ -35,7 +35,7 @@ BUILDS = ROOT / "build/by-turns"
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 FIRST_ONES = 3  # of a block, shown by themselves with --positions
 KINDS = {
-    "waits": ("exact", "steady", "plain", "result", "plain_result"),
+    "waits": ("exact", "steady", "plain", "result", "plain_result", "call", "plain_call"),
     "delays": ("delay", "delay_steady"),
 }
 LOOPS = {"waits": "loop", "delays": "delay_loop"}

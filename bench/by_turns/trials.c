@@ -11,8 +11,8 @@
  * BETWEEN trials is nothing; lines: what a program does that writes a few lines of text about each;
  * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
  * out of caches.
- * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits), delay,
- * delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
+ * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
+ * call, plain_call (that call), delay, delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
  * alone). The first library named is the stopwatch, too.
  */
 #define _GNU_SOURCE
@@ -37,6 +37,7 @@ struct library {
     const timebase_clock *(*clock)(void);
     __typeof__(timebase_waiter_init) *init;
     __typeof__(timebase_wait_until_ticks) *until;
+    __typeof__(timebase_wait_call_ticks) *call;
     __typeof__(timebase_delay_ns) *delay;
     __typeof__(timebase_wait_read_fine) *read_fine;
     __typeof__(timebase_waiter_describe) *describe;
@@ -130,6 +131,24 @@ static double wait_for_result(struct way *way, double ns)
     return read_at(target);
 }
 
+struct event {
+    uint64_t target;
+    double error_ticks;
+};
+
+static void read_event(void *argument)
+{
+    struct event *event = (struct event *)argument;
+    event->error_ticks = read_at(event->target);
+}
+
+static double wait_and_call(struct way *way, double ns)
+{
+    struct event event = {.target = ahead(ns)};
+    way->library.call(&way->waiter, event.target, way->flags, read_event, &event, NULL);
+    return event.error_ticks;
+}
+
 static double wait_by_loop(struct way *way, double ns)
 {
     uint64_t target = ahead(ns);
@@ -190,6 +209,8 @@ static const struct {
     {"plain", wait_by_library, TIMEBASE_WAIT_PLAIN},
     {"result", wait_for_result, 0},
     {"plain_result", wait_for_result, TIMEBASE_WAIT_PLAIN},
+    {"call", wait_and_call, 0},
+    {"plain_call", wait_and_call, TIMEBASE_WAIT_PLAIN},
     {"delay", delay_by_library, 0},
     {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
     {"loop", wait_by_loop, 0},
@@ -217,6 +238,7 @@ static struct library opened(const char *path)
     *(void **)&library.clock = symbol(file, "timebase_clock_default");
     *(void **)&library.init = symbol(file, "timebase_waiter_init");
     *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
+    *(void **)&library.call = symbol(file, "timebase_wait_call_ticks");
     *(void **)&library.delay = symbol(file, "timebase_delay_ns");
     *(void **)&library.read_fine = symbol(file, "timebase_wait_read_fine");
     *(void **)&library.describe = symbol(file, "timebase_waiter_describe");

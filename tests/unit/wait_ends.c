@@ -226,7 +226,7 @@ static void so_many_polls_must_agree_as_they_seldom_do(void **state)
     exact_ones_of_near_waits(waiter, count_and_approach, 0);
     int32_t busy = waiter_even_needed(waiter);
     exact_ones_of_near_waits(waiter, approach_in_peace, 0);
-    assert_int_equal(busy, WAITER_EVEN);
+    assert_int_equal(busy, WAITER_EVEN_SHARED);
     assert_int_equal(waiter_even_needed(waiter), WAITER_EVEN_USUALLY);
 }
 
@@ -247,6 +247,27 @@ static void where_few_contradict_each_other_all_are_tried(void **state)
     assert_true(caution_allows(&waiter->uneven));
 }
 
+/* Of rehearsals that came before it above all. */
+static void while_polls_contradict_each_other_one_is_tried_whose_polls_just_agreed(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    uint64_t now = timebase_ticks();
+    const struct wait wait = {.waiter = waiter, .ticks = now, .entered_ticks = now};
+    (void)state;
+    if (!has_such_waits())
+        skip();
+    want_exact(waiter, 0);
+    waiter->exact_ticks = now;
+    waiter->uneven_share = 1;
+    waiter->uneven = (struct caution){.left = 64, .turns = 64};
+    waiter->approach.even_polls = WAITER_EVEN_SHARED - 1;
+    assert_false(wait_is_exact_better(&wait));
+    waiter->approach.even_polls = WAITER_EVEN_SHARED;
+    assert_true(wait_is_exact_better(&wait));
+    waiter->uneven_share = 0;
+    waiter->uneven = (struct caution){0};
+}
+
 /* Where all targets are near and no polls have been seen yet, nobody else would tell. */
 static void some_are_tried_where_no_polls_were_seen_yet(void **state)
 {
@@ -259,9 +280,10 @@ static void some_are_tried_where_no_polls_were_seen_yet(void **state)
         skip();
     want_exact(waiter, 0);
     waiter->exact_ticks = waiter->rehearsed_ticks = now - (uint64_t)ticks_of(1000000000);
+    const struct wait wait = {.waiter = waiter, .ticks = now, .entered_ticks = now};
     for (int i = 0; i < WAITS; i++) {
         waiter->uses++;
-        tried += waiter_is_exact_better(waiter, now, 0);
+        tried += wait_is_exact_better(&wait);
     }
     assert_in_range(tried, WAITS / TRIAL, WAITS / TRIAL + 1);
 }
@@ -277,6 +299,7 @@ int main(void)
         cmocka_unit_test(some_are_tried_where_no_polls_were_seen_yet),
         cmocka_unit_test(while_polls_contradict_each_other_few_waits_are_tried),
         cmocka_unit_test(so_many_polls_must_agree_as_they_seldom_do),
+        cmocka_unit_test(while_polls_contradict_each_other_one_is_tried_whose_polls_just_agreed),
         cmocka_unit_test(where_few_contradict_each_other_all_are_tried),
     };
     stay_on_this_cpu();

@@ -80,8 +80,8 @@ struct approach {
     int32_t even_polls;  /* since one contradicted those before it; of all approaches, in and out */
     int32_t even_least;  /* if they are fewer, an exact approach ends by the loop */
     int32_t loop_cycles; /* ... unless fewer are left for a run */
-    void (*tell)(struct approach *); /* see approach_tell() */
     approach_function *end;      /* what approach_from() ends with: see approach_end_behind() */
+    approach_function *way;      /* ... and of a wait that tells something then, what comes first */
     approach_foresight *foresee; /* by the loop: of what it ends with; null: not possible */
     const void *returns_to;      /* a wait with a result that ends behind approach_from() */
 } __attribute__((aligned(128)));
@@ -110,6 +110,9 @@ struct approach_ways approach_ways(void);
 /* For every processor: poll until leave_ticks, stamp, event. */
 approach_function approach_poll;
 
+/* The same for one that has begun: its gap_ticks are looked at, too. */
+approach_function approach_poll_to_event;
+
 /*
  * The same without an event, for one that has begun: its gap_ticks are looked at, too. Half a
  * microsecond before the end `fetch` is called, if there is time, and does as what follows will.
@@ -119,12 +122,6 @@ void approach_poll_on(struct approach *approach, approach_fetching *fetch);
 
 /* The event of waits that return: nothing. */
 void approach_event_none(void *argument);
-
-/*
- * ... that tell something first: calls approach->tell(), which takes a while: always as long, if it is
- * not too long.
- */
-void approach_tell(void *approach);
 
 /*
  * Returns what within(a, b, c, d, frame) does. Unless that is APPROACH_ENDS_BEHIND, and it has called

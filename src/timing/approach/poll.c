@@ -65,14 +65,19 @@ APPROACH_WAY static void foresee_event(struct approach *approach)
         approach->foresee((const void *)(uintptr_t)approach->event, approach->argument);
 }
 
+APPROACH_WAY int approach_poll_to_event(struct approach *approach)
+{
+    poll_to_stamp(approach, foresee_event);
+    approach->event(approach->argument);
+    return approach->overdue_cycles > approach->late_cycles;
+}
+
 APPROACH_WAY int approach_poll(struct approach *approach)
 {
     approach->run = 0;
     approach->gap_ticks = 0;
     approach_fetch_code((const void *)(uintptr_t)approach->event);
-    poll_to_stamp(approach, foresee_event);
-    approach->event(approach->argument);
-    return approach->overdue_cycles > approach->late_cycles;
+    return approach_poll_to_event(approach);
 }
 
 APPROACH_WAY void approach_poll_on(struct approach *approach, approach_fetching *fetch)

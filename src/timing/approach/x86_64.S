@@ -175,11 +175,11 @@
 
     /* Go to an address at the cost of a wrong prediction. */
     .macro go_mispredicted address
-    call 3f
+    call 22f
     .cfi_adjust_cfa_offset 8
-2:
-    jmp 2b
-3:
+21:
+    jmp 21b
+22:
     movq \address, (%rsp)
     ret
     .cfi_adjust_cfa_offset -8
@@ -296,8 +296,8 @@
     xorl %r15d, %r15d
     jmp 1f
     /*
-     * The end of a wait that returns. Each poll executes what stands before it and what stands behind
-     * it, in the same two cache lines: so it is near when its time comes.
+     * The ends of waits stand between code that each poll executes, in the same two cache lines: so
+     * they are near when their time comes.
      */
     .p2align 6
     .skip 16, 0xcc
@@ -309,7 +309,7 @@
     ret
     .cfi_adjust_cfa_offset -8
     .endif
-9:
+9:                               /* of one that returns */
     stamp
     movl %r14d, %eax
     leave_by ret
@@ -318,6 +318,25 @@
     read_counter
     note_poll
     narrow
+    jmp 11f
+6:                               /* of one that calls */
+    stamp
+    movq AT(EVENT), %rax
+    movq AT(ARGUMENT), %rdi
+    .if \shadow
+    call *%rax
+    .else
+    call 7f
+    .endif
+    movl %r14d, %eax
+    leave_by ret
+    .if !\shadow
+    .cfi_adjust_cfa_offset 8
+7:                               /* the event returns to where it is predicted to return */
+    go_mispredicted %rax
+    .cfi_adjust_cfa_offset -8
+    .endif
+11:
     find_cycles
     find_other_way
     find_way
@@ -335,37 +354,16 @@
     .endr
 2:
     jmp 1b
-6:
-    stamp
-    movq AT(EVENT), %rax
-    movq AT(ARGUMENT), %rdi
-    .if \shadow
-    call *%rax
-    .else
-    call 7f
-    .endif
-    movl %r14d, %eax
-    leave_by ret
 10:
     movl $NO_RUN, AT(RUN)
     leaq -BIAS(%rbx), %rdi
-    begin_to_poll %rdi
-    movl %r9d, %r14d
-    poll_until_leave
-    jmp 6b
+    leave_by jmp approach_poll_to_event
 12:                              /* an end that takes no evidence */
     note_evidence
 13:
     movl $NO_RUN, AT(RUN)
     leaq -BIAS(%rbx), %rdi
     leave_by jmp *BEHIND(%rdi)
-    .if !\shadow
-    /* The event returns to where it is predicted to return. */
-    .cfi_adjust_cfa_offset 8
-7:
-    go_mispredicted %rax
-    .cfi_adjust_cfa_offset -8
-    .endif
     runs 4, 6b, \name\()_runs
     /* Behind these there is nothing but the return. */
     runs 8, 9b, \name\()_returning_runs

@@ -41,7 +41,6 @@ AT(poll_ticks, POLLS);
 AT(even_polls, EVEN_POLLS);
 AT(even_least, EVEN_LEAST);
 AT(loop_cycles, LOOP_CYCLES);
-AT(tell, TELL);
 AT(end, END);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
                    APPROACH_ENDS_BEHIND == ENDS_BEHIND,

@@ -12,19 +12,12 @@
  *     int approach_poll_bare(struct approach *)
  *         the plain loop, as such an end. A reading between it and the return, which waits for the
  *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
- *         worse than the loop that users write, and on a shared core steadier;
- *     void approach_tell(void *approach)
- *         tell(approach), as an event. How long that takes depends on what is predicted wrongly and
- *         what must be fetched, 5 ns each. So it is hidden behind roots that take longer: nothing
- *         behind it begins before they are done. A few long instructions leave room in the core for
- *         all of tell(), as many short ones would not.
+ *         worse than the loop that users write, and on a shared core steadier.
  */
 
 #ifdef __x86_64__
 
 #include "x86_64_offsets.h"
-
-#define HIDING_ROOTS 5 /* of 1, each of the one before: some 100 cycles */
 
     .macro restore register
     popq %\register
@@ -117,28 +110,6 @@ approach_poll_bare:
     ret
     .cfi_endproc
     .size approach_poll_bare, . - approach_poll_bare
-
-    .p2align 6
-    .globl approach_tell
-    .hidden approach_tell
-    .type approach_tell, @function
-approach_tell:
-    .cfi_startproc
-    endbr64
-    subq $8, %rsp
-    .cfi_adjust_cfa_offset 8
-    movl $1, %eax
-    cvtsi2sdl %eax, %xmm0
-    .rept HIDING_ROOTS
-    sqrtsd %xmm0, %xmm0
-    .endr
-    call *TELL(%rdi)
-    lfence                       /* waits for the roots; what follows is fetched meanwhile */
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    ret
-    .cfi_endproc
-    .size approach_tell, . - approach_tell
 
 #endif
 

@@ -35,8 +35,7 @@
 #define EVEN_POLLS 236
 #define EVEN_LEAST 240
 #define LOOP_CYCLES 244
-#define TELL 248
-#define END 256
+#define END 248
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */

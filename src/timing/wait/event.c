@@ -11,10 +11,10 @@ APPROACH_WAY void event_set_return(struct waiter *waiter, enum event_way way)
     a->argument = a;
     a->event = approach_event_none;
     a->behind = waiter->ways.poll_bare;
+    a->end = NULL;
     if (a->behind != NULL && way == EVENT_TELLS) {
-        a->event = approach_tell;
-        a->tell = result_tell;
-        a->behind = result_poll_and_tell;
+        a->behind = result_poll;
+        a->end = result_end;
     }
 }
 

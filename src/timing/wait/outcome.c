@@ -168,13 +168,13 @@ static void note_polls(struct waiter *waiter)
 {
     enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 32 };
     int agreed = waiter_polls_agreed(waiter);
-    int was_quiet = waiter->even_before >= WAITER_EVEN;
+    int was_quiet = waiter->even_before >= WAITER_EVEN_COLD;
     if (waiter->last.is_cold && was_quiet && !agreed) {
         waiter_forget_polls(waiter);
         return;
     }
     waiter->uneven_share += (!agreed - waiter->uneven_share) / MEAN;
-    if (!waiter_is_often_uneven(waiter) || waiter->approach.even_polls >= WAITER_EVEN / 2)
+    if (!waiter_is_often_uneven(waiter) || waiter->approach.even_polls >= WAITER_EVEN_SHARED / 2)
         waiter->uneven = (struct caution){0};
     else if (!agreed)
         caution_went_wrong(&waiter->uneven, LEAST_TURNS, MOST_TURNS);

@@ -20,7 +20,10 @@ void result_tell(struct approach *approach);
 /* The same before it, only to fetch the code: what it writes is written again. */
 int result_fetch(struct waiter *waiter);
 
-/* The end of one by the loop, behind approach_from(). */
-int result_poll_and_tell(struct approach *approach);
+/* The end of a wait behind approach_from(): its way, and then the telling, which takes always as long. */
+int result_end(struct approach *approach);
+
+/* Such a way: the loop. */
+int result_poll(struct approach *approach);
 
 #endif

@@ -96,12 +96,6 @@ static double aim_of(const struct wait *wait)
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
-/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
-static int is_near(const struct wait *wait)
-{
-    return wait_asked_before_ticks(wait) < wait->waiter->learnt.no_rehearsal_ticks;
-}
-
 /* An exact wait needs so much time, with what comes before its first poll. */
 static double needed_ticks(const struct waiter *waiter)
 {
@@ -115,7 +109,7 @@ static int has_time_for_exact(struct wait *wait)
     struct waiter *waiter = wait->waiter;
     double needed = needed_ticks(waiter);
     wait->left_ticks = (double)wait_left_ticks(wait) + wait->aim;
-    if (is_near(wait))
+    if (wait_is_near(wait))
         hurry_learn_near(waiter, (double)wait_asked_before_ticks(wait) - wait->left_ticks + needed);
     return wait->left_ticks > needed;
 }
@@ -127,7 +121,7 @@ static void find_way(struct wait *wait)
     if (!wait->exact)
         return;
     int possible = has_time_for_exact(wait);
-    wait->exact = possible && waiter_is_exact_better(wait->waiter, wait->ticks, wait->flags);
+    wait->exact = possible && wait_is_exact_better(wait);
     wait->is_unsteady = possible && !wait->exact;
     wait->is_cold = wait->exact && !waiter_is_exact_hot(wait->waiter, wait->ticks);
     if (!wait->exact)
@@ -164,7 +158,7 @@ static void foresee_near(const struct wait *wait)
 static int approach(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    if (is_near(wait))
+    if (wait_is_near(wait))
         foresee_near(wait);
     set_up(wait);
     waiter_mark(waiter, wait->exact);
@@ -219,7 +213,7 @@ static int run(const struct wait *asked)
     struct waiter *waiter = asked->waiter;
     struct wait *wait = begin(asked);
     uint64_t number = waiter->uses;
-    if (!is_near(wait) || wait->flags & TIMEBASE_WAIT_REHEARSE)
+    if (!wait_is_near(wait) || wait->flags & TIMEBASE_WAIT_REHEARSE)
         lead_up(wait);
     /* A function that waits by its own waiter has overwritten what was known of this wait. */
     if (waiter->uses != number)

@@ -37,12 +37,13 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
         waiter->exact_ticks = a->target_ticks;
     else if (a->behind != NULL)
         begin_without_evidence(a, &waiter->evidence);
-    if (a->behind != NULL) {
-        approach_end_behind(a, exact ? waiter->ways.exact : a->behind);
-        return APPROACH_ENDS_BEHIND;
+    if (a->behind == NULL) {
+        (exact ? waiter->ways.exact : approach_poll)(a);
+        return 0;
     }
-    (exact ? waiter->ways.exact : approach_poll)(a);
-    return 0;
+    a->way = exact ? waiter->ways.exact : a->behind;
+    approach_end_behind(a, a->end != NULL ? a->end : a->way);
+    return APPROACH_ENDS_BEHIND;
 }
 
 double waiter_cycles(const struct waiter *waiter)

@@ -65,10 +65,10 @@ enum { WAITER_HOT_NS = 20000 };
 enum { WAITER_COLD_NS = 3000 };
 
 /*
- * Polls in a row, of several waits and rehearsals, that agree if nothing else uses the core; and so
- * many are enough as long as most waits see no contradiction.
+ * Polls in a row, of several waits and rehearsals, that agree before a run is relied on: as long as
+ * most waits see no contradiction; where they do; and by code that has gone cold.
  */
-enum { WAITER_EVEN = 64, WAITER_EVEN_USUALLY = 8 };
+enum { WAITER_EVEN_USUALLY = 8, WAITER_EVEN_SHARED = 16, WAITER_EVEN_COLD = 64 };
 
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
@@ -400,7 +400,7 @@ static inline int waiter_is_often_uneven(const struct waiter *waiter)
 /* So many polls in a row have to agree before the core is relied on. */
 static inline int32_t waiter_even_needed(const struct waiter *waiter)
 {
-    return waiter_is_often_uneven(waiter) ? WAITER_EVEN : WAITER_EVEN_USUALLY;
+    return waiter_is_often_uneven(waiter) ? WAITER_EVEN_SHARED : WAITER_EVEN_USUALLY;
 }
 
 /* Polls that are cold are uneven by that, and say nothing of who else uses the core. */
@@ -446,7 +446,7 @@ static inline int waiter_is_exact_hot(const struct waiter *waiter, uint64_t tick
  * By what rehearsals and waits have seen of both ways: is it to be exact? Where its code has gone
  * out of the caches, and no rehearsals fetch it, by what became of such waits.
  */
-int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags);
+int wait_is_exact_better(const struct wait *wait);
 
 /* Rehearsals see errors better than waits see their own. */
 static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t ticks)
@@ -480,6 +480,12 @@ static inline void wait_convert(struct wait *wait)
 static inline int64_t wait_asked_before_ticks(const struct wait *wait)
 {
     return (int64_t)(wait->ticks - wait->entered_ticks);
+}
+
+/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
+static inline int wait_is_near(const struct wait *wait)
+{
+    return wait_asked_before_ticks(wait) < wait->waiter->learnt.no_rehearsal_ticks;
 }
 
 static inline int64_t wait_left_ticks(const struct wait *wait)

@@ -106,10 +106,14 @@ APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, do
     waiter_aim_loop(waiter, base_ticks, ticks, spare);
 }
 
-/* Only now and then where most were uneven. */
+/*
+ * Where most waits see a contradiction: if the last polls agreed, of rehearsals above all; else only
+ * now and then, as one that ends by the loop is not quite as good as one by the loop.
+ */
 APPROACH_WAY static int may_be_even(const struct waiter *waiter)
 {
-    return !may_end_by_loop(waiter) || caution_allows(&waiter->uneven);
+    return !may_end_by_loop(waiter) || caution_allows(&waiter->uneven) ||
+        waiter->approach.even_polls >= waiter_even_needed(waiter);
 }
 
 /*
@@ -125,7 +129,7 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
         return 0;
     int is_trial = waiter->uses % TRIAL == 0;
     if (may_end_by_loop(waiter))
-        return waiter->approach.even_polls >= WAITER_EVEN ||
+        return waiter->approach.even_polls >= WAITER_EVEN_COLD ||
             (is_trial && caution_allows(&waiter->uneven));
     return waiter_has_rehearsed(waiter, ticks) ? choice_is_quiet(&waiter->choice) : is_trial;
 }
@@ -134,16 +138,19 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
  * steps. Where polls say when exact waits are good, it is enough that they do not look worse.
  */
-APPROACH_WAY static int prefers_exact(const struct waiter *waiter, int steady)
+APPROACH_WAY static int prefers_exact(const struct wait *wait)
 {
+    const struct waiter *waiter = wait->waiter;
     double doubt = may_end_by_loop(waiter) ? 0.6 : 1;
+    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
     return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
 }
 
-APPROACH_WAY int waiter_is_exact_better(const struct waiter *waiter, uint64_t ticks, unsigned flags)
+APPROACH_WAY int wait_is_exact_better(const struct wait *wait)
 {
+    const struct waiter *waiter = wait->waiter;
     if (waiter->is_calibrating)
         return 1;
-    return prefers_exact(waiter, (flags & TIMEBASE_WAIT_STEADY) != 0) &&
-        (waiter_is_exact_hot(waiter, ticks) || may_be_cold(waiter, ticks));
+    return prefers_exact(wait) &&
+        (waiter_is_exact_hot(waiter, wait->ticks) || may_be_cold(waiter, wait->ticks));
 }
