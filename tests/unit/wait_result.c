@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/waiter.h"
+#include "timing/wait/result.h"
 #include "waiting.h"
 
 #define TARGETS 30 /* for each way and each combination of flags */
@@ -83,7 +83,7 @@ static double event_by_stamp(const struct seen *seen)
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way]
-               : waiter_loop_rest(waiter, way));
+               : result_rest_of_loop(waiter, way));
 }
 
 static void check_error(const struct seen *seen)

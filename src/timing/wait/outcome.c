@@ -6,10 +6,8 @@
 #include "timing/learn/within.h"
 
 enum {
-    GAP_NS = 300, /* between polls, more is a disturbance */
     THROTTLED_NS = 10000000,
-    BAD_TICKS = 8,       /* besides a step: what cold code takes is far more */
-    TOLERATED_TICKS = 2, /* readings that contradict each other by no more count as even */
+    BAD_TICKS = 8, /* besides a step: what cold code takes is far more */
 };
 
 /* The core was slower, but the readings of the approach are right. */
@@ -24,28 +22,11 @@ static int was_throttled(const struct waiter *waiter, uint32_t found)
     return evidence_is_realtime();
 }
 
-APPROACH_WAY static uint32_t gap_limit(const struct waiter *waiter)
-{
-    return (uint32_t)waiter_ticks_of_ns(waiter, GAP_NS);
-}
-
-APPROACH_WAY int outcome_is_undisturbed(const struct waiter *waiter)
-{
-    const struct approach *a = &waiter->approach;
-    int stayed = (waiter->evidence.rseq_mark == 0) | ((int)a->rseq_cpu == waiter->last.cpu);
-    return stayed & evidence_is_clean(&waiter->evidence, a, gap_limit(waiter));
-}
-
-APPROACH_WAY int outcome_is_uneven(const struct waiter *waiter)
-{
-    return waiter->approach.width_ticks < -TOLERATED_TICKS * (1 << APPROACH_TICK_BITS);
-}
-
 APPROACH_WAY static uint32_t judge(struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
     const struct approach *a = &waiter->approach;
-    uint32_t found = evidence_judge(&waiter->evidence, a, gap_limit(waiter));
+    uint32_t found = evidence_judge(&waiter->evidence, a, outcome_gap_limit(waiter));
     if (waiter->evidence.rseq_mark != 0 && (int)a->rseq_cpu != wait->cpu)
         found |= TIMEBASE_DISTURBED_MIGRATED;
     if (wait->exact && outcome_is_uneven(waiter))
@@ -55,12 +36,6 @@ APPROACH_WAY static uint32_t judge(struct wait *wait)
     if (was_throttled(waiter, found))
         found |= TIMEBASE_DISTURBED_THROTTLED;
     return found;
-}
-
-APPROACH_WAY int outcome_is_late(const struct wait *wait)
-{
-    const struct approach *a = &wait->waiter->approach;
-    return a->overdue_cycles > a->late_cycles;
 }
 
 static double size_of(double ticks)

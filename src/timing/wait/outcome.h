@@ -10,13 +10,33 @@
 #include "waiter.h"
 
 /* Depends on when the approach began, not on when the event took place. */
-int outcome_is_late(const struct wait *wait);
+static inline int outcome_is_late(const struct wait *wait)
+{
+    const struct approach *a = &wait->waiter->approach;
+    return a->overdue_cycles > a->late_cycles;
+}
 
 /* Do polls of the last exact approach contradict each other by more than a reading's error? */
-int outcome_is_uneven(const struct waiter *waiter);
+static inline int outcome_is_uneven(const struct waiter *waiter)
+{
+    enum { TOLERATED_TICKS = 2 };
+    return waiter->approach.width_ticks < -TOLERATED_TICKS * (1 << APPROACH_TICK_BITS);
+}
+
+/* More between two polls is a disturbance. */
+static inline uint32_t outcome_gap_limit(const struct waiter *waiter)
+{
+    enum { GAP_NS = 300 };
+    return (uint32_t)waiter_ticks_of_ns(waiter, GAP_NS);
+}
 
 /* Was it not disturbed by anything, besides that? */
-int outcome_is_undisturbed(const struct waiter *waiter);
+static inline int outcome_is_undisturbed(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    int stayed = (waiter->evidence.rseq_mark == 0) | ((int)a->rseq_cpu == waiter->last.cpu);
+    return stayed & evidence_is_clean(&waiter->evidence, a, outcome_gap_limit(waiter));
+}
 
 /* Judge the last wait and count it; nothing is learnt from it yet. */
 void outcome_count(struct waiter *waiter);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "timing/approach/hide.h"
+#include "timing/learn/within.h"
 
 #include "outcome.h"
 
@@ -32,6 +33,18 @@ APPROACH_WAY static void fill(const struct wait *wait, uint32_t disturbance, int
     result->prepared = wait->flags & PREPARING ? (uint32_t)wait->prepared : 0;
 }
 
+/* Of an exact approach, if it was a call. */
+static inline double event_of_run(const struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double half = waiter->vernier.span_ticks / 2;
+    double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    double middle = stamp + waiter->learnt.stamp_ticks;
+    double predicted =
+        waiter_sample_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
+    return within(middle - half, predicted, middle + half);
+}
+
 /* Relative to the target, as the approach saw it. */
 APPROACH_WAY static double event_of(const struct wait *wait)
 {
@@ -40,8 +53,8 @@ APPROACH_WAY static double event_of(const struct wait *wait)
     const struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(wait);
     if (is_by_run(wait))
-        return waiter_event(waiter) + learnt->exit_ticks[1][way];
-    return waiter_middle(waiter, a->event_ticks, a->target_ticks) + waiter_loop_rest(waiter, way);
+        return event_of_run(waiter) + learnt->exit_ticks[1][way];
+    return waiter_middle(waiter, a->event_ticks, a->target_ticks) + result_rest_of_loop(waiter, way);
 }
 
 APPROACH_WAY static void fill_event(const struct wait *wait)

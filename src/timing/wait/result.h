@@ -11,6 +11,17 @@
 
 #include "waiter.h"
 
+/* From the stamp of a loop to the event; of the last wait, if it was not exact. */
+static inline double result_rest_of_loop(const struct waiter *waiter, enum event_way way)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    enum event_way loop_way = waiter_loop_way(waiter);
+    if (!waiter->last.ended_by_loop)
+        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way];
+    double exit = loop_way == EVENT_CALLED ? learnt->exit_ticks[1][way] : 0;
+    return learnt->loop_stamp_ticks[loop_way] + exit;
+}
+
 /* Before the approach, when the wait's way is known. */
 void result_expect(const struct wait *wait);
 

@@ -46,32 +46,6 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
     return APPROACH_ENDS_BEHIND;
 }
 
-double waiter_cycles(const struct waiter *waiter)
-{
-    return waiter->learnt.tail_cycles + waiter->approach.run;
-}
-
-APPROACH_WAY double waiter_event(const struct waiter *waiter)
-{
-    const struct approach *a = &waiter->approach;
-    double half = waiter->vernier.span_ticks / 2;
-    double stamp = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    double middle = stamp + waiter->learnt.stamp_ticks;
-    double predicted =
-        waiter_sample_ticks(waiter) + waiter_cycles(waiter) * waiter->tempo.cycle_ticks;
-    return within(middle - half, predicted, middle + half);
-}
-
-APPROACH_WAY double waiter_loop_rest(const struct waiter *waiter, enum event_way way)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    enum event_way loop_way = waiter_loop_way(waiter);
-    if (!waiter->last.ended_by_loop)
-        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way];
-    double exit = loop_way == EVENT_CALLED ? learnt->exit_ticks[1][way] : 0;
-    return learnt->loop_stamp_ticks[loop_way] + exit;
-}
-
 /* The counter's step makes the slope of 16 readings wrong by 1/64 step, root mean square, and that
  * of fewer by the square of the share at most. Three times that is far off. */
 static double far_ticks(const struct waiter *waiter, int readings)

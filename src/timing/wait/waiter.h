@@ -369,20 +369,17 @@ static inline enum event_way waiter_loop_way(const struct waiter *waiter)
                                            : EVENT_TELLS;
 }
 
-/* From the stamp of a loop to the event; of the last wait, if it was not exact. */
-double waiter_loop_rest(const struct waiter *waiter, enum event_way way);
-
 /* Marks for evidence, where the approach looks at them. */
 void waiter_mark(struct waiter *waiter, int exact);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int waiter_approach(struct waiter *waiter, int exact);
 
-/* When the event of the last exact approach was, if it was a call; relative to its target. */
-double waiter_event(const struct waiter *waiter);
-
 /* The last exact approach's last poll to its event, in cycles. */
-double waiter_cycles(const struct waiter *waiter);
+static inline double waiter_cycles(const struct waiter *waiter)
+{
+    return waiter->learnt.tail_cycles + waiter->approach.run;
+}
 
 /* Did no poll of the last exact approach contradict those before it? */
 static inline int waiter_polls_agreed(const struct waiter *waiter)
