@@ -86,6 +86,17 @@ static inline uint32_t *rseq_here(void)
     return (uint32_t *)(void *)(rseq_thread_pointer() + __rseq_offset);
 }
 
+/* The same of a process in which one is known to be registered, so far from each thread's pointer. */
+static inline uint32_t *rseq_at(ptrdiff_t offset)
+{
+    return (uint32_t *)(void *)(rseq_thread_pointer() + offset);
+}
+
+static inline ptrdiff_t rseq_offset(void)
+{
+    return __rseq_offset;
+}
+
 #else
 
 /* The C library has none for this processor, or it is one of 32 bits. */
@@ -94,6 +105,17 @@ static inline uint32_t *rseq_here(void)
 static inline uint32_t *rseq_here(void)
 {
     return NULL;
+}
+
+static inline uint32_t *rseq_at(ptrdiff_t offset)
+{
+    (void)offset;
+    return NULL;
+}
+
+static inline ptrdiff_t rseq_offset(void)
+{
+    return 0;
 }
 
 #endif

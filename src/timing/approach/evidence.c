@@ -21,6 +21,7 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
 {
     approach->rseq = no_rseq;
     evidence->rseq_mark = rseq_here() != NULL ? RSEQ_MARK : 0;
+    evidence->rseq_offset = evidence->rseq_mark != 0 ? rseq_offset() : 0;
     evidence->marks_es = evidence_may_write_es();
     evidence->noticed = TIMEBASE_DISTURBED_GAP;
     if (evidence->marks_es)
@@ -32,8 +33,8 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
 
 APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *approach)
 {
-    uint32_t *rseq = evidence->rseq_mark != 0 ? rseq_here() : NULL;
-    if (rseq != NULL) {
+    if (evidence->rseq_mark != 0) {
+        uint32_t *rseq = rseq_at(evidence->rseq_offset);
         approach->rseq = rseq;
         evidence->cpu_before = rseq_cpu(rseq);
         rseq_set_mark(rseq);
@@ -45,8 +46,9 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
 
 int evidence_cpu(const struct evidence *evidence)
 {
-    const uint32_t *rseq = evidence->rseq_mark != 0 ? rseq_here() : NULL;
-    return rseq != NULL ? (int)rseq_cpu(rseq) : evidence_cpu_of_kernel();
+    if (evidence->rseq_mark == 0)
+        return evidence_cpu_of_kernel();
+    return (int)rseq_cpu(rseq_at(evidence->rseq_offset));
 }
 
 APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,

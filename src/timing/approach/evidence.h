@@ -14,6 +14,7 @@
 #ifndef APPROACH_EVIDENCE_H
 #define APPROACH_EVIDENCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 
 struct evidence {
     uint64_t rseq_mark; /* what rseq_cs holds until the kernel clears it; 0: no rseq */
+    ptrdiff_t rseq_offset; /* of it from each thread's pointer: the C library's own word is far away */
     uint32_t cpu_before;
     int marks_es;     /* ES may be written: not under valgrind */
     uint32_t noticed; /* what can be noticed here: bits of the disturbances */

@@ -31,12 +31,13 @@ static inline void approach_fetch_code(const void *line)
     __asm__ volatile("");
 }
 
+enum { APPROACH_LINE = 64 }; /* bytes of a cache's line */
+
 /* So many of them; of null none. */
 static inline void approach_fetch_lines(const char *code, int lines)
 {
-    enum { LINE = 64 };
     for (int line = 0; code != 0 && line < lines; line++)
-        approach_fetch_code(code + line * LINE);
+        approach_fetch_code(code + line * APPROACH_LINE);
 }
 
 /* A line of data, into the first level. */

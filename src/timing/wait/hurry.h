@@ -70,18 +70,36 @@ static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64
 int hurry_run(const struct wait *asked);
 
 /*
- * The same, as soon after the call as possible, for a wait without a result. Returns
- * APPROACH_ENDS_BEHIND. Or returns 0, and nothing has happened: no hurry is due, the wait must not
+ * The same, as soon after the call as possible, for a wait of which all is set but its waiter and when it
+ * was entered. Or returns HURRY_NOT_DUE, and nothing has happened: no hurry is due, the wait must not
  * be early, or waits end within on this machine.
  */
+enum { HURRY_NOT_DUE = -1000 };
 #ifdef __x86_64__
-int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags, void *frame);
-#else
-static inline int hurry_at_once(struct timebase_waiter *waiter, uint64_t ticks, unsigned flags,
-                                void *frame)
+int hurry_at_once(struct timebase_waiter *waiter, struct wait *asked);
+
+/*
+ * At the call: asks memory for the function above and for what it looks at, all lines at once. After a
+ * pause each takes 0.2 us; else this takes 3 ns.
+ */
+static inline void hurry_fetch(struct timebase_waiter *waiter)
 {
-    (void)waiter, (void)ticks, (void)flags, (void)frame;
-    return 0;
+    enum { CODE_LINES = 5, DATA_LINES = 10 };
+    approach_fetch_lines((const char *)(uintptr_t)hurry_at_once, CODE_LINES);
+    const char *data = (const char *)waiter_within(waiter);
+    for (int line = 0; line < DATA_LINES; line++)
+        approach_fetch(data + line * APPROACH_LINE);
+}
+#else
+static inline void hurry_fetch(struct timebase_waiter *waiter)
+{
+    (void)waiter;
+}
+
+static inline int hurry_at_once(struct timebase_waiter *waiter, struct wait *asked)
+{
+    (void)waiter, (void)asked;
+    return HURRY_NOT_DUE;
 }
 #endif
 

@@ -48,21 +48,31 @@ static int64_t mono_now(const struct timebase_waiter *public)
     return waiter != NULL ? timebase_mono_ns(waiter->clock) : 0;
 }
 
+/* A target in ticks; all of the wait is set but its waiter. */
+APPROACH_WAY static int until(struct timebase_waiter *public, struct wait *wait)
+{
+    int done = hurry_at_once(public, wait);
+    return done != HURRY_NOT_DUE ? done : wait_for(public, wait, 0, wait->result);
+}
+
 APPROACH_WAY static int until_ticks(void *waiter, uint64_t target_ticks, uint64_t flags,
                                     void *result, void *frame)
 {
-    if (result == NULL &&
-        hurry_at_once((struct timebase_waiter *)waiter, target_ticks, (unsigned)flags, frame))
-        return APPROACH_ENDS_BEHIND;
-    struct wait wait = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
-    return wait_for((struct timebase_waiter *)waiter, &wait, 0,
-                    (struct timebase_wait_result *)result);
+    struct wait wait = {.ticks = target_ticks,
+                        .flags = (unsigned)flags,
+                        .frame = frame,
+                        .result = (struct timebase_wait_result *)result};
+    return until((struct timebase_waiter *)waiter, &wait);
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
                                                         uint64_t target_ticks, unsigned flags,
                                                         struct timebase_wait_result *result)
 {
+    enum { FROM_LINES = 2, UNTIL_LINES = 2 };
+    approach_fetch_lines((const char *)(uintptr_t)approach_from, FROM_LINES);
+    approach_fetch_lines((const char *)(uintptr_t)until_ticks, UNTIL_LINES);
+    hurry_fetch(waiter);
     return approach_from(waiter, target_ticks, flags, result, until_ticks);
 }
 
@@ -107,9 +117,13 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                                                        void (*function)(void *), void *argument,
                                                        struct timebase_wait_result *result)
 {
-    struct wait wait = {
-        .ticks = target_ticks, .flags = flags, .function = function, .argument = argument};
-    return function != NULL ? wait_for(waiter, &wait, 0, result) : TIMEBASE_E_INVALID;
+    hurry_fetch(waiter);
+    struct wait wait = {.ticks = target_ticks,
+                        .flags = flags,
+                        .function = function,
+                        .argument = argument,
+                        .result = result};
+    return function != NULL ? until(waiter, &wait) : TIMEBASE_E_INVALID;
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_call_mono(struct timebase_waiter *waiter,
