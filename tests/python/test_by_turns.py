@@ -26,7 +26,7 @@ def run(*arguments):
 @pytest.mark.parametrize(
     "what, kinds",
     [
-        ("waits", ["exact", "steady", "plain", "result", "plain_result"]),
+        ("waits", ["exact", "steady", "plain", "result", "plain_result", "call", "plain_call"]),
         ("delays", ["delay", "delay_steady"]),
     ],
 )

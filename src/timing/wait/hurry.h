@@ -86,6 +86,8 @@ static inline void hurry_fetch(struct timebase_waiter *waiter)
 {
     enum { CODE_LINES = 5, DATA_LINES = 10 };
     approach_fetch_lines((const char *)(uintptr_t)hurry_at_once, CODE_LINES);
+    if (waiter == NULL)
+        return;
     const char *data = (const char *)waiter_within(waiter);
     for (int line = 0; line < DATA_LINES; line++)
         approach_fetch(data + line * APPROACH_LINE);
