@@ -21,7 +21,7 @@ APPROACH_WAY void foresight_event(const struct wait *wait)
 APPROACH_WAY void foresight_runs(const struct waiter *waiter, enum event_way way)
 {
     const struct approach_ways *ways = &waiter->ways;
-    const void *const *runs = way == EVENT_RETURNS ? ways->returning_runs : ways->runs;
+    const void *const *runs = way == EVENT_CALLED ? ways->runs : ways->returning_runs;
     for (int i = 0; i < APPROACH_RUNS && ways->foresee != NULL; i++)
         ways->foresee(runs[i], NULL);
 }

@@ -105,15 +105,6 @@ APPROACH_WAY static struct wait *begin(const struct wait *asked)
     return &waiter->last;
 }
 
-/* What comes behind the loop is as far away: it was 0.1 to 0.3 us late in one of ten. */
-APPROACH_WAY static void fetch_loop(const struct approach *a)
-{
-    enum { LINES = 5 };
-    const char *poll = (const char *)(uintptr_t)approach_poll_to_event;
-    const char *loop = a->behind != NULL ? (const char *)(uintptr_t)approach_poll_on : poll;
-    approach_fetch_lines(loop, LINES);
-}
-
 /*
  * The core goes no further than to the first line that must come from far away, and waits for it. So
  * the event is foreseen several times, each of which brings another line, while there is plenty of time.
@@ -132,8 +123,6 @@ APPROACH_WAY static void fetch_rest(const struct wait *wait)
     if (waiter_is_hot(waiter, wait->entered_ticks))
         return;
     foresee(wait);
-    if (!waiter_is_bare(waiter))
-        fetch_loop(&waiter->approach);
     if (wait_event_way(wait) == EVENT_TELLS && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
 }
