@@ -10,22 +10,66 @@
 
 #include "our_runs.h"
 
-/* After a run that its reading contradicts one delay is by the loop, then two, four ... 64. */
+/* After a run that its reading contradicts one delay is by the loop, then two, four ... 512. */
 static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    for (int turns = 1; turns < 1000; turns *= 2) {
+    for (int turns = 1; turns < 2000; turns *= 2) {
         believe_runs(waiter, WRONG_ON_THE_WAY);
         waiter->far_runs = (struct in_a_row){0, 0}; /* see below */
         assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
-        for (int left = turns < 64 ? turns : 64; left > 0; left--)
+        for (int left = turns < 512 ? turns : 512; left > 0; left--)
             assert_false(is_by_run(ours, 300, 0));
+        waiter->delay_fetched = DELAY_RAN; /* see below */
     }
     for (int i = 0; i < DELAYS; i++) {
         believe_runs(waiter, RIGHT);
         assert_true(is_by_run(ours, 300, 0));
+    }
+}
+
+/*
+ * Meanwhile what a run needs has gone cold. It is asked for, by delays that are by the loop. The
+ * run after these may be late by what was not there in time, so only the next one says anything.
+ */
+static void the_first_run_after_turns_of_the_loop_says_nothing_of_neighbours(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    const struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    waiter->contradicted_run = (struct caution){1, 1};
+    int loops = 0;
+    while (!is_by_run(ours, 300, 0))
+        loops++;
+    assert_in_range(loops, 2, 1 + DELAY_LINES);
+    assert_int_equal(waiter->lesson.code, DELAY_CODE_FETCHED);
+    assert_true(is_by_run(ours, 300, 0));
+    assert_true(learnt->fixed_ticks == fixed_ticks[DELAY_BY_RUN]);
+    assert_int_equal(waiter->far_runs.count, 0);
+    assert_int_equal(waiter->lesson.code, DELAY_CODE_HOT);
+    assert_false(is_by_run(ours, 300, 0));
+    assert_int_equal(waiter->contradicted_run.turns, 2);
+}
+
+/* So it is with the first of two runs; the loop makes up for that one all the same. */
+static void so_does_not_the_first_of_two_runs(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    double known = waiter->learnt.between_ticks[0];
+    for (int is_hot = 0; is_hot < 2; is_hot++) {
+        waiter->delay_fetched = is_hot ? DELAY_RAN : DELAY_LINES;
+        run.calls = 0;
+        assert_true(is_by_run(ours, 1000, 0));
+        assert_int_equal(run.calls, 1);
+        assert_int_equal(waiter->learnt.between_ticks[0] != known, is_hot);
+        assert_int_equal(waiter->contradicted_run.left != 0, is_hot);
     }
 }
 
@@ -37,6 +81,7 @@ static double moved_by(struct timebase_waiter *ours, enum delay_way way, double 
 {
     struct waiter *waiter = waiter_within(ours);
     enum delay_way passes = way == DELAY_AFTER_PAUSE ? DELAY_BY_RUN : way;
+    struct timebase_wait_result result, *told = way == DELAY_BY_LOOP ? &result : NULL;
     uint64_t ns = way == DELAY_BY_TWO_RUNS ? 1000 : 300;
     waiter->learnt.period_ns = 0.001; /* 300,000 ticks: emulators are slow */
     believe_runs(waiter, WRONG_AT_THE_END);
@@ -46,9 +91,9 @@ static double moved_by(struct timebase_waiter *ours, enum delay_way way, double 
         waiter->learnt.delay_cycle_ticks = cycle_ticks;
         waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
         waiter->far_code = (struct caution){0};
-    } while (timebase_delay_ns(ours, ns, 0, NULL) == 1);
+    } while (timebase_delay_ns(ours, ns, 0, told) == 1);
     struct delay_lesson lesson = waiter->lesson;
-    assert_ptr_equal(lesson.of, &waiter->learnt.delays[way][0]);
+    assert_ptr_equal(lesson.of, &waiter->learnt.delays[way][told != NULL]);
     double known = lesson.of->fixed_ticks, cycle = waiter->learnt.delay_cycle_ticks;
     assert_int_equal(delay_was_contradicted(waiter), way != DELAY_BY_LOOP);
     delay_learn(waiter);
@@ -103,7 +148,8 @@ static void four_in_a_row_that_are_contradicted_are_believed(void **state)
         assert_true(is_by_run(ours, 300, 0));
         delay_learn(waiter);
         assert_int_equal(waiter->contradicted_run.left, i < 3);
-        delay_follow(waiter, &(double){0}, 0, 1, 0);
+        assert_int_equal(waiter->contradicted_run.turns, 1);
+        delay_follow(waiter, &(double){0}, 0, 1, DELAY_CODE_HOT);
     }
     assert_true(learnt->fixed_ticks > fixed_ticks[DELAY_BY_RUN] + 1e5);
 }
@@ -117,7 +163,8 @@ static void one_that_is_right_begins_the_row_anew(void **state)
     believe_runs(waiter, WRONG_ON_THE_WAY);
     for (int i = 0; i < DELAYS; i++) {
         int is_right = i % 4 == 3;
-        assert_int_equal(delay_follow(waiter, &known, is_right ? 1 : 1e6, 500, 0), !is_right);
+        assert_int_equal(delay_follow(waiter, &known, is_right ? 1 : 1e6, 500, DELAY_CODE_HOT),
+                         !is_right);
     }
     assert_true(known < 100 + DELAYS);
 }
@@ -167,42 +214,81 @@ static void a_delay_teaches_when_the_next_one_is_called(void **state)
     assert_int_equal(waiter->contradicted_run.turns, 1);
 }
 
+/* One that is shorter than its way takes is late, which says nothing of what the way takes. */
+static void a_late_delay_teaches_nothing(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_LOOP][1];
+    struct timebase_wait_result result;
+    (void)state;
+    learnt->fixed_ticks = 1e6;
+    assert_int_equal(timebase_delay_ns(ours, 300, TIMEBASE_WAIT_STEADY, &result), 1);
+    assert_null(waiter->lesson.of);
+    assert_true(learnt->fixed_ticks == 1e6);
+    assert_true(result.late && result.mechanism == TIMEBASE_MECHANISM_NONE);
+}
+
 /*
- * A delay that is shorter than its way takes is late, which says nothing of what the way takes. One
- * without a run has taken what there is beside it.
+ * What is learnt to take too long for a run takes no more than it has just taken. It is no shorter
+ * for that: the loop has the rest.
  */
-static void a_late_delay_teaches_nothing_else(void **state)
+static void a_delay_without_time_for_a_run_shows_what_that_takes(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    for (int way = DELAY_BY_LOOP; way <= DELAY_BY_RUN; way++)
-        for (int measured = 0; measured < 2; measured++) {
-            struct timebase_wait_result result;
-            struct waiter_delay *learnt = &waiter->learnt.delays[way][measured];
-            waiter->contradicted_run = (struct caution){way == DELAY_BY_LOOP, 0};
-            learnt->fixed_ticks = 1e6;
-            assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 1);
-            assert_ptr_equal(waiter->lesson.of, way == DELAY_BY_LOOP ? NULL : learnt);
-            if (way == DELAY_BY_RUN)
-                assert_true(waiter->lesson.expected_ticks == 1e6 - learnt->after_ticks);
-            assert_true(learnt->fixed_ticks == 1e6);
-            if (measured)
-                assert_true(result.late && result.mechanism == TIMEBASE_MECHANISM_NONE);
-        }
+    waiter->vernier.step_ticks = step_ticks;
+    waiter->learnt.period_ns = 0.001; /* 300,000 ticks: emulators are slow */
+    for (int measured = 0; measured < 2; measured++) {
+        struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][measured];
+        struct timebase_wait_result result;
+        *learnt = (struct waiter_delay){1e6, 0};
+        uint64_t start = timebase_ticks_ordered();
+        assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 0);
+        double taken = (double)(timebase_ticks_ordered() - start);
+        assert_true(taken >= ticks_asked(waiter, 300) - 119 - step_ticks);
+        assert_true(learnt->fixed_ticks >= step_ticks && learnt->fixed_ticks < 3e5);
+        assert_true(caution_allows(&waiter->contradicted_run));
+        assert_true(!measured || result.mechanism == TIMEBASE_MECHANISM_LOOP);
+    }
     assert_int_equal(run.calls, 0);
+}
+
+/* It is so: then the loop has the next turns. After a pause that says nothing of others. */
+static void where_there_is_no_time_for_runs_the_loop_has_turns(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
+    (void)state;
+    for (int is_near = 0; is_near < 2; is_near++) {
+        believe_runs(waiter, RIGHT);
+        if (is_near)
+            keep_near(waiter);
+        waiter->contradicted_run = waiter->far_code = (struct caution){0};
+        learnt->fixed_ticks = waiter->learnt.delays[DELAY_AFTER_PAUSE][0].fixed_ticks = 1e6;
+        assert_false(is_by_run(ours, 300, 0));
+        assert_true(learnt->fixed_ticks == 1e6);
+        assert_int_equal(waiter->contradicted_run.left, !is_near);
+        assert_int_equal(waiter->far_code.left, is_near);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_that_are_contradicted_are_left_alone_for_ever_longer),
+        cmocka_unit_test(the_first_run_after_turns_of_the_loop_says_nothing_of_neighbours),
+        cmocka_unit_test(so_does_not_the_first_of_two_runs),
         cmocka_unit_test(all_ways_follow_their_readings),
         cmocka_unit_test(four_in_a_row_that_are_contradicted_are_believed),
         cmocka_unit_test(one_that_is_right_begins_the_row_anew),
         cmocka_unit_test(runs_after_a_pause_are_left_alone_by_themselves),
         cmocka_unit_test(a_delay_teaches_when_the_next_one_is_called),
-        cmocka_unit_test(a_late_delay_teaches_nothing_else),
+        cmocka_unit_test(a_late_delay_teaches_nothing),
+        cmocka_unit_test(a_delay_without_time_for_a_run_shows_what_that_takes),
+        cmocka_unit_test(where_there_is_no_time_for_runs_the_loop_has_turns),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

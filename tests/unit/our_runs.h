@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "timing/wait/delay_lesson.h"
+#include "timing/wait/delay_short.h"
 #include "waiting.h"
 
 #define DELAYS 200
@@ -52,6 +52,7 @@ static inline void believe_runs(struct waiter *waiter, enum belief belief)
 static inline void keep_hot(struct waiter *waiter, int is_hot)
 {
     waiter->learnt.hot_ticks = is_hot ? INT64_MAX : INT64_MIN;
+    waiter->delay_fetched = is_hot ? DELAY_RAN : 0;
     waiter->learnt.touch_ticks = INT64_MIN;
 }
 
@@ -75,10 +76,13 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.at_once_ticks = fixed_ticks[DELAY_BY_LOOP];
     waiter->learnt.delay_fixed_ticks = fixed_ticks[DELAY_UNCHECKED];
     waiter->learnt.checked_ns = 150;
+    waiter->learnt.touch_least_ns =
+        (uint64_t)(fixed_ticks[DELAY_AFTER_PAUSE] * waiter->learnt.period_ns) + DELAY_LEAST_RUN_NS;
     waiter->learnt.delay_call_ticks = 0;
     waiter->contradicted_run = waiter->far_code = (struct caution){0};
     waiter->far_runs = (struct in_a_row){0, 0};
     waiter->far_cycles = 0;
+    waiter->delay_fetched = DELAY_RAN;
     keep_hot(waiter, 1);
     believe_runs(waiter, RIGHT);
     run.calls = 0;

@@ -14,7 +14,7 @@
     addq %rdx, %rdx
     .endm
 
-    .text
+    .section .text.hot.timebase_wait, "ax", @progbits /* see approach.h */
     /*
      * void approach_run(uint64_t cycles): so many ADDs, one after the other, and nothing else
      * that takes time. The loop and the jump behind it are decided long before the ADDs ahead of
@@ -53,6 +53,8 @@ approach_run:
     ret
     .cfi_endproc
     .size approach_run, . - approach_run
+
+    .text
 
     /*
      * void approach_fine_PADS(uint32_t readings[APPROACH_FINE]), and approach_series_PADS, which

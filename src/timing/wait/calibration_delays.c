@@ -98,6 +98,14 @@ static void begin_between(struct waiter *waiter)
     }
 }
 
+/* With less there would be no time for a run. */
+static double least_ns(const struct waiter *waiter, enum delay_way way)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double takes_ns = learnt->delays[way][0].fixed_ticks * learnt->period_ns;
+    return within(0, takes_ns, DELAY_SHORT_NS) + DELAY_LEAST_RUN_NS;
+}
+
 static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
 {
     waiter->calibrated_way = way;
@@ -121,14 +129,16 @@ static void find_at_once(struct waiter *waiter)
 }
 
 /*
- * How long code that is near takes to touch, and what two readings of the counter can be off. So it is a step at most that such a delay is late by where it was not quite so near.
+ * How long code that is near takes to touch, and what two readings of the counter can be off. So it
+ * is a step at most that such a delay is late by where it was not quite so near.
  */
 static void find_touch(struct waiter *waiter)
 {
     enum { TRIALS = 33, TOLERATED_TICKS = 8 };
+    struct waiter_learnt *learnt = &waiter->learnt;
     double touched[TRIALS];
     waiter->calibrated_way = DELAY_AFTER_PAUSE;
-    waiter->learnt.touch_ticks = INT64_MAX;
+    learnt->touch_ticks = INT64_MAX;
     for (int i = 0; i < TRIALS; i++) {
         one_delay(waiter, AT_ONCE_NS, 0);
         touched[i] = (double)waiter->delay_touched_ticks;
@@ -136,7 +146,8 @@ static void find_touch(struct waiter *waiter)
     quantile_sort(touched, TRIALS);
     double usual = quantile_at(touched, TRIALS, 0.5);
     find_way(waiter, DELAY_AFTER_PAUSE, AT_ONCE_NS);
-    waiter->learnt.touch_ticks = (int64_t)(usual + waiter->vernier.step_ticks) + TOLERATED_TICKS;
+    learnt->touch_ticks = (int64_t)(usual + waiter->vernier.step_ticks) + TOLERATED_TICKS;
+    learnt->touch_least_ns = (uint64_t)least_ns(waiter, DELAY_AFTER_PAUSE);
 }
 
 /*
@@ -172,10 +183,8 @@ static void find_unchecked(struct waiter *waiter)
 /* On slow cores a reading, and what hides the way to it, take longer than others' delays. */
 static uint64_t shortest_checked_ns(const struct waiter *waiter)
 {
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    double takes_ns = learnt->delays[DELAY_BY_RUN][0].fixed_ticks * learnt->period_ns;
-    double least_ns = within(0, takes_ns, DELAY_SHORT_NS) + DELAY_LEAST_RUN_NS;
-    return least_ns > DELAY_CHECKED_NS ? (uint64_t)least_ns : DELAY_CHECKED_NS;
+    double least = least_ns(waiter, DELAY_BY_RUN);
+    return least > DELAY_CHECKED_NS ? (uint64_t)least : DELAY_CHECKED_NS;
 }
 
 static void find_ways(struct waiter *waiter)

@@ -45,13 +45,13 @@ APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, 
     delay_goes_wrong(&waiter->contradicted_run);
     if (more == 0)
         return believed(waiter, wrong);
-    waiter->contradicted_run = (struct caution){0};
+    waiter->contradicted_run.left = 0;
     return more;
 }
 
 /* A calibration counts from nothing: that says nothing of cycles. */
 APPROACH_WAY int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
-                              int after_pause)
+                              enum delay_code code)
 {
     enum { EQUAL_SHARES_CYCLES = 1000 };
     double more = believed(waiter, wrong);
@@ -60,7 +60,9 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, double *known, double wrong
         return 0;
     }
     int off = is_off(waiter, wrong);
-    if (off && after_pause)
+    if (off && code == DELAY_CODE_FETCHED)
+        more = 0;
+    else if (off && code == DELAY_CODE_NEAR)
         delay_goes_wrong(&waiter->far_code);
     else if (off)
         more = believed_of_far(waiter, wrong, cycles);
@@ -89,9 +91,9 @@ APPROACH_WAY void delay_learn(struct waiter *waiter)
     if (lesson.of == NULL || waiter->is_calibrating)
         return;
     double wrong = wrong_ticks(waiter);
-    int after_pause = lesson.of == &waiter->learnt.delays[DELAY_AFTER_PAUSE][0];
     if (lesson.cycles == 0)
         lesson.of->fixed_ticks += believed(waiter, wrong);
-    else if (!delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles, after_pause))
-        caution_went_well(after_pause ? &waiter->far_code : &waiter->contradicted_run);
+    else if (!delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles, lesson.code))
+        caution_went_well(lesson.code == DELAY_CODE_NEAR ? &waiter->far_code
+                                                         : &waiter->contradicted_run);
 }

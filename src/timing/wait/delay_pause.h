@@ -12,8 +12,4 @@
 /* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
 int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags);
 
-/* Asks memory for what a delay by a wait needs, all at once: that takes as long as the furthest
- * line. */
-void delay_fetch_wait(const struct waiter *waiter);
-
 #endif

@@ -37,7 +37,14 @@ APPROACH_WAY static inline void note_lesson(const struct short_delay *delay, dou
     delay->waiter->lesson = (struct delay_lesson){
         .of = learnt_of(delay, way),
         .expected_ticks = ticks - learnt_of(delay, delay->way)->after_ticks,
-        .cycles = cycles};
+        .cycles = cycles,
+        .code = delay->code};
+}
+
+/* The delay before may have something to teach that is worth the time. */
+APPROACH_WAY static inline int is_soon_after(enum delay_code code)
+{
+    return code <= DELAY_CODE_FETCHED;
 }
 
 /* ---- by the loop -------------------------------------------------------------------------- */
@@ -49,7 +56,7 @@ APPROACH_WAY static inline int by_loop(struct short_delay *delay)
     double before = learnt_of(delay, DELAY_BY_LOOP)->fixed_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)(delay->ticks - before);
     int late = (int64_t)(timebase_ticks() - leave) >= 0;
-    if (!late && delay->code == DELAY_CODE_HOT)
+    if (!late && is_soon_after(delay->code))
         note_lesson(delay, delay->ticks, 0);
     while ((int64_t)(timebase_ticks() - leave) < 0)
         continue;
@@ -83,6 +90,7 @@ APPROACH_WAY static inline void run(const struct waiter *waiter, double cycles)
 APPROACH_WAY static inline int end_run(struct short_delay *delay, double cycles)
 {
     note_lesson(delay, delay->ticks, cycles);
+    delay->waiter->delay_fetched = DELAY_RAN;
     run(delay->waiter, cycles);
     read_taken(delay->waiter);
     return 0;
@@ -97,18 +105,27 @@ APPROACH_WAY static inline int unchecked(const struct short_delay *delay)
 }
 
 /*
- * One without time for a run shows what there is beside it, or what was learnt beside a neighbour
- * would stay so.
+ * What there is beside a run takes longer than the delay, by what was learnt: beside a neighbour,
+ * perhaps. It takes no more than it has just taken, to a step. If it does, the loop has turns.
  */
+APPROACH_WAY static inline int without_run(struct short_delay *delay)
+{
+    struct waiter *waiter = delay->waiter;
+    struct waiter_delay *one = learnt_of(delay, DELAY_BY_RUN);
+    double most = read_taken(waiter) + one->after_ticks + waiter->vernier.step_ticks;
+    if (delay->code == DELAY_CODE_NEAR)
+        delay_goes_wrong(&waiter->far_code);
+    else if (most < one->fixed_ticks)
+        one->fixed_ticks = most;
+    else
+        delay_goes_wrong(&waiter->contradicted_run);
+    return by_loop(delay);
+}
+
 APPROACH_WAY static inline int by_run(struct short_delay *delay)
 {
-    double fixed_ticks = learnt_of(delay, DELAY_BY_RUN)->fixed_ticks;
-    double cycles = cycles_left(delay, fixed_ticks);
-    if (cycles >= 1)
-        return end_run(delay, cycles);
-    note_lesson(delay, fixed_ticks + pause_ticks(delay), 0);
-    read_taken(delay->waiter);
-    return 1;
+    double cycles = cycles_left(delay, learnt_of(delay, DELAY_BY_RUN)->fixed_ticks);
+    return cycles >= 1 ? end_run(delay, cycles) : without_run(delay);
 }
 
 /* Was the first run of two, of so many cycles, held up? To find out is hidden. */
@@ -120,8 +137,7 @@ APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cyc
     APPROACH_HIDE(10);
     double wrong =
         taken - pause_ticks(delay) - *between - cycles * waiter->learnt.delay_cycle_ticks;
-    delay->was_held_up =
-        delay_follow(waiter, between, wrong, cycles, delay->code == DELAY_CODE_NEAR);
+    delay->was_held_up = delay_follow(waiter, between, wrong, cycles, delay->code);
     return delay->was_held_up;
 }
 
@@ -214,14 +230,14 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
                                 .measured = result != NULL,
                                 .code = code};
     if (result == NULL) {
-        if (code == DELAY_CODE_HOT)
+        if (is_soon_after(code))
             delay_learn(waiter);
         delay.way = way_of(&delay, delay_ns, flags);
         return pass(&delay);
     }
     begin_measured(waiter);
     delay_learn(waiter);
-    int is_shared = code == DELAY_CODE_HOT && !caution_allows(&waiter->contradicted_run);
+    int is_shared = is_soon_after(code) && !caution_allows(&waiter->contradicted_run);
     delay.way = way_of(&delay, delay_ns, flags);
     int late = pass(&delay);
     is_shared |= delay_was_contradicted(waiter) | delay.was_held_up;

@@ -9,6 +9,7 @@
 #include "timing/learn/within.h"
 
 #include "calibration.h"
+#include "delay_at_once.h"
 #include "delay_pause.h"
 #include "event.h"
 #include "stages.h"
@@ -73,30 +74,43 @@ APPROACH_WAY static inline void end_what_was_before(void)
 #endif
 }
 
-/*
- * Without asking whether the counter is readable where waits may end behind: there it is, and the word
- * that says so is on another page.
- */
 APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 {
-#ifdef __x86_64__
-    if (waiter->learnt.near_ticks != 0)
-        return timebase_arch_ticks();
-#else
-    (void)waiter;
-#endif
-    return timebase_ticks_ordered();
+    return delay_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks_ordered();
 }
 
 /*
  * The stages of a wait are cold as well: one in twenty of such delays was late by 2 us. Where no
  * loop was calibrated, short delays are waits.
  */
-APPROACH_WAY static inline int is_for_at_once(const struct waiter *waiter, uint64_t delay_ns,
+APPROACH_WAY static inline int may_be_at_once(const struct waiter *waiter, uint64_t delay_ns,
                                               unsigned flags, const void *result)
 {
     return result == NULL && delay_ns < WAITER_COLD_NS && delay_has_flags_of_short(flags) &&
         waiter->learnt.at_once_ticks != 0;
+}
+
+APPROACH_WAY static inline enum delay_code code_of_run(const struct waiter *waiter, int is_cold)
+{
+    if (is_cold)
+        return DELAY_CODE_COLD;
+    return waiter->delay_fetched == DELAY_RAN ? DELAY_CODE_HOT : DELAY_CODE_FETCHED;
+}
+
+/* Apart from what is at once, so that this is a few lines of memory. */
+APPROACH_WAY static __attribute__((noinline)) int delay_by_more(struct waiter *waiter,
+                                                                uint64_t delay_ns, unsigned flags,
+                                                                struct timebase_wait_result *result,
+                                                                int is_cold)
+{
+    if (is_cold && may_be_at_once(waiter, delay_ns, flags, result))
+        return delay_after_pause(waiter, delay_ns, flags);
+    if (delay_is_short(waiter, delay_ns, flags))
+        return delay_short(waiter, delay_ns, flags, result, code_of_run(waiter, is_cold));
+    waiter_read(waiter, waiter->delay_readings);
+    if (is_cold)
+        delay_fetch_wait(waiter);
+    return approach_from(waiter, delay_ns, flags, result, delay_long);
 }
 
 /*
@@ -116,13 +130,8 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
         APPROACH_HIDE(9);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    if (is_cold && is_for_at_once(waiter, delay_ns, flags, result))
-        return delay_after_pause(waiter, delay_ns, flags);
-    if (delay_is_short(waiter, delay_ns, flags))
-        return delay_short(waiter, delay_ns, flags, result,
-                           is_cold ? DELAY_CODE_COLD : DELAY_CODE_HOT);
-    waiter_read(waiter, waiter->delay_readings);
-    if (is_cold)
-        delay_fetch_wait(waiter);
-    return approach_from(waiter, delay_ns, flags, result, delay_long);
+    if (may_be_at_once(waiter, delay_ns, flags, result) &&
+        delay_is_by_loop(waiter, delay_ns, flags, is_cold))
+        return delay_at_once(waiter, delay_ns, !is_cold || delay_ns >= DELAY_REHEARSES_NS);
+    return delay_by_more(waiter, delay_ns, flags, result, is_cold);
 }

@@ -11,7 +11,7 @@
  *     calibration_calls  calibration_delays
  *                                 ... from whole waits, from whole delays
  *     calibration_trials          ... from rehearsals
- *     delay_pause                 a short delay after others' code
+ *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
@@ -99,29 +99,33 @@ struct waiter_delay {
     double after_ticks; /* from its reading at the end to its return */
 };
 
-/* What a short delay has to teach: learnt before the next one, as it would make this one
- * longer. */
+/* A short delay's run was executed just now; asked for since it went cold; touched; none of these. */
+enum delay_code { DELAY_CODE_HOT, DELAY_CODE_FETCHED, DELAY_CODE_NEAR, DELAY_CODE_COLD };
+
+/* What a short delay has to teach: learnt before the next one, as it would make this one longer. */
 struct delay_lesson {
     struct waiter_delay *of; /* null: it has been learnt */
     double expected_ticks;   /* of delay_taken_ticks */
     double cycles;           /* counted; by the loop 0 */
+    enum delay_code code;
 };
 
 /* What calibration learns; ticks unless said otherwise. */
 struct waiter_learnt {
-    /* What a hurried wait looks at comes first: two lines of the cache, with what is before. */
-    double period_ns;                 /* of a tick */
+    /* What delays at once and hurried waits look at comes first: three lines, with those before. */
+    double period_ns;     /* of a tick */
+    int64_t near_ticks;   /* cold_ticks where a wait may end behind, else 0 */
+    double at_once_ticks; /* a short delay by the loop alone, beside that; 0: there is none */
+    uint64_t checked_ns;  /* the shortest delay that the counter checks */
+    int64_t hot_ticks;    /* WAITER_HOT_NS */
+    int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
+    uint64_t touch_least_ns;  /* the shortest delay that has time to touch a run's code */
     double plain_bias_ticks;          /* last poll's threshold to event: of calls */
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
-    int64_t hot_ticks;                /* WAITER_HOT_NS */
-    int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
-    int64_t cold_ticks;   /* how long the stages take then; 0: not known yet */
-    int64_t near_ticks;   /* the same where a wait may end behind, else 0 */
     int64_t no_rehearsal_ticks; /* for a target that is nearer than this there is none */
     double near_needs_ticks;    /* from its call to its target, for an exact one without */
-    double at_once_ticks; /* a short delay by cold code, beside its loop; 0: there is none */
+    int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
-    uint64_t checked_ns;  /* the shortest delay that the counter checks */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
     double between_ticks[2];  /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
@@ -183,6 +187,9 @@ struct waiter {
      * was learnt. */
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
+    struct caution contradicted_run; /* of short delays */
+    unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
+    int is_calibrating;
     struct caution far_code;     /* of runs after a pause */
     struct caution far_stages;   /* of near waits that come by them once others drove them out */
     struct caution cold;         /* of exact waits by code that has gone out of the caches */
@@ -212,15 +219,13 @@ struct waiter {
     unsigned bad_readings;   /* fine ones, in a row */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct caution contradicted_run; /* of short delays */
-    struct in_a_row far_runs;        /* of those that were contradicted */
+    struct in_a_row far_runs;        /* of short delays that were contradicted */
     double far_cycles;               /* of the last of these */
     double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;
     double calibration_ns;
     int calibrations;
-    int is_calibrating;
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "delay_at_once.h"
+
+#include <stddef.h>
+
+#include "delay_rehearsal.h"
+#include "event.h"
+
+/* ---- what the next delay needs ------------------------------------------------------------ */
+
+/* Nobody waits for that; but where the run lies is known only when the waiter has come. */
+APPROACH_WAY static inline void fetch_next(struct waiter *waiter)
+{
+    unsigned line = waiter->delay_fetched++;
+    if (line < DELAY_LINES_OF_DATA) {
+        approach_fetch_code(delay_code_line(line));
+        approach_fetch(delay_data_line(waiter, line));
+    } else {
+        approach_fetch_code(delay_run_line(waiter, line - DELAY_LINES_OF_DATA));
+    }
+}
+
+/*
+ * The pieces lie on pages of their own, and what a delay needs begins there on x86-64: to ask for
+ * too much or too little changes nothing but the time.
+ */
+APPROACH_WAY void delay_fetch_wait(const struct waiter *waiter)
+{
+    enum { PIECES = 3, LINES = 20 };
+    const uintptr_t pieces[PIECES] = {(uintptr_t)waiter->ways.exact, (uintptr_t)waiter_aim,
+                                      (uintptr_t)event_set};
+    for (int line = 0; line < LINES; line++) {
+        approach_fetch((const char *)waiter + line * APPROACH_LINE);
+        for (int piece = 0; piece < PIECES; piece++)
+            approach_fetch_code((const char *)pieces[piece] + line * APPROACH_LINE);
+    }
+}
+
+/* If there is time: what a delay of this length does by code that is not cold. */
+APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_ns,
+                                         int64_t left_ticks)
+{
+    enum { ONE_NS = 200, TWO_NS = 500 };
+    if (waiter->is_calibrating || left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
+        return;
+    int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
+    delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);
+}
+
+/* Not in the way of those that do without. */
+APPROACH_WAY static __attribute__((noinline)) void prepare_next(struct waiter *waiter,
+                                                                uint64_t delay_ns, uint64_t leave)
+{
+    while (waiter->delay_fetched < DELAY_LINES)
+        fetch_next(waiter);
+    if (delay_ns >= DELAY_SHORT_NS)
+        delay_fetch_wait(waiter);
+    else
+        rehearse(waiter, delay_ns, (int64_t)(leave - timebase_ticks()));
+}
+
+/* ---- the loop ----------------------------------------------------------------------------- */
+
+APPROACH_WAY static inline uint64_t read_counter(const struct waiter *waiter)
+{
+    return delay_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks();
+}
+
+/* Meanwhile what follows is fetched. */
+APPROACH_WAY static inline void settle(const struct waiter *waiter)
+{
+    if (delay_may_read(waiter))
+        timebase_arch_ticks_ordered();
+    else
+        timebase_ticks_ordered();
+}
+
+/* There is one more line in each delay, or on coarse counters there would never be a run. */
+APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
+{
+    enum { LAST_NS = 50 }; /* in which it does nothing else */
+    return (double)left_ticks * waiter->learnt.period_ns > LAST_NS &&
+        waiter->delay_fetched < DELAY_LINES;
+}
+
+APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int fetches)
+{
+    double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
+    double before = ticks - waiter->learnt.at_once_ticks;
+    uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before;
+    int64_t left = (int64_t)(leave - read_counter(waiter));
+    int late = left <= 0;
+    fetches = fetches && waiter->delay_fetched < DELAY_LINES;
+    if (fetches && delay_ns >= DELAY_REHEARSES_NS)
+        prepare_next(waiter, delay_ns, leave);
+    else if (fetches)
+        fetch_next(waiter);
+    for (; left > 0; left = (int64_t)(leave - read_counter(waiter)))
+        if (fetches && may_fetch(waiter, left))
+            fetch_next(waiter);
+    settle(waiter);
+    return late;
+}

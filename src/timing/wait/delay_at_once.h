@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_at_once: a short delay by the loop and nothing else, from the call to the return. Its code
+ * and what it looks at are a few lines of memory, so it is late by little where others have driven
+ * them out.
+ *
+ * It is for what a run is not: a delay after a pause, the turns that the loop has while something
+ * else uses the core, and those with TIMEBASE_WAIT_STEADY. It leaves alone what the wait before has
+ * to tell. While it polls it asks for what a run needs; a delay comes by a run when all of that has
+ * been asked for.
+ */
+#ifndef WAIT_DELAY_AT_ONCE_H
+#define WAIT_DELAY_AT_ONCE_H
+
+#include "delay_short.h"
+
+/* The shortest that has the time to ask for all of it, and to rehearse, by code that is cold. */
+enum { DELAY_REHEARSES_NS = 400 };
+
+/*
+ * From delay_called_ticks on, without a result; `fetches`: unless it is cold itself and too short.
+ * Returns 0, or 1 if the call takes longer.
+ */
+int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int fetches);
+
+/* Asks memory for what a delay by a wait needs, all at once: that takes as long as the furthest
+ * line. */
+void delay_fetch_wait(const struct waiter *waiter);
+
+/*
+ * Is it for this loop? After a pause, unless there is time to touch a run's code: where touches
+ * found that far away lately the loop has some turns at once, as for the shortest it takes too long.
+ * Soon after another one: while runs are contradicted; and until what they need has been asked for,
+ * as that is as far away as the last run, not as the last delay.
+ */
+static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                                   int is_cold)
+{
+    struct caution *runs = is_cold ? &waiter->far_code : &waiter->contradicted_run;
+    if (waiter->is_calibrating)
+        return is_cold && waiter->calibrated_way != DELAY_AFTER_PAUSE;
+    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
+        return is_cold || delay_ns < DELAY_SHORT_NS;
+    if (is_cold || !caution_allows(runs))
+        waiter->delay_fetched = 0;
+    if (!caution_allows(runs)) {
+        caution_pass(runs);
+        return 1;
+    }
+    return is_cold ? delay_ns < waiter->learnt.touch_least_ns
+                   : waiter->delay_fetched < DELAY_LINES;
+}
+
+/* Where waits may end behind, the counter can be read. The word that says so is on another page. */
+static inline int delay_may_read(const struct waiter *waiter)
+{
+#ifdef __x86_64__
+    return waiter->learnt.near_ticks != 0;
+#else
+    (void)waiter;
+    return 0;
+#endif
+}
+
+#endif
