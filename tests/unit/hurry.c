@@ -7,6 +7,9 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 #include "timing/wait/hurry.h"
@@ -163,12 +166,104 @@ static void turns_are_left_to_it(void **state)
     (void)state;
     caution_went_wrong(&waiter->far_stages, TURNS, TURNS);
     for (unsigned left = TURNS; left-- > 0;) {
+        waiter->learnt.poll_needs_ticks = 0;
         let_code_go_cold(waiter);
         wait_ahead(1500);
         assert_int_equal(waiter->far_stages.left, left);
         assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
     }
     waiter->far_stages = (struct caution){0};
+}
+
+/* ---- where there is no time for that either ------------------------------------------------ */
+
+/* A wait after a pause, which lasts a moment for any machine. The counter can be read in it. */
+static struct waiter *waiter_with_time_for_nothing(void)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    if (!waiter_ends_behind(waiter))
+        skip();
+    waiter->learnt.near_ticks = waiter->learnt.cold_ticks = ticks_of(SECOND);
+    waiter->learnt.poll_needs_ticks = (double)ticks_of(SECOND);
+    waiter->learnt.hot_ticks = ticks_of(MILLISECOND);
+    waiter->approach.event_ticks = timebase_ticks() - (uint64_t)ticks_of(SECOND);
+    return waiter;
+}
+
+/* Nothing is begun, so the wait before it has still all to tell. */
+static void a_wait_nearer_than_the_way_to_the_polls_is_by_a_loop_of_its_own(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_with_time_for_nothing();
+    (void)state;
+    waiter->unsettled = LEFT_TO_COUNT;
+    waiter->far_stages.left = 9;
+    const struct waiter before = *waiter;
+    uint64_t target = timebase_ticks() + (uint64_t)ticks_of(10 * MILLISECOND);
+    int late = timebase_wait_until_ticks(the_waiter(), target, 0, NULL);
+    int64_t early = (int64_t)(target - timebase_ticks_ordered());
+    assert_true(early < ticks_of(1000) + (int64_t)waiter->learnt.plain_bias_ticks);
+    assert_int_equal(waiter->waits - before.waits, 1);
+    assert_int_equal(waiter->late - before.late, late);
+    assert_int_equal(waiter->far_stages.left, 8);
+    assert_memory_equal(&waiter->approach, &before.approach, sizeof(before.approach));
+    assert_memory_equal(&waiter->last, &before.last, sizeof(before.last));
+    assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
+    assert_int_equal(timebase_wait_until_ticks(the_waiter(), target, 0, NULL), 1);
+    assert_int_equal(waiter->waits - before.waits, 2);
+    assert_int_equal(waiter->late - before.late, late + 1);
+    *waiter = known;
+}
+
+static volatile sig_atomic_t signals;
+
+static void hold_up(int signal)
+{
+    (void)signal;
+    uint64_t end = timebase_ticks() + (uint64_t)ticks_of(100 * MICROSECOND);
+    while ((int64_t)(timebase_ticks() - end) < 0)
+        continue;
+    signals++;
+}
+
+static void what_holds_that_loop_up_is_counted(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_with_time_for_nothing();
+    const struct itimerval often = {{.tv_usec = 5000}, {.tv_usec = 5000}}, never = {{0}, {0}};
+    uint64_t target, before;
+    (void)state;
+    signal(SIGALRM, hold_up);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    do { /* held up before it began, it says nothing */
+        before = waiter->disturbed;
+        target = timebase_ticks() + (uint64_t)ticks_of(50 * MILLISECOND);
+    } while (timebase_wait_until_ticks(the_waiter(), target, 0, NULL) == 1);
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_true(signals > 0);
+    assert_int_equal(waiter->disturbed - before, 1);
+    *waiter = known;
+}
+
+/* How long the way takes is learnt by those that go it; the others let one try again, in time. */
+static void what_comes_to_its_polls_teaches_how_long_that_takes(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_with_time_for_nothing();
+    double *needs = &waiter->learnt.poll_needs_ticks, all = *needs;
+    (void)state;
+    wait_ahead(10 * MILLISECOND);
+    assert_true(*needs < all && *needs > all - (double)ticks_of(100));
+    double faded = all - *needs, step = 16 * faded;
+    *needs = 0;
+    wait_ahead(10 * MILLISECOND);
+    assert_int_equal(waiter->unsettled, LEFT_TO_COUNT);
+    assert_true(fabs(*needs - 24 * step) < step / 2);
+    waiter->approach.event_ticks = timebase_ticks() - (uint64_t)ticks_of(SECOND);
+    *needs = all / 2;
+    wait_ahead(990 * MILLISECOND);
+    assert_true(fabs(*needs - (all / 2 - step)) < step / 2);
+    *waiter = known;
 }
 
 /* What is too near for the stages says nothing of cold code; and in time the stages are tried. */
@@ -340,6 +435,9 @@ int main(void)
         cmocka_unit_test(what_near_targets_need_is_enough_for_49_of_50),
         cmocka_unit_test(near_targets_need_less_after_each_that_hurried),
         cmocka_unit_test(turns_are_left_to_it),
+        cmocka_unit_test(a_wait_nearer_than_the_way_to_the_polls_is_by_a_loop_of_its_own),
+        cmocka_unit_test(what_holds_that_loop_up_is_counted),
+        cmocka_unit_test(what_comes_to_its_polls_teaches_how_long_that_takes),
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
         cmocka_unit_test(polls_that_cold_code_made_uneven_leave_turns_to_it),
         cmocka_unit_test(what_takes_longer_is_believed_at_once),

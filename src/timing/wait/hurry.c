@@ -9,9 +9,10 @@
 #include "prepare.h"
 #include "result.h"
 
-enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900 };
+enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900, FIRST_POLL_NS = 4000 };
 
 #define NEAR_STEP_NS 1.0
+#define POLL_STEP_NS 40.0 /* few waits come after a pause */
 
 static void know(struct waiter *waiter, int64_t cold_ticks)
 {
@@ -23,6 +24,7 @@ void hurry_init(struct waiter *waiter)
 {
     waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, PAUSE_NS);
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
+    waiter->learnt.poll_needs_ticks = (double)waiter_ticks_of_ns(waiter, FIRST_POLL_NS);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
 
@@ -41,23 +43,44 @@ void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 }
 
 /*
- * Follows what is enough for 49 of 50. It fades with each wait that has less, so that one is tried
- * again.
+ * Follows what is enough for all but one of so many. It fades with each wait that has less, so that
+ * one is tried again.
  */
+APPROACH_WAY static void follow_need(double *known, double needed_ticks, double step_ticks, int of)
+{
+    *known += needed_ticks > *known ? (of - 1) * step_ticks : -step_ticks;
+}
+
+APPROACH_WAY static void fade_need(double *known, double step_ticks)
+{
+    enum { TURNS = 16 };
+    *known -= step_ticks / TURNS;
+}
+
 void hurry_learn_near(struct waiter *waiter, double needed_ticks)
 {
     enum { OF = 50 };
-    double *known = &waiter->learnt.near_needs_ticks;
-    double step = NEAR_STEP_NS / waiter->learnt.period_ns;
-    *known += needed_ticks > *known ? (OF - 1) * step : -step;
+    struct waiter_learnt *learnt = &waiter->learnt;
+    follow_need(&learnt->near_needs_ticks, needed_ticks, NEAR_STEP_NS / learnt->period_ns, OF);
 }
 
 APPROACH_WAY static void fade_near(struct waiter *waiter, int64_t left)
 {
-    enum { TURNS = 16 };
     struct waiter_learnt *learnt = &waiter->learnt;
     if (left > 0 && (double)left < learnt->near_needs_ticks)
-        learnt->near_needs_ticks -= NEAR_STEP_NS / TURNS / learnt->period_ns;
+        fade_need(&learnt->near_needs_ticks, NEAR_STEP_NS / learnt->period_ns);
+}
+
+/*
+ * How long this one took to come to its polls. What is nearer is by a loop that is some 40 ns late,
+ * as its return is cold; what comes to its polls too late is so by 0.5 us and more.
+ */
+APPROACH_WAY static void learn_poll(struct waiter *waiter, uint64_t entered_ticks)
+{
+    enum { OF = 25 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double took = (double)(int64_t)(timebase_ticks() - entered_ticks);
+    follow_need(&learnt->poll_needs_ticks, took, POLL_STEP_NS / learnt->period_ns, OF);
 }
 
 APPROACH_WAY static void set_up(struct wait *wait)
@@ -111,7 +134,7 @@ APPROACH_WAY static struct wait *begin(const struct wait *asked)
  */
 APPROACH_WAY static void foresee(const struct wait *wait)
 {
-    enum { TIMES = 3, PLENTY_NS = 1500 };
+    enum { TIMES = 3, PLENTY_NS = 2500 };
     int64_t plenty = waiter_ticks_of_ns(wait->waiter, PLENTY_NS);
     for (int i = 0; i < TIMES && wait_left_ticks(wait) > plenty; i++)
         foresight_event(wait);
@@ -120,8 +143,7 @@ APPROACH_WAY static void foresee(const struct wait *wait)
 APPROACH_WAY static void fetch_rest(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    if (waiter_is_hot(waiter, wait->entered_ticks))
-        return;
+    learn_poll(waiter, wait->entered_ticks);
     foresee(wait);
     if (wait_event_way(wait) == EVENT_TELLS && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
@@ -171,7 +193,8 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
         evidence_begin(&waiter->evidence, &waiter->approach);
         wait->cpu = (int)waiter->evidence.cpu_before;
     }
-    fetch_rest(wait);
+    if (!waiter_is_hot(waiter, wait->entered_ticks))
+        fetch_rest(wait);
     waiter->is_in_event = wait->function != NULL;
     if (waiter_approach(waiter, 0) == APPROACH_ENDS_BEHIND)
         return APPROACH_ENDS_BEHIND;
@@ -184,6 +207,34 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
 }
 
 #ifdef __x86_64__
+/*
+ * A wait that only returns and is nearer than the way to the polls takes: the loop, here. The wait
+ * before it remains as it is. This one is counted, and disturbed if two polls were a microsecond
+ * apart; there is no time for other evidence.
+ */
+APPROACH_WAY static int poll_here(const struct wait *asked)
+{
+    enum { GAP_NS = 1000 };
+    struct waiter *waiter = asked->waiter;
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double before = learnt->plain_bias_ticks + learnt->exit_ticks[0][EVENT_RETURNS];
+    uint64_t leave = asked->ticks - (uint64_t)(int64_t)before, now = timebase_arch_ticks();
+    int64_t gap = 0, most = waiter_ticks_of_ns(waiter, GAP_NS);
+    int late = (int64_t)(leave - now) <= 0;
+    fade_need(&learnt->poll_needs_ticks, POLL_STEP_NS / learnt->period_ns);
+    caution_pass(&waiter->far_stages);
+    waiter->waits++;
+    waiter->late += (uint64_t)late;
+    while ((int64_t)(leave - now) > 0) {
+        uint64_t last = now;
+        now = timebase_arch_ticks();
+        gap = (int64_t)(now - last) > gap ? (int64_t)(now - last) : gap;
+    }
+    waiter->disturbed += gap > most;
+    timebase_arch_ticks_ordered(); /* meanwhile what follows is fetched */
+    return late;
+}
+
 /*
  * Reads the counter without asking whether it is readable, because the word that says so is on
  * another page. A waiter whose waits may end behind has found it readable: so that is asked first.
@@ -199,6 +250,9 @@ APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, struct wait *aske
         left < -near || (asked->flags & ~WAITER_FLAGS) != 0 ||
         (asked->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0)
         return HURRY_NOT_DUE;
+    if (wait_event_way(asked) == EVENT_RETURNS && !waiter_is_hot(waiter, asked->entered_ticks) &&
+        (double)left < waiter->learnt.poll_needs_ticks)
+        return poll_here(asked);
     approach_fetch(waiter->approach.rseq);
     return hurry_run(asked);
 }

@@ -12,6 +12,10 @@
  * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries
  * then if such waits have been late.
  *
+ * Where even that takes longer than the target is ahead, a wait that only returns is a loop in the
+ * function at its call, which is as late as the caller's own would be. How long the way to the polls
+ * takes is learnt from those that go it.
+ *
  * And beside a busy neighbour the stages take 0.2 us or more where nothing is cold. A wait that is
  * nearer than they took lately, or that will be by the loop anyway, does without them.
  */

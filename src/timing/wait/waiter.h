@@ -124,6 +124,7 @@ struct waiter_learnt {
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
     int64_t no_rehearsal_ticks; /* for a target that is nearer than this there is none */
     double near_needs_ticks;    /* from its call to its target, for an exact one without */
+    double poll_needs_ticks;    /* ... for any after a pause, to come to its polls */
     int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
