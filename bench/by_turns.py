@@ -10,6 +10,7 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
     by_turns.py waits --from 20000 --to 100000
     by_turns.py waits --work lines                that come between lines of text to be formatted
     by_turns.py waits --work memory --from 4000 --to 14000
+    by_turns.py waits --work pause --beside      and another program walks through memory beside it
     by_turns.py delays --from 200 --to 200 --positions
     by_turns.py delays --from 100000 --to 100000 --counter
     by_turns.py waits --processes 30 --blocks 30  what differs from one calibration to the next
@@ -22,6 +23,7 @@ own, and the table is of their biases: what a calibration got wrong is in all ro
 """
 
 import argparse
+import contextlib
 import statistics
 import subprocess
 import sys
@@ -116,6 +118,21 @@ def trials(program, options, chosen):
     return found
 
 
+@contextlib.contextmanager
+def neighbour(program, is_wanted):
+    """What shares caches with the trials, on the CPU before theirs, walks through 64 MiB."""
+    if not is_wanted:
+        yield
+        return
+    with subprocess.Popen([program, "walk"]) as walker:
+        try:
+            yield
+            if walker.poll() is not None:
+                sys.exit(walker.returncode)  # it has said why
+        finally:
+            walker.terminate()
+
+
 def quantiles(errors, middle=0.0):
     sizes = sorted(abs(error - middle) for error in errors)
     return [sizes[min(len(sizes) - 1, int(share * len(sizes)))] for share in QUANTILES]
@@ -174,6 +191,7 @@ def options_given():
     parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
     parser.add_argument("--work", choices=WORK, help="of the program between trials")
+    parser.add_argument("--beside", action="store_true", help="a program that uses the next CPU")
     parser.add_argument("--positions", action="store_true", help="the first of each block, too")
     return parser.parse_args()
 
@@ -183,7 +201,9 @@ def main():
     names, chosen = zip(*ways(options), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         show = print_biases if options.processes > 1 else print_errors
-        show(compiled(folder), options, names, chosen)
+        program = compiled(folder)
+        with neighbour(program, options.beside):
+            show(program, options, names, chosen)
 
 
 if __name__ == "__main__":

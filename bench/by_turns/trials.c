@@ -300,19 +300,27 @@ static void find_period(void)
     period_ns = 1e9 / (double)(timebase_ticks_at_mono(clock, now_ns + 1000000000) - start);
 }
 
-/* The last CPU that is ours, alone on it; where that is not allowed, as a program without rights.
- */
-static void ask_for_quiet(void)
+/* The last CPU that is ours, or the one before it. */
+static void take_cpu(int from_last)
 {
     cpu_set_t cpus;
-    struct sched_param realtime = {.sched_priority = 50};
     sched_getaffinity(0, sizeof(cpus), &cpus);
+    if (CPU_COUNT(&cpus) <= from_last)
+        fail("there is no other CPU");
     int cpu = CPU_SETSIZE - 1;
-    while (!CPU_ISSET(cpu, &cpus))
-        cpu--;
+    for (;; cpu--)
+        if (CPU_ISSET(cpu, &cpus) && from_last-- == 0)
+            break;
     CPU_ZERO(&cpus);
     CPU_SET(cpu, &cpus);
     sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+/* Alone on its CPU; where that is not allowed, as a program without rights. */
+static void ask_for_quiet(void)
+{
+    struct sched_param realtime = {.sched_priority = 50};
+    take_cpu(0);
     if (sched_setscheduler(0, SCHED_FIFO, &realtime) != 0 ||
         mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
         fprintf(stderr, "by_turns: without real-time rights or locked memory\n");
@@ -347,6 +355,17 @@ static void walk(void)
     enum { BYTES = 8 << 20, LINE = 64 };
     static volatile unsigned char memory[BYTES];
     for (int at = 0; at < BYTES; at += LINE)
+        memory[at]++;
+}
+
+/* Others' caches are full of it, too: for the CPU beside the trials', until it is ended. */
+static void walk_for_ever(void)
+{
+    enum { BYTES = 64 << 20, LINE = 64 };
+    volatile unsigned char *memory = (volatile unsigned char *)calloc(1, BYTES);
+    if (memory == NULL)
+        fail("no memory to walk through");
+    for (size_t at = 0;; at = (at + LINE) % BYTES)
         memory[at]++;
 }
 
@@ -387,8 +406,13 @@ int main(int argc, char **argv)
     static struct way ways[WAYS_MOST];
     enum { OTHERS = 6 };
     int count = argc - OTHERS;
+    if (argc == 2 && strcmp(argv[1], "walk") == 0) {
+        take_cpu(1);
+        walk_for_ever();
+    }
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|lines|memory|pause WAY...\n");
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|lines|memory|pause WAY...\n"
+                        "       trials walk\n");
         return 2;
     }
     ask_for_quiet();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Waits of several builds in one process: bench/by_turns.py."""
 
+import os
 import subprocess
 import sys
 
@@ -51,6 +52,16 @@ def test_one_reading_is_a_stopwatch_too():
 @pytest.mark.parametrize("work", ["lines", "memory", "pause"])
 def test_a_program_may_work_between_its_waits(work):
     done = run("waits", "--blocks", 1, "--work", work, "--kind", "exact")
+    assert done.returncode == 0, done.stderr
+    assert "| exact, this tree | 50 |" in done.stdout
+
+
+def test_another_program_may_use_the_cpu_beside_it():
+    done = run("waits", "--blocks", 1, "--beside", "--kind", "exact")
+    if len(os.sched_getaffinity(0)) == 1:
+        assert done.returncode == 1
+        assert "there is no other CPU" in done.stderr
+        return
     assert done.returncode == 0, done.stderr
     assert "| exact, this tree | 50 |" in done.stdout
 
