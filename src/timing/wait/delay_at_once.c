@@ -83,14 +83,14 @@ APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t le
         waiter->delay_fetched < DELAY_LINES;
 }
 
-APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int fetches)
+APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_cold)
 {
     double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
     double before = ticks - waiter->learnt.at_once_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before;
     int64_t left = (int64_t)(leave - read_counter(waiter));
-    int late = left <= 0;
-    fetches = fetches && waiter->delay_fetched < DELAY_LINES;
+    int late = left <= 0, has_time = !is_cold || delay_ns >= DELAY_REHEARSES_NS;
+    int fetches = has_time && waiter->delay_fetched < DELAY_LINES;
     if (fetches && delay_ns >= DELAY_REHEARSES_NS)
         prepare_next(waiter, delay_ns, leave);
     else if (fetches)

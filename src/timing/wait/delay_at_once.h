@@ -17,11 +17,8 @@
 /* The shortest that has the time to ask for all of it, and to rehearse, by code that is cold. */
 enum { DELAY_REHEARSES_NS = 400 };
 
-/*
- * From delay_called_ticks on, without a result; `fetches`: unless it is cold itself and too short.
- * Returns 0, or 1 if the call takes longer.
- */
-int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int fetches);
+/* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
+int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_cold);
 
 /* Asks memory for what a delay by a wait needs, all at once: that takes as long as the furthest
  * line. */
@@ -31,7 +28,7 @@ void delay_fetch_wait(const struct waiter *waiter);
  * Is it for this loop? After a pause, unless there is time to touch a run's code: where touches
  * found that far away lately the loop has some turns at once, as for the shortest it takes too long.
  * Soon after another one: while runs are contradicted; and until what they need has been asked for,
- * as that is as far away as the last run, not as the last delay.
+ * as that is as far away as the last run, not as the last delay. The shortest are runs all the same.
  */
 static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                                    int is_cold)
@@ -39,10 +36,12 @@ static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, uns
     struct caution *runs = is_cold ? &waiter->far_code : &waiter->contradicted_run;
     if (waiter->is_calibrating)
         return is_cold && waiter->calibrated_way != DELAY_AFTER_PAUSE;
-    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
-        return is_cold || delay_ns < DELAY_SHORT_NS;
-    if (is_cold || !caution_allows(runs))
+    if (is_cold || runs->left == 1)
         waiter->delay_fetched = 0;
+    if (!is_cold && (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS))
+        return 0;
+    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
+        return 1;
     if (!caution_allows(runs)) {
         caution_pass(runs);
         return 1;

@@ -132,6 +132,6 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
     waiter->delay_called_ticks = start;
     if (may_be_at_once(waiter, delay_ns, flags, result) &&
         delay_is_by_loop(waiter, delay_ns, flags, is_cold))
-        return delay_at_once(waiter, delay_ns, !is_cold || delay_ns >= DELAY_REHEARSES_NS);
+        return delay_at_once(waiter, delay_ns, is_cold);
     return delay_by_more(waiter, delay_ns, flags, result, is_cold);
 }
