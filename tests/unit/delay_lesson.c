@@ -10,17 +10,17 @@
 
 #include "our_runs.h"
 
-/* After a run that its reading contradicts one delay is by the loop, then two, four ... 512. */
+/* After a run that its reading contradicts one delay is by the loop, then two, four ... 128. */
 static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    for (int turns = 1; turns < 2000; turns *= 2) {
+    for (int turns = 1; turns < 1000; turns *= 2) {
         believe_runs(waiter, WRONG_ON_THE_WAY);
         waiter->far_runs = (struct in_a_row){0, 0}; /* see below */
         assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
-        for (int left = turns < 512 ? turns : 512; left > 0; left--)
+        for (int left = turns < 128 ? turns : 128; left > 0; left--)
             assert_false(is_by_run(ours, 300, 0));
         waiter->delay_fetched = DELAY_RAN; /* see below */
     }

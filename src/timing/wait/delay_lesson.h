@@ -17,9 +17,9 @@ int delay_was_contradicted(const struct waiter *waiter);
 
 /*
  * A run of `known` ticks and so many cycles took `wrong` ticks longer. Returns 1 if that
- * contradicts it. Then something else uses the core, and the loop has the next turns; or its code was not quite
- * near, and the loop has those after the next pauses; or that was only asked for, which says
- * nothing: the next one tells.
+ * contradicts it. Then something else uses the core, and the loop has the next turns; or its code
+ * was not quite near, and the loop has those after the next pauses; or that was only asked for,
+ * which says nothing: the next one tells.
  */
 int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
                  enum delay_code code);
@@ -27,7 +27,7 @@ int delay_follow(struct waiter *waiter, double *known, double wrong, double cycl
 /* The loop has so many turns. */
 static inline void delay_goes_wrong(struct caution *caution)
 {
-    enum { LEAST_TURNS = 1, MOST_TURNS = 512 };
+    enum { LEAST_TURNS = 1, MOST_TURNS = 128 };
     caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
 }
 
