@@ -143,7 +143,8 @@ APPROACH_WAY static void foresee(const struct wait *wait)
 APPROACH_WAY static void fetch_rest(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    learn_poll(waiter, wait->entered_ticks);
+    if (hurry_after_pause(waiter, wait->entered_ticks))
+        learn_poll(waiter, wait->entered_ticks);
     foresee(wait);
     if (wait_event_way(wait) == EVENT_TELLS && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
@@ -250,7 +251,8 @@ APPROACH_WAY int hurry_at_once(struct timebase_waiter *public, struct wait *aske
         left < -near || (asked->flags & ~WAITER_FLAGS) != 0 ||
         (asked->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0)
         return HURRY_NOT_DUE;
-    if (wait_event_way(asked) == EVENT_RETURNS && !waiter_is_hot(waiter, asked->entered_ticks) &&
+    if (wait_event_way(asked) == EVENT_RETURNS &&
+        hurry_after_pause(waiter, asked->entered_ticks) &&
         (double)left < waiter->learnt.poll_needs_ticks)
         return poll_here(asked);
     approach_fetch(waiter->approach.rseq);
