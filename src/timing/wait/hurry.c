@@ -24,6 +24,7 @@ void hurry_init(struct waiter *waiter)
 {
     waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, PAUSE_NS);
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
+    waiter->polled_ticks = waiter_long_before(timebase_ticks());
     waiter->learnt.poll_needs_ticks = (double)waiter_ticks_of_ns(waiter, FIRST_POLL_NS);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
@@ -223,7 +224,7 @@ APPROACH_WAY static int poll_here(const struct wait *asked)
     int64_t gap = 0, most = waiter_ticks_of_ns(waiter, GAP_NS);
     int late = (int64_t)(leave - now) <= 0;
     fade_need(&learnt->poll_needs_ticks, POLL_STEP_NS / learnt->period_ns);
-    caution_pass(&waiter->far_stages);
+    waiter->polled_ticks = asked->ticks;
     waiter->waits++;
     waiter->late += (uint64_t)late;
     while ((int64_t)(leave - now) > 0) {

@@ -30,7 +30,9 @@ void hurry_init(struct waiter *waiter);
 /* Was the last event long ago? */
 static inline int hurry_after_pause(const struct waiter *waiter, uint64_t now)
 {
-    return (int64_t)(now - waiter->approach.event_ticks) > waiter->learnt.pause_ticks;
+    int64_t pause = waiter->learnt.pause_ticks;
+    return (int64_t)(now - waiter->approach.event_ticks) > pause &&
+        (int64_t)(now - waiter->polled_ticks) > pause;
 }
 
 /* By code that has gone cold. */

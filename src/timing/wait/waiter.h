@@ -195,6 +195,7 @@ struct waiter {
     struct caution far_stages;   /* of near waits that come by them once others drove them out */
     struct caution cold;         /* of exact waits by code that has gone out of the caches */
     struct caution uneven;       /* of exact waits while polls contradict each other */
+    uint64_t polled_ticks; /* the target of the last wait that was a loop at its call */
     struct waiter_learnt learnt;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
