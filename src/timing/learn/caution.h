@@ -27,6 +27,14 @@ static inline void caution_pass(struct caution *caution)
     caution->left -= caution->left > 0;
 }
 
+/* Is it left alone this time? Then that is one of its turns. */
+static inline int caution_takes_turn(struct caution *caution)
+{
+    int is_left_alone = !caution_allows(caution);
+    caution_pass(caution);
+    return is_left_alone;
+}
+
 static inline void caution_went_well(struct caution *caution)
 {
     enum { FORGETS = 64 };

@@ -25,29 +25,39 @@ int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_cold);
 void delay_fetch_wait(const struct waiter *waiter);
 
 /*
- * Is it for this loop? After a pause, unless there is time to touch a run's code: where touches
- * found that far away lately the loop has some turns at once, as for the shortest it takes too long.
- * Soon after another one: while runs are contradicted; and until what they need has been asked for,
- * as that is as far away as the last run, not as the last delay. The shortest are runs all the same.
+ * After a pause: is it for this loop? Unless there is time to touch a run's code. Where touches
+ * found that far away lately the loop has some turns, as for the shortest a touch takes too long.
  */
+static inline int delay_is_far(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
+{
+    waiter->delay_fetched = 0;
+    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
+        return 1;
+    return caution_takes_turn(&waiter->far_code) || delay_ns < waiter->learnt.touch_least_ns;
+}
+
+/*
+ * Soon after another one: while runs are contradicted; and until what they need has been asked
+ * for, as that is as far away as the last run, not as the last delay. The shortest are runs all the
+ * same.
+ */
+static inline int delay_has_turn_of_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
+{
+    if (waiter->contradicted_run.left == 1)
+        waiter->delay_fetched = 0;
+    if (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS)
+        return 0;
+    return (flags & TIMEBASE_WAIT_STEADY) || caution_takes_turn(&waiter->contradicted_run) ||
+        waiter->delay_fetched < DELAY_LINES;
+}
+
 static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                                    int is_cold)
 {
-    struct caution *runs = is_cold ? &waiter->far_code : &waiter->contradicted_run;
     if (waiter->is_calibrating)
         return is_cold && waiter->calibrated_way != DELAY_AFTER_PAUSE;
-    if (is_cold || runs->left == 1)
-        waiter->delay_fetched = 0;
-    if (!is_cold && (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS))
-        return 0;
-    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
-        return 1;
-    if (!caution_allows(runs)) {
-        caution_pass(runs);
-        return 1;
-    }
-    return is_cold ? delay_ns < waiter->learnt.touch_least_ns
-                   : waiter->delay_fetched < DELAY_LINES;
+    return is_cold ? delay_is_far(waiter, delay_ns, flags)
+                   : delay_has_turn_of_loop(waiter, delay_ns, flags);
 }
 
 /* Where waits may end behind, the counter can be read. The word that says so is on another page. */

@@ -166,10 +166,8 @@ APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t 
         return DELAY_UNCHECKED;
     if (delay->code == DELAY_CODE_COLD || flags & TIMEBASE_WAIT_STEADY)
         return DELAY_BY_LOOP;
-    if (!caution_allows(&waiter->contradicted_run)) {
-        caution_pass(&waiter->contradicted_run);
+    if (caution_takes_turn(&waiter->contradicted_run))
         return DELAY_BY_LOOP;
-    }
     return delay_has_two_runs(delay_ns) ? DELAY_BY_TWO_RUNS : DELAY_BY_RUN;
 }
 

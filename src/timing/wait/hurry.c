@@ -144,8 +144,8 @@ APPROACH_WAY static void foresee(const struct wait *wait)
 APPROACH_WAY static void fetch_rest(const struct wait *wait)
 {
     struct waiter *waiter = wait->waiter;
-    if (hurry_after_pause(waiter, wait->entered_ticks))
-        learn_poll(waiter, wait->entered_ticks);
+    if (waiter_is_hot(waiter, wait->entered_ticks))
+        return;
     foresee(wait);
     if (wait_event_way(wait) == EVENT_TELLS && wait_left_ticks(wait) > 0)
         result_fetch(waiter);
@@ -195,8 +195,9 @@ APPROACH_WAY int hurry_run(const struct wait *asked)
         evidence_begin(&waiter->evidence, &waiter->approach);
         wait->cpu = (int)waiter->evidence.cpu_before;
     }
-    if (!waiter_is_hot(waiter, wait->entered_ticks))
-        fetch_rest(wait);
+    if (hurry_after_pause(waiter, wait->entered_ticks))
+        learn_poll(waiter, wait->entered_ticks);
+    fetch_rest(wait);
     waiter->is_in_event = wait->function != NULL;
     if (waiter_approach(waiter, 0) == APPROACH_ENDS_BEHIND)
         return APPROACH_ENDS_BEHIND;

@@ -103,8 +103,6 @@ APPROACH_WAY static __attribute__((noinline)) int delay_by_more(struct waiter *w
                                                                 struct timebase_wait_result *result,
                                                                 int is_cold)
 {
-    if (is_cold && may_be_at_once(waiter, delay_ns, flags, result))
-        return delay_after_pause(waiter, delay_ns, flags);
     if (delay_is_short(waiter, delay_ns, flags))
         return delay_short(waiter, delay_ns, flags, result, code_of_run(waiter, is_cold));
     waiter_read(waiter, waiter->delay_readings);
@@ -130,8 +128,11 @@ TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, 
         APPROACH_HIDE(9);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    if (may_be_at_once(waiter, delay_ns, flags, result) &&
-        delay_is_by_loop(waiter, delay_ns, flags, is_cold))
-        return delay_at_once(waiter, delay_ns, is_cold);
+    if (may_be_at_once(waiter, delay_ns, flags, result)) {
+        if (delay_is_by_loop(waiter, delay_ns, flags, is_cold))
+            return delay_at_once(waiter, delay_ns, is_cold);
+        if (is_cold)
+            return delay_after_pause(waiter, delay_ns, flags);
+    }
     return delay_by_more(waiter, delay_ns, flags, result, is_cold);
 }
