@@ -81,6 +81,8 @@ static double event_by_stamp(const struct seen *seen)
     int exact = seen->result.mechanism > TIMEBASE_MECHANISM_LOOP;
     enum event_way way = calls_a_function(seen->way) ? EVENT_CALLED : EVENT_TELLS;
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
+    if (waiter->hurried_ticks == seen->result.target_ticks)
+        return event_at + waiter->learnt.hurry_stamp_ticks[way];
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way]
                : result_rest_of_loop(waiter, way));
@@ -210,7 +212,7 @@ static void make_the_loop_bad(struct waiter *waiter)
     for (int i = 0; i < CHOICE_QUANTILES; i++)
         waiter->choice.error_ticks[CHOICE_LOOP][i] = 1e12;
     waiter->approach.even_polls = 1 << 19;
-    waiter->learnt.near_needs_ticks = 0;
+    waiter->learnt.near_needs[0].ticks = waiter->learnt.near_needs[1].ticks = 0;
 }
 
 /* Between the end of polling and the approach a thread may lose its CPU for any time. */

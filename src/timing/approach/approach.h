@@ -84,6 +84,11 @@ struct approach {
     approach_function *way;      /* ... and of a wait that tells something then, what comes first */
     approach_foresight *foresee; /* by the loop: of what it ends with; null: not possible */
     const void *returns_to;      /* a wait with a result that ends behind approach_from() */
+    /* Of waits that begin no approach. */
+    uint64_t hurry_ticks;       /* until when the last one polled */
+    uint64_t hurry_event_ticks; /* its stamp */
+    uint32_t hurry_late;        /* how many were late */
+    uint32_t hurry_way;         /* the last one's event */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */
@@ -140,5 +145,11 @@ const char *approach_returns_to(const void *frame);
  * already.
  */
 approach_function approach_poll_bare;
+
+/*
+ * Polls until hurry_ticks and returns, on x86-64. It begins no approach: what another has to tell
+ * remains.
+ */
+approach_function approach_hurry;
 
 #endif

@@ -31,6 +31,13 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
             TIMEBASE_DISTURBED_THROTTLED;
 }
 
+/* To write ES takes 50 ns, and its mark stays where nothing came. */
+APPROACH_WAY static void mark_es(const struct evidence *evidence)
+{
+    if (evidence->marks_es && evidence_marker() != 1)
+        set_marker(1);
+}
+
 APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *approach)
 {
     if (evidence->rseq_mark != 0) {
@@ -39,9 +46,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
         evidence->cpu_before = rseq_cpu(rseq);
         rseq_set_mark(rseq);
     }
-    if (evidence->marks_es &&
-        evidence_marker() != 1) /* it takes 50 ns, and stays where nothing came */
-        set_marker(1);
+    mark_es(evidence);
 }
 
 int evidence_cpu(const struct evidence *evidence)
@@ -51,22 +56,43 @@ int evidence_cpu(const struct evidence *evidence)
     return (int)rseq_cpu(rseq_at(evidence->rseq_offset));
 }
 
+APPROACH_WAY uint32_t evidence_judge_marks(const struct evidence *evidence,
+                                           const struct evidence_marks *marks, int is_gap)
+{
+    uint32_t found = 0;
+    if (evidence->marks_es && marks->marker != 1)
+        found |= TIMEBASE_DISTURBED_INTERRUPT;
+    if (evidence->rseq_mark != 0) {
+        if (marks->rseq_marker != evidence->rseq_mark)
+            found |= TIMEBASE_DISTURBED_PREEMPTED;
+        if (marks->cpu != marks->cpu_before)
+            found |= TIMEBASE_DISTURBED_MIGRATED;
+    }
+    return is_gap && found == 0 ? (uint32_t)TIMEBASE_DISTURBED_GAP : found;
+}
+
 APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                                      uint32_t gap_limit_ticks)
 {
-    uint32_t found = 0;
-    if (evidence->marks_es && approach->marker != 1)
-        found |= TIMEBASE_DISTURBED_INTERRUPT;
-    if (evidence->rseq_mark != 0) {
-        if (approach->rseq_marker != evidence->rseq_mark)
-            found |= TIMEBASE_DISTURBED_PREEMPTED;
-        if (approach->rseq_cpu != evidence->cpu_before)
-            found |= TIMEBASE_DISTURBED_MIGRATED;
-    }
-    if (approach->gap_ticks > gap_limit_ticks && found == 0)
-        found |= TIMEBASE_DISTURBED_GAP;
+    const struct evidence_marks marks = {.cpu_before = evidence->cpu_before,
+                                         .cpu = approach->rseq_cpu,
+                                         .marker = approach->marker,
+                                         .rseq_marker = approach->rseq_marker};
+    uint32_t found =
+        evidence_judge_marks(evidence, &marks, approach->gap_ticks > gap_limit_ticks);
     evidence->noticed |= found;
     return found;
+}
+
+APPROACH_WAY void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks)
+{
+    *marks = (struct evidence_marks){0};
+    if (evidence->rseq_mark != 0) {
+        marks->rseq = rseq_at(evidence->rseq_offset);
+        marks->cpu_before = rseq_cpu(marks->rseq);
+        rseq_set_mark(marks->rseq);
+    }
+    mark_es(evidence);
 }
 
 void evidence_mark(struct approach *approach)

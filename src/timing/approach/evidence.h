@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "clock/counter/rseq.h"
+
 #include "approach.h"
 
 struct evidence {
@@ -76,6 +78,16 @@ uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                         uint32_t gap_limit_ticks);
 
+/* The same of a loop that is no approach: its marks are set, looked at when it ends, and judged. */
+struct evidence_marks {
+    uint32_t *rseq; /* null: none */
+    uint32_t cpu_before, cpu, marker;
+    uint64_t rseq_marker;
+};
+void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks);
+uint32_t evidence_judge_marks(const struct evidence *evidence, const struct evidence_marks *marks,
+                              int is_gap);
+
 /* Would it find nothing? Without branches. */
 static inline int evidence_is_clean(const struct evidence *evidence,
                                     const struct approach *approach, uint32_t gap_limit_ticks)
@@ -109,6 +121,17 @@ static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
     uint64_t marker;
     memcpy(&marker, pair, sizeof(marker));
     return marker;
+}
+
+/* In line: it comes between the last poll of a loop and its event. */
+static inline void evidence_look(struct evidence_marks *marks)
+{
+    marks->marker = evidence_marker();
+    if (marks->rseq == NULL)
+        return;
+    marks->cpu = rseq_cpu(marks->rseq);
+    marks->rseq_marker = evidence_rseq_marker(marks->rseq);
+    rseq_clear_mark(marks->rseq);
 }
 
 #endif

@@ -42,6 +42,9 @@ AT(even_polls, EVEN_POLLS);
 AT(even_least, EVEN_LEAST);
 AT(loop_cycles, LOOP_CYCLES);
 AT(end, END);
+AT(hurry_ticks, HURRY);
+AT(hurry_event_ticks, HURRY_EVENT);
+AT(hurry_late, HURRY_LATE);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
                    APPROACH_ENDS_BEHIND == ENDS_BEHIND,
                "in assembly");

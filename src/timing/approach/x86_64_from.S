@@ -12,7 +12,9 @@
  *     int approach_poll_bare(struct approach *)
  *         the plain loop, as such an end. A reading between it and the return, which waits for the
  *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
- *         worse than the loop that users write, and on a shared core steadier.
+ *         worse than the loop that users write, and on a shared core steadier;
+ *     int approach_hurry(struct approach *)
+ *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains.
  */
 
 #ifdef __x86_64__
@@ -68,7 +70,6 @@ approach_event_none:
 approach_from:
     .cfi_startproc
     endbr64
-    foresee_what_follows
     .irp register, rbx, rbp, r12, r13, r14, r15
     pushq %\register
     .cfi_adjust_cfa_offset 8
@@ -110,6 +111,30 @@ approach_poll_bare:
     ret
     .cfi_endproc
     .size approach_poll_bare, . - approach_poll_bare
+
+    .p2align 6
+    .globl approach_hurry
+    .hidden approach_hurry
+    .type approach_hurry, @function
+approach_hurry:
+    .cfi_startproc
+    endbr64
+    movq HURRY(%rdi), %rcx
+    xorl %r9d, %r9d
+    poll_against %rcx
+    setns %r9b
+    jns 3f
+    poll_until_leave
+3:
+    rdtscp
+    shlq $32, %rdx
+    orq %rdx, %rax
+    movq %rax, HURRY_EVENT(%rdi)
+    addl %r9d, HURRY_LATE(%rdi)
+    movl %r9d, %eax
+    ret
+    .cfi_endproc
+    .size approach_hurry, . - approach_hurry
 
 #endif
 

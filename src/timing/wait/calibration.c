@@ -298,7 +298,7 @@ void calibrate(struct waiter *waiter)
     uint64_t start = timebase_ticks();
     struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
-    uint64_t waits = waiter->waits, late = waiter->late, disturbed = waiter->disturbed;
+    uint64_t waits = waiter->waits, late = waiter_late(waiter), disturbed = waiter->disturbed;
     memset(learnt, 0, sizeof(*learnt));
     tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;
@@ -306,7 +306,7 @@ void calibrate(struct waiter *waiter)
     learnt->hot_ticks = waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
     waiter->ways = ways_here();
     waiter->approach.foresee = waiter->ways.foresee;
-    learnt->near_ticks = waiter_ends_behind(waiter); /* delays begin as they will: see read_at_call() */
+    learnt->near_ticks = waiter_ends_behind(waiter); /* the counter is read as it will be */
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);
@@ -321,7 +321,7 @@ void calibrate(struct waiter *waiter)
     waiter->bad_readings = 0;           /* nor those */
     waiter->cold = (struct caution){0}; /* the first exact waits of all are no evidence */
     waiter->waits = waits;
-    waiter->late = late;
+    waiter->late = late - waiter->approach.hurry_late;
     waiter->disturbed = disturbed;
     waiter->is_calibrating = 0;
     waiter->calibrations++;

@@ -6,6 +6,7 @@
 #include "timing/learn/quantile.h"
 
 #include "calibration_trials.h"
+#include "hurry_loop.h"
 #include "outcome.h"
 #include "rehearsal.h"
 #include "stages.h"
@@ -126,6 +127,74 @@ static void find_returns(struct waiter *waiter)
     waiter->last.result = NULL;
 }
 
+/* ---- in a hurry --------------------------------------------------------------------------- */
+
+/* One whose event is a fine reading. */
+struct hurry {
+    struct waiter *waiter;
+    struct timebase_wait_result result;
+    double error_ticks;
+};
+
+static void read_event(void *argument)
+{
+    struct hurry *hurry = (struct hurry *)argument;
+    struct timebase_fine_reading found;
+    timebase_wait_read_fine(waiter_public(hurry->waiter), hurry->result.target_ticks, &found);
+    hurry->error_ticks = found.ticks;
+}
+
+static int hurry_within(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
+                        void *frame)
+{
+    struct hurried asked = {.waiter = (struct waiter *)waiter,
+                            .ticks = target_ticks,
+                            .flags = (unsigned)flags,
+                            .frame = frame,
+                            .result = (struct timebase_wait_result *)result,
+                            .entered_ticks = timebase_ticks()};
+    return result != NULL ? hurry_tell(&asked) : hurry_return(&asked);
+}
+
+static void hurry_once(struct hurry *hurry, enum event_way way)
+{
+    enum { LEAST_NS = 250, MORE_NS = 400 };
+    struct waiter *waiter = hurry->waiter;
+    double more = waiter_throw_dice(waiter, (uint32_t)(MORE_NS / waiter->learnt.period_ns));
+    uint64_t now = timebase_ticks();
+    uint64_t target = now + (uint64_t)(LEAST_NS / waiter->learnt.period_ns + more);
+    struct hurried call = {.waiter = waiter,
+                           .ticks = target,
+                           .function = read_event,
+                           .argument = hurry,
+                           .result = &hurry->result,
+                           .entered_ticks = now};
+    hurry->result.target_ticks = target;
+    if (way == EVENT_CALLED) {
+        hurry_call(&call);
+        return;
+    }
+    approach_from(waiter, target, 0, way == EVENT_TELLS ? &hurry->result : NULL, hurry_within);
+    read_event(hurry);
+}
+
+static void find_hurry(struct waiter *waiter)
+{
+    double errors[TRIALS], stamps[TRIALS], reach = trials_reach_ticks(waiter);
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct hurry hurry = {.waiter = waiter};
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
+        for (int i = 0; i < TRIALS; i++) {
+            hurry_once(&hurry, way);
+            errors[i] = hurry.error_ticks;
+            stamps[i] = errors[i] -
+                waiter_middle(waiter, waiter->approach.hurry_event_ticks, hurry.result.target_ticks);
+        }
+        learnt->hurry_ticks[way] = quantile_mean_about(errors, TRIALS, reach);
+        learnt->hurry_stamp_ticks[way] = quantile_mean_about(stamps, TRIALS, reach);
+    }
+}
+
 static int late_calls(struct waiter *waiter)
 {
     struct wait wait = {
@@ -160,5 +229,6 @@ void calibrate_calls(struct waiter *waiter)
     find_lead(waiter);
     find_reading(waiter);
     find_returns(waiter);
+    find_hurry(waiter);
     outcome_settle_open(waiter);
 }

@@ -35,7 +35,7 @@ TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
     out->least_ns = learnt->exact ? waiter_coarse_ticks(waiter) * period_ns : 0;
     out->margin_ns = (double)margin_ns(&waiter->sleeper.margin, (int64_t)out->least_ns);
     out->waits = waiter->waits;
-    out->late = waiter->late;
+    out->late = waiter_late(waiter);
     out->disturbed = waiter->disturbed;
     return TIMEBASE_OK;
 }

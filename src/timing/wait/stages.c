@@ -8,6 +8,7 @@
 #include "event.h"
 #include "foresight.h"
 #include "hurry.h"
+#include "hurry_loop.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "result.h"
@@ -110,7 +111,8 @@ static int has_time_for_exact(struct wait *wait)
     double needed = needed_ticks(waiter);
     wait->left_ticks = (double)wait_left_ticks(wait) + wait->aim;
     if (wait_is_near(wait))
-        hurry_learn_near(waiter, (double)wait_asked_before_ticks(wait) - wait->left_ticks + needed);
+        hurry_learn_near(waiter, wait->is_at_once,
+                         (double)wait_asked_before_ticks(wait) - wait->left_ticks + needed);
     return wait->left_ticks > needed;
 }
 

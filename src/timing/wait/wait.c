@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* wait: the public waits: check the target, follow the CPU, run the stages. */
+/* wait: the public waits for a time, and what all waits begin with: check the target, follow the CPU, run the stages. */
 #include <stddef.h>
 
 #include "calibration.h"
-#include "hurry.h"
 #include "stages.h"
 #include "target.h"
+#include "wait_for.h"
 
 static int is_too_far(const struct wait *wait, int64_t now_ns)
 {
@@ -21,10 +21,8 @@ static int is_known(const timebase_clock *clock)
     return status >= 0 && status != TIMEBASE_STATUS_UNKNOWN;
 }
 
-APPROACH_WAY static int wait_for(struct timebase_waiter *public, struct wait *wait, int64_t now_ns,
-                                 struct timebase_wait_result *result)
+APPROACH_WAY int wait_for(struct timebase_waiter *public, struct wait *wait, int64_t now_ns)
 {
-    wait->result = result;
     wait->entered_ticks = timebase_ticks();
     wait->waiter = waiter_for(public, wait->flags);
     if (wait->waiter == NULL || is_too_far(wait, now_ns))
@@ -48,43 +46,15 @@ static int64_t mono_now(const struct timebase_waiter *public)
     return waiter != NULL ? timebase_mono_ns(waiter->clock) : 0;
 }
 
-/* A target in ticks; all of the wait is set but its waiter. */
-APPROACH_WAY static int until(struct timebase_waiter *public, struct wait *wait)
-{
-    int done = hurry_at_once(public, wait);
-    return done != HURRY_NOT_DUE ? done : wait_for(public, wait, 0, wait->result);
-}
-
-APPROACH_WAY static int until_ticks(void *waiter, uint64_t target_ticks, uint64_t flags,
-                                    void *result, void *frame)
-{
-    struct wait wait = {.ticks = target_ticks,
-                        .flags = (unsigned)flags,
-                        .frame = frame,
-                        .result = (struct timebase_wait_result *)result};
-    return until((struct timebase_waiter *)waiter, &wait);
-}
-
-TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
-                                                        uint64_t target_ticks, unsigned flags,
-                                                        struct timebase_wait_result *result)
-{
-    enum { FROM_LINES = 2, UNTIL_LINES = 2 };
-    approach_fetch_lines((const char *)(uintptr_t)approach_from, FROM_LINES);
-    approach_fetch_lines((const char *)(uintptr_t)until_ticks, UNTIL_LINES);
-    hurry_fetch(waiter);
-    return approach_from(waiter, target_ticks, flags, result, until_ticks);
-}
-
 APPROACH_WAY static int until_mono(void *waiter, uint64_t ns, uint64_t flags, void *result,
                                    void *frame)
 {
     struct wait wait = {.ticks_at = timebase_ticks_at_mono,
                         .ns = (int64_t)ns,
                         .flags = (unsigned)flags,
-                        .frame = frame};
-    return wait_for((struct timebase_waiter *)waiter, &wait, mono_now(waiter),
-                    (struct timebase_wait_result *)result);
+                        .frame = frame,
+                        .result = (struct timebase_wait_result *)result};
+    return wait_for((struct timebase_waiter *)waiter, &wait, mono_now(waiter));
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_until_mono(struct timebase_waiter *waiter,
@@ -100,9 +70,9 @@ APPROACH_WAY static int until_utc(void *waiter, uint64_t ns, uint64_t flags, voi
     struct wait wait = {.ticks_at = timebase_ticks_at_utc,
                         .ns = (int64_t)ns,
                         .flags = (unsigned)flags,
-                        .frame = frame};
-    return wait_for((struct timebase_waiter *)waiter, &wait, utc_now(waiter),
-                    (struct timebase_wait_result *)result);
+                        .frame = frame,
+                        .result = (struct timebase_wait_result *)result};
+    return wait_for((struct timebase_waiter *)waiter, &wait, utc_now(waiter));
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_until_utc(struct timebase_waiter *waiter,
@@ -110,20 +80,6 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_until_utc(struct timebase_waiter *wa
                                                       struct timebase_wait_result *result)
 {
     return approach_from(waiter, (uint64_t)utc_ns, flags, result, until_utc);
-}
-
-TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *waiter,
-                                                       uint64_t target_ticks, unsigned flags,
-                                                       void (*function)(void *), void *argument,
-                                                       struct timebase_wait_result *result)
-{
-    hurry_fetch(waiter);
-    struct wait wait = {.ticks = target_ticks,
-                        .flags = flags,
-                        .function = function,
-                        .argument = argument,
-                        .result = result};
-    return function != NULL ? until(waiter, &wait) : TIMEBASE_E_INVALID;
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_call_mono(struct timebase_waiter *waiter,
@@ -135,9 +91,9 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_mono(struct timebase_waiter *wa
                         .ns = mono_ns,
                         .flags = flags,
                         .function = function,
-                        .argument = argument};
-    return function != NULL ? wait_for(waiter, &wait, mono_now(waiter), result)
-                            : TIMEBASE_E_INVALID;
+                        .argument = argument,
+                        .result = result};
+    return function != NULL ? wait_for(waiter, &wait, mono_now(waiter)) : TIMEBASE_E_INVALID;
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t utc_ns,
@@ -149,6 +105,7 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_utc(struct timebase_waiter *wai
                         .ns = utc_ns,
                         .flags = flags,
                         .function = function,
-                        .argument = argument};
-    return function != NULL ? wait_for(waiter, &wait, utc_now(waiter), result) : TIMEBASE_E_INVALID;
+                        .argument = argument,
+                        .result = result};
+    return function != NULL ? wait_for(waiter, &wait, utc_now(waiter)) : TIMEBASE_E_INVALID;
 }

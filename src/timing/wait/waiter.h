@@ -5,7 +5,7 @@
  * The files of this folder form layers. A file calls those of the layers below its own; x.c and x.h
  * count as one file.
  *
- *     wait  wait_delay  lifecycle  describe  fine_reading
+ *     wait*  lifecycle  describe  fine_reading
  *                                 the public functions
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls  calibration_delays
@@ -15,13 +15,14 @@
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
- *     hurry                       one wait without all that, where there is no time to fetch it
+ *     hurry_loop                  one wait without all that: a loop
+ *     hurry                       ... when that is due
  *     prepare                     rehearsals; the event's code into the caches
  *     rehearsal                   one approach to a target of its own, and what it teaches
  *     event                       what a wait's event is, and how the wait ends
  *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
- *     waiter*                     this structure; where its approach aims
+ *     waiter*                     this structure; what calibrations learn; where its approach aims
  *     target  wait_names          know no waiter
  *
  * Three folders beside this one know no waiter either: ../approach, the polls and runs of each
@@ -48,6 +49,8 @@
 #include "timing/learn/vernier.h"
 #include "timing/sleep/sleep.h"
 
+#include "waiter_learnt.h"
+
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
 #define WAITER_FLAGS 127u /* all that there are */
@@ -73,31 +76,8 @@ enum { WAITER_EVEN_USUALLY = 8, WAITER_EVEN_SHARED = 16, WAITER_EVEN_COLD = 64 }
 /* Polls of an exact wait that tell how far apart they are. */
 enum { WAITER_LEAST_POLLS = 10 };
 
-/*
- * How a short delay passes. After a pause it is by a run, too, if its code is near; the
- * last two are by a run that no reading checks, and by cold code.
- */
-enum delay_way {
-    DELAY_BY_LOOP,
-    DELAY_BY_RUN,
-    DELAY_BY_TWO_RUNS,
-    DELAY_AFTER_PAUSE,
-    DELAY_WAYS,
-    DELAY_UNCHECKED = DELAY_WAYS,
-    DELAY_AT_ONCE
-};
-
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
-
-/* What a wait's event is: a call; or the return to the caller, without or with a result. */
-enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
-
-/* Of a short delay of one way; ticks. */
-struct waiter_delay {
-    double fixed_ticks; /* what it takes beside what it counts */
-    double after_ticks; /* from its reading at the end to its return */
-};
 
 /* A short delay's run was executed just now; asked for since it went cold; touched; none of these. */
 enum delay_code { DELAY_CODE_HOT, DELAY_CODE_FETCHED, DELAY_CODE_NEAR, DELAY_CODE_COLD };
@@ -108,45 +88,6 @@ struct delay_lesson {
     double expected_ticks;   /* of delay_taken_ticks */
     double cycles;           /* counted; by the loop 0 */
     enum delay_code code;
-};
-
-/* What calibration learns; ticks unless said otherwise. */
-struct waiter_learnt {
-    /* What delays at once and hurried waits look at comes first: three lines, with those before. */
-    double period_ns;     /* of a tick */
-    int64_t near_ticks;   /* cold_ticks where a wait may end behind, else 0 */
-    double at_once_ticks; /* a short delay by the loop alone, beside that; 0: there is none */
-    uint64_t checked_ns;  /* the shortest delay that the counter checks */
-    int64_t hot_ticks;    /* WAITER_HOT_NS */
-    int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
-    uint64_t touch_least_ns;  /* the shortest delay that has time to touch a run's code */
-    double plain_bias_ticks;          /* last poll's threshold to event: of calls */
-    double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
-    int64_t no_rehearsal_ticks; /* for a target that is nearer than this there is none */
-    double near_needs_ticks;    /* from its call to its target, for an exact one without */
-    double poll_needs_ticks;    /* ... for any after a pause, to come to its polls */
-    int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
-    int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
-    struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    double between_ticks[2];  /* the reading between two runs, less the first of them */
-    double delay_fixed_ticks; /* of one by a run that is not checked */
-    double delay_cycle_ticks; /* of a cycle, in runs of thousands */
-    double tail_cycles;       /* last poll to event without a run: a property of the code */
-    double stamp_ticks;       /* stamp to event of a call, exact */
-    /* Of the loop, to where it ends: waiter_loop_way(). */
-    double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
-    double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
-    double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
-    double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
-    double lead_ticks;      /* polling in C ends this long before the approach begins */
-    double rehearsal_ticks; /* what one takes */
-    double early_ticks;     /* no undisturbed wait of the calibration was this early */
-    double exact_spread_ticks;
-    double plain_spread_ticks;
-    double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
-    double delay_call_ticks; /* ... and its call to that reading */
-    int series;              /* which of the spacings of fine readings */
-    int exact;               /* 0: no approach but polling works here */
 };
 
 /* One wait. */
@@ -191,19 +132,20 @@ struct waiter {
     struct caution contradicted_run; /* of short delays */
     unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
     int is_calibrating;
-    struct caution far_code;     /* of runs after a pause */
+    uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
+    uint64_t waits;
     struct caution far_stages;   /* of near waits that come by them once others drove them out */
-    struct caution cold;         /* of exact waits by code that has gone out of the caches */
     struct caution uneven;       /* of exact waits while polls contradict each other */
-    uint64_t polled_ticks; /* the target of the last wait that was a loop at its call */
+    uint64_t hurried_ticks; /* the target of the last wait in a hurry */
     struct waiter_learnt learnt;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
     uint32_t disturbance;     /* of it, once it has been counted */
     int is_in_event;          /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
-    uint64_t waits, late, disturbed;
-    uint64_t uses;  /* of the approach and its evidence: waits and measured delays */
+    uint64_t late, disturbed;
+    struct caution far_code;     /* of runs after a pause */
+    struct caution cold;         /* of exact waits by code that has gone out of the caches */
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
     const timebase_clock *clock;
@@ -250,6 +192,12 @@ _Static_assert(sizeof(struct waiter) + 127 <= sizeof(struct timebase_waiter), "s
 static inline struct timebase_waiter *waiter_public(struct waiter *waiter)
 {
     return (struct timebase_waiter *)(void *)waiter;
+}
+
+/* Those in a hurry are counted by the approach. */
+static inline uint64_t waiter_late(const struct waiter *waiter)
+{
+    return waiter->late + waiter->approach.hurry_late;
 }
 
 /* Null if it is none that was initialised. */

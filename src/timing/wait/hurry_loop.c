@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "hurry_loop.h"
+
+#include "timing/learn/within.h"
+
+/* ---- the loop ----------------------------------------------------------------------------- */
+
+struct polled {
+    uint64_t stamp_ticks;
+    int64_t gap_ticks; /* the longest between two polls */
+    int late;
+};
+
+/* It is read without a question whether it may be where waits end behind: that is another page. */
+APPROACH_WAY static inline uint64_t read_counter(const struct waiter *waiter)
+{
+    return waiter->learnt.near_ticks != 0 ? timebase_arch_ticks() : timebase_ticks();
+}
+
+/* What follows is fetched while the stamp waits for the end of the polls. */
+APPROACH_WAY static inline uint64_t stamp(const struct waiter *waiter)
+{
+    return waiter->learnt.near_ticks != 0 ? timebase_arch_ticks_ordered()
+                                          : timebase_ticks_ordered();
+}
+
+APPROACH_WAY static inline struct polled poll_until(struct waiter *waiter, uint64_t leave)
+{
+    uint64_t now = read_counter(waiter);
+    struct polled polled = {.late = (int64_t)(now - leave) >= 0};
+    while ((int64_t)(now - leave) < 0) {
+        uint64_t last = now;
+        now = read_counter(waiter);
+        int64_t gap = (int64_t)(now - last);
+        polled.gap_ticks = gap > polled.gap_ticks ? gap : polled.gap_ticks;
+    }
+    polled.stamp_ticks = waiter->approach.hurry_event_ticks = stamp(waiter);
+    return polled;
+}
+
+APPROACH_WAY static inline uint32_t gap_of(const struct waiter *waiter, const struct polled *polled)
+{
+    enum { GAP_NS = 1000 }; /* polls by cold code are 0.3 us apart */
+    int is_gap = polled->gap_ticks > waiter_ticks_of_ns(waiter, GAP_NS);
+    return is_gap ? (uint32_t)TIMEBASE_DISTURBED_GAP : 0;
+}
+
+/* ---- what it tells ------------------------------------------------------------------------ */
+
+/* All but the event. */
+APPROACH_WAY static inline void expect(const struct hurried *asked)
+{
+    const struct waiter *waiter = asked->waiter;
+    *asked->result = (struct timebase_wait_result){
+        .target_ticks = asked->ticks,
+        .error_bound_ns = (waiter->vernier.span_ticks + 1) / 2 * waiter->learnt.period_ns,
+    };
+}
+
+/* It was the better way, too, while polls contradict each other. */
+APPROACH_WAY static inline uint32_t shared(const struct hurried *asked)
+{
+    int is_shared = !caution_allows(&asked->waiter->uneven) && !(asked->flags & TIMEBASE_WAIT_PLAIN);
+    return is_shared ? (uint32_t)TIMEBASE_DISTURBED_SHARED : 0;
+}
+
+APPROACH_WAY static inline uint32_t judge(const struct hurried *asked, const struct polled *polled,
+                                          const struct evidence_marks *marks)
+{
+    const struct waiter *waiter = asked->waiter;
+    return shared(asked) |
+        evidence_judge_marks(&waiter->evidence, marks, gap_of(waiter, polled) != 0);
+}
+
+APPROACH_WAY static inline void count(struct waiter *waiter, int late, uint32_t found)
+{
+    waiter->late += (uint64_t)late;
+    waiter->disturbed += found != 0;
+    waiter->evidence.noticed |= found;
+}
+
+APPROACH_WAY static void tell(const struct hurried *asked, const struct polled *polled,
+                              const struct evidence_marks *marks, enum event_way way)
+{
+    struct timebase_wait_result *result = asked->result;
+    const struct waiter *waiter = asked->waiter;
+    double event = waiter_middle(waiter, polled->stamp_ticks, asked->ticks) - asked->fraction +
+        waiter->learnt.hurry_stamp_ticks[way];
+    result->event_ticks = polled->stamp_ticks;
+    result->error_ticks = (int64_t)(event + __builtin_copysign(0.5, event));
+    result->error_ns = event * waiter->learnt.period_ns;
+    result->late = polled->late;
+    result->mechanism = polled->late ? TIMEBASE_MECHANISM_NONE : TIMEBASE_MECHANISM_LOOP;
+    result->disturbance = judge(asked, polled, marks);
+    count(asked->waiter, polled->late, result->disturbance);
+}
+
+/* ---- before the loop ---------------------------------------------------------------------- */
+
+/* Limited as in rehearsals; and each shows it as wide as the loop's period: see outcome.c. */
+APPROACH_WAY void hurry_learn_bias(struct waiter *waiter)
+{
+    enum { MOST_TICKS = 8, MEAN = 64 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    const struct approach *a = &waiter->approach;
+    double most = waiter->vernier.step_ticks + MOST_TICKS;
+    double event = waiter_middle(waiter, a->hurry_event_ticks, a->hurry_ticks) +
+        learnt->hurry_stamp_ticks[a->hurry_way];
+    double wrong = event - learnt->plain_bias_ticks - learnt->hurry_ticks[a->hurry_way];
+    learnt->plain_bias_ticks += within(-most, wrong, most) / MEAN;
+}
+
+APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
+{
+    enum { TIMES = 3 };
+    const struct approach_ways *ways = &asked->waiter->ways;
+    for (int i = 0; i < TIMES && (int64_t)(until - read_counter(asked->waiter)) > 0; i++) {
+        if (ways->foresee == NULL)
+            return;
+        if (asked->function != NULL)
+            ways->foresee((const void *)(uintptr_t)asked->function, asked->argument);
+        else if (asked->frame != NULL)
+            ways->foresee_return(asked->frame);
+    }
+}
+
+/* ---- by the way of its event -------------------------------------------------------------- */
+
+APPROACH_WAY int hurry_end_within(struct waiter *waiter, uint64_t leave)
+{
+    struct polled polled = poll_until(waiter, leave);
+    count(waiter, polled.late, gap_of(waiter, &polled));
+    return polled.late;
+}
+
+/* All that comes behind the loop, once in vain, so that its code and data are at hand. */
+APPROACH_WAY static void rehearse(const struct hurried *asked, uint64_t leave, enum event_way way)
+{
+    struct evidence_marks marks;
+    const struct polled nothing = {.stamp_ticks = leave};
+    struct waiter *waiter = asked->waiter;
+    uint64_t disturbed = waiter->disturbed;
+    uint32_t noticed = waiter->evidence.noticed;
+    evidence_set_marks(&waiter->evidence, &marks);
+    evidence_look(&marks);
+    tell(asked, &nothing, &marks, way);
+    waiter->disturbed = disturbed;
+    waiter->evidence.noticed = noticed;
+}
+
+APPROACH_WAY int hurry_tell(struct hurried *asked)
+{
+    struct evidence_marks marks;
+    uint64_t leave = hurry_begin(asked, EVENT_TELLS);
+    expect(asked);
+    if (!asked->is_hot)
+        rehearse(asked, leave, EVENT_TELLS);
+    hurry_look_ahead(asked, leave);
+    evidence_set_marks(&asked->waiter->evidence, &marks);
+    struct polled polled = poll_until(asked->waiter, leave);
+    evidence_look(&marks);
+    tell(asked, &polled, &marks, EVENT_TELLS);
+    return polled.late;
+}
+
+/* What is counted and told comes behind the event. The function may not use the waiter: see wait.h. */
+APPROACH_WAY int hurry_call(struct hurried *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    struct evidence_marks marks;
+    uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
+    hurry_look_ahead(asked, leave);
+    evidence_set_marks(&waiter->evidence, &marks);
+    struct polled polled = poll_until(waiter, leave);
+    evidence_look(&marks);
+    asked->function(asked->argument);
+    if (waiter->uses != uses)
+        return TIMEBASE_E_INVALID;
+    if (asked->result == NULL) {
+        count(waiter, polled.late, judge(asked, &polled, &marks));
+        return polled.late;
+    }
+    expect(asked);
+    tell(asked, &polled, &marks, EVENT_CALLED);
+    return polled.late;
+}
+
+APPROACH_WAY int hurry_run(const struct wait *wait)
+{
+    struct hurried asked = {.waiter = wait->waiter,
+                            .ticks = wait->ticks,
+                            .fraction = wait->fraction,
+                            .flags = wait->flags,
+                            .function = wait->function,
+                            .argument = wait->argument,
+                            .frame = wait->frame,
+                            .result = wait->result,
+                            .entered_ticks = wait->entered_ticks};
+    enum event_way way = wait_event_way(wait);
+    return way == EVENT_CALLED ? hurry_call(&asked)
+        : way == EVENT_TELLS   ? hurry_tell(&asked)
+                               : hurry_return(&asked);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wait_ticks: the public waits for a tick. As soon as it is known that one must hurry, it is left to
+ * the loop.
+ */
+#include <stddef.h>
+
+#include "hurry.h"
+#include "hurry_loop.h"
+#include "wait_for.h"
+
+/*
+ * Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2 us.
+ * Not for its code, which is straight: code that asks for code is more code, and made it later.
+ */
+static inline void fetch(struct timebase_waiter *public)
+{
+    enum { APPROACH_LINES = 5, LEARNT = 6, LEARNT_LINES = 4 };
+    const char *waiter = (const char *)waiter_within(public);
+    for (int line = 1; public != NULL && line < LEARNT + LEARNT_LINES; line++)
+        if (line < APPROACH_LINES || line >= LEARNT)
+            approach_fetch(waiter + line * APPROACH_LINE);
+}
+
+/*
+ * Must it hurry? Then its waiter is known, and when it was entered. It reads the counter without asking
+ * whether it is readable, because the word that says so is on another page. A waiter whose waits may
+ * end behind has found it readable: so that is asked first.
+ */
+static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_waiter *public,
+                                                            struct hurried *asked)
+{
+    fetch(public);
+    const struct waiter *waiter = asked->waiter = waiter_checked(public);
+    if (waiter == NULL || waiter->learnt.near_ticks == 0)
+        return 0;
+    asked->entered_ticks = timebase_arch_ticks();
+    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
+    return left > -waiter->learnt.near_ticks && (asked->flags & ~WAITER_FLAGS) == 0 &&
+        hurry_is_due(waiter, asked->entered_ticks, asked->ticks, asked->flags);
+}
+
+APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter *waiter,
+                                                          const struct hurried *asked)
+{
+    struct wait wait = {.ticks = asked->ticks,
+                        .flags = asked->flags,
+                        .function = asked->function,
+                        .argument = asked->argument,
+                        .frame = asked->frame,
+                        .result = asked->result};
+    return wait_for(waiter, &wait, 0);
+}
+
+/* ---- the functions ------------------------------------------------------------------------ */
+
+APPROACH_WAY static int until(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
+                              void *frame)
+{
+    struct hurried asked = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
+    (void)result;
+    return is_in_hurry((struct timebase_waiter *)waiter, &asked)
+        ? hurry_return(&asked)
+        : in_time((struct timebase_waiter *)waiter, &asked);
+}
+
+APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint64_t flags,
+                                       void *result, void *frame)
+{
+    struct hurried asked = {.ticks = target_ticks,
+                            .flags = (unsigned)flags,
+                            .frame = frame,
+                            .result = (struct timebase_wait_result *)result};
+    return is_in_hurry((struct timebase_waiter *)waiter, &asked)
+        ? hurry_tell(&asked)
+        : in_time((struct timebase_waiter *)waiter, &asked);
+}
+
+TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
+                                                        uint64_t target_ticks, unsigned flags,
+                                                        struct timebase_wait_result *result)
+{
+    approach_within *within = result != NULL ? until_and_tell : until;
+    approach_fetch_code(__builtin_return_address(0));
+    return approach_from(waiter, target_ticks, flags, result, within);
+}
+
+TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *waiter,
+                                                       uint64_t target_ticks, unsigned flags,
+                                                       void (*function)(void *), void *argument,
+                                                       struct timebase_wait_result *result)
+{
+    approach_fetch_lines((const char *)(uintptr_t)function, 2);
+    struct hurried asked = {.ticks = target_ticks,
+                            .flags = flags,
+                            .function = function,
+                            .argument = argument,
+                            .result = result};
+    if (function == NULL)
+        return TIMEBASE_E_INVALID;
+    return is_in_hurry(waiter, &asked) ? hurry_call(&asked) : in_time(waiter, &asked);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* waiter_learnt: what a calibration learns of the machine, and waits follow. */
+#ifndef WAIT_WAITER_LEARNT_H
+#define WAIT_WAITER_LEARNT_H
+
+#include <stdint.h>
+
+/*
+ * How a short delay passes. After a pause it is by a run, too, if its code is near; the
+ * last two are by a run that no reading checks, and by cold code.
+ */
+enum delay_way {
+    DELAY_BY_LOOP,
+    DELAY_BY_RUN,
+    DELAY_BY_TWO_RUNS,
+    DELAY_AFTER_PAUSE,
+    DELAY_WAYS,
+    DELAY_UNCHECKED = DELAY_WAYS,
+    DELAY_AT_ONCE
+};
+
+/* What a wait's event is: a call; or the return to the caller, without or with a result. */
+enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
+
+/* Of a short delay of one way; ticks. */
+struct waiter_delay {
+    double fixed_ticks; /* what it takes beside what it counts */
+    double after_ticks; /* from its reading at the end to its return */
+};
+
+/* What is enough for all but one of so many. It is followed by steps, and fades where there is less. */
+struct waiter_need {
+    double ticks, step_ticks, fade_ticks;
+    int of;
+};
+
+/* Ticks unless said otherwise. */
+struct waiter_learnt {
+    /* What delays at once and hurried waits look at comes first: three lines, with those before. */
+    double period_ns;     /* of a tick */
+    int64_t near_ticks;   /* cold_ticks where a wait may end behind, else 0 */
+    double at_once_ticks; /* a short delay by the loop alone, beside that; 0: there is none */
+    uint64_t checked_ns;  /* the shortest delay that the counter checks */
+    int64_t hot_ticks;    /* WAITER_HOT_NS */
+    int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
+    uint64_t touch_least_ns;  /* the shortest delay that has time to touch a run's code */
+    double plain_bias_ticks;        /* last poll's threshold to event: of calls */
+    double hurry_ticks[EVENT_WAYS]; /* ... of one in a hurry, more than that */
+    int64_t no_rehearsal_ticks;     /* for a target that is nearer than this there is none */
+    int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
+    struct waiter_need near_needs[2]; /* from its call to its target, to be exact; by code gone cold */
+    double hurry_stamp_ticks[EVENT_WAYS]; /* of one in a hurry: stamp to event */
+    double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
+    int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
+    struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
+    double between_ticks[2];  /* the reading between two runs, less the first of them */
+    double delay_fixed_ticks; /* of one by a run that is not checked */
+    double delay_cycle_ticks; /* of a cycle, in runs of thousands */
+    double tail_cycles;       /* last poll to event without a run: a property of the code */
+    double stamp_ticks;       /* stamp to event of a call, exact */
+    /* Of the loop, to where it ends: waiter_loop_way(). */
+    double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
+    double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
+    double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
+    double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
+    double lead_ticks;      /* polling in C ends this long before the approach begins */
+    double rehearsal_ticks; /* what one takes */
+    double early_ticks;     /* no undisturbed wait of the calibration was this early */
+    double exact_spread_ticks;
+    double plain_spread_ticks;
+    double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
+    double delay_call_ticks; /* ... and its call to that reading */
+    int series;              /* which of the spacings of fine readings */
+    int exact;               /* 0: no approach but polling works here */
+};
+
+#endif
