@@ -24,16 +24,37 @@ APPROACH_WAY static inline uint64_t stamp(const struct waiter *waiter)
                                           : timebase_ticks_ordered();
 }
 
-APPROACH_WAY static inline struct polled poll_until(struct waiter *waiter, uint64_t leave)
+APPROACH_WAY static inline uint64_t poll_until(const struct waiter *waiter, uint64_t ticks,
+                                               uint64_t now, int64_t *gap_ticks)
 {
-    uint64_t now = read_counter(waiter);
-    struct polled polled = {.late = (int64_t)(now - leave) >= 0};
-    while ((int64_t)(now - leave) < 0) {
+    while ((int64_t)(now - ticks) < 0) {
         uint64_t last = now;
         now = read_counter(waiter);
         int64_t gap = (int64_t)(now - last);
-        polled.gap_ticks = gap > polled.gap_ticks ? gap : polled.gap_ticks;
+        *gap_ticks = gap > *gap_ticks ? gap : *gap_ticks;
     }
+    return now;
+}
+
+/*
+ * Near its end, as that is chosen in poll.c, what follows is brought near once more, as a neighbour may
+ * have driven it out meanwhile. Not if it may be far away: then that takes longer than there is time.
+ */
+typedef void look(const void *what);
+
+APPROACH_WAY static inline struct polled poll_to_stamp(struct waiter *waiter, uint64_t leave,
+                                                       look *look_again, const void *what)
+{
+    enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
+    uint64_t now = read_counter(waiter);
+    uint64_t near = leave - NEAR_TICKS - (now >> STEP_BITS & VARIED);
+    struct polled polled = {.late = (int64_t)(now - leave) >= 0};
+    if (look_again != NULL && (int64_t)(now - near) < 0) {
+        poll_until(waiter, near, now, &polled.gap_ticks);
+        look_again(what);
+        now = read_counter(waiter);
+    }
+    poll_until(waiter, leave, now, &polled.gap_ticks);
     polled.stamp_ticks = waiter->approach.hurry_event_ticks = stamp(waiter);
     return polled;
 }
@@ -79,19 +100,27 @@ APPROACH_WAY static inline void count(struct waiter *waiter, int late, uint32_t 
     waiter->evidence.noticed |= found;
 }
 
-APPROACH_WAY static void tell(const struct hurried *asked, const struct polled *polled,
-                              const struct evidence_marks *marks, enum event_way way)
+struct told {
+    const struct hurried *asked;
+    struct polled polled;
+    struct evidence_marks marks;
+    enum event_way way;
+};
+
+APPROACH_WAY static void tell(const struct told *told)
 {
+    const struct hurried *asked = told->asked;
+    const struct polled *polled = &told->polled;
     struct timebase_wait_result *result = asked->result;
     const struct waiter *waiter = asked->waiter;
     double event = waiter_middle(waiter, polled->stamp_ticks, asked->ticks) - asked->fraction +
-        waiter->learnt.hurry_stamp_ticks[way];
+        waiter->learnt.hurry_stamp_ticks[told->way];
     result->event_ticks = polled->stamp_ticks;
     result->error_ticks = (int64_t)(event + __builtin_copysign(0.5, event));
     result->error_ns = event * waiter->learnt.period_ns;
     result->late = polled->late;
     result->mechanism = polled->late ? TIMEBASE_MECHANISM_NONE : TIMEBASE_MECHANISM_LOOP;
-    result->disturbance = judge(asked, polled, marks);
+    result->disturbance = judge(asked, polled, &told->marks);
     count(asked->waiter, polled->late, result->disturbance);
 }
 
@@ -128,61 +157,80 @@ APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
 
 APPROACH_WAY int hurry_end_within(struct waiter *waiter, uint64_t leave)
 {
-    struct polled polled = poll_until(waiter, leave);
+    struct polled polled = poll_to_stamp(waiter, leave, NULL, NULL);
     count(waiter, polled.late, gap_of(waiter, &polled));
     return polled.late;
 }
 
 /* All that comes behind the loop, once in vain, so that its code and data are at hand. */
-APPROACH_WAY static void rehearse(const struct hurried *asked, uint64_t leave, enum event_way way)
+APPROACH_WAY static void rehearse(struct told *told, uint64_t leave)
 {
-    struct evidence_marks marks;
-    const struct polled nothing = {.stamp_ticks = leave};
-    struct waiter *waiter = asked->waiter;
+    struct waiter *waiter = told->asked->waiter;
     uint64_t disturbed = waiter->disturbed;
     uint32_t noticed = waiter->evidence.noticed;
-    evidence_set_marks(&waiter->evidence, &marks);
-    evidence_look(&marks);
-    tell(asked, &nothing, &marks, way);
+    told->polled = (struct polled){.stamp_ticks = leave};
+    evidence_set_marks(&waiter->evidence, &told->marks);
+    evidence_look(&told->marks);
+    tell(told);
     waiter->disturbed = disturbed;
     waiter->evidence.noticed = noticed;
 }
 
+APPROACH_WAY static void look_at_telling(const void *what)
+{
+    const struct told *told = (const struct told *)what;
+    const struct approach_ways *ways = &told->asked->waiter->ways;
+    if (ways->foresee == NULL)
+        return;
+    ways->foresee((const void *)(uintptr_t)tell, (void *)(uintptr_t)told);
+    if (told->asked->frame != NULL)
+        ways->foresee_return(told->asked->frame);
+}
+
 APPROACH_WAY int hurry_tell(struct hurried *asked)
 {
-    struct evidence_marks marks;
+    struct waiter *waiter = asked->waiter;
+    struct told told = {.asked = asked, .way = EVENT_TELLS};
     uint64_t leave = hurry_begin(asked, EVENT_TELLS);
     expect(asked);
     if (!asked->is_hot)
-        rehearse(asked, leave, EVENT_TELLS);
+        rehearse(&told, leave);
     hurry_look_ahead(asked, leave);
-    evidence_set_marks(&asked->waiter->evidence, &marks);
-    struct polled polled = poll_until(asked->waiter, leave);
-    evidence_look(&marks);
-    tell(asked, &polled, &marks, EVENT_TELLS);
-    return polled.late;
+    evidence_set_marks(&waiter->evidence, &told.marks);
+    told.polled = poll_to_stamp(waiter, leave, asked->is_hot ? look_at_telling : NULL, &told);
+    evidence_look(&told.marks);
+    tell(&told);
+    return told.polled.late;
+}
+
+APPROACH_WAY static void look_at_function(const void *what)
+{
+    const struct hurried *asked = (const struct hurried *)what;
+    const struct approach *a = &asked->waiter->approach;
+    if (a->foresee != NULL)
+        a->foresee((const void *)(uintptr_t)asked->function, asked->argument);
 }
 
 /* What is counted and told comes behind the event. The function may not use the waiter: see wait.h. */
 APPROACH_WAY int hurry_call(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
-    struct evidence_marks marks;
+    struct told told = {.asked = asked, .way = EVENT_CALLED};
     uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
     hurry_look_ahead(asked, leave);
-    evidence_set_marks(&waiter->evidence, &marks);
-    struct polled polled = poll_until(waiter, leave);
-    evidence_look(&marks);
+    evidence_set_marks(&waiter->evidence, &told.marks);
+    told.polled = poll_to_stamp(waiter, leave, asked->is_hot ? look_at_function : NULL, asked);
+    evidence_look(&told.marks);
     asked->function(asked->argument);
     if (waiter->uses != uses)
         return TIMEBASE_E_INVALID;
-    if (asked->result == NULL) {
-        count(waiter, polled.late, judge(asked, &polled, &marks));
-        return polled.late;
+    if (asked->result != NULL) {
+        expect(asked);
+        tell(&told);
+    } else {
+        count(waiter, told.polled.late, judge(asked, &told.polled, &told.marks));
     }
-    expect(asked);
-    tell(asked, &polled, &marks, EVENT_CALLED);
-    return polled.late;
+    return told.polled.late;
 }
 
 APPROACH_WAY int hurry_run(const struct wait *wait)
