@@ -211,25 +211,30 @@ APPROACH_WAY static void look_at_function(const void *what)
         a->foresee((const void *)(uintptr_t)asked->function, asked->argument);
 }
 
-/* What is counted and told comes behind the event. The function may not use the waiter: see wait.h. */
+/*
+ * What is counted and told comes behind the event; evidence before it is looked at for a result alone.
+ * The function may not use the waiter: see wait.h.
+ */
 APPROACH_WAY int hurry_call(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     struct told told = {.asked = asked, .way = EVENT_CALLED};
     uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
     hurry_look_ahead(asked, leave);
-    evidence_set_marks(&waiter->evidence, &told.marks);
+    if (asked->result != NULL)
+        evidence_set_marks(&waiter->evidence, &told.marks);
     told.polled = poll_to_stamp(waiter, leave, asked->is_hot ? look_at_function : NULL, asked);
-    evidence_look(&told.marks);
+    if (__builtin_expect(asked->result != NULL, 0))
+        evidence_look(&told.marks);
     asked->function(asked->argument);
     if (waiter->uses != uses)
         return TIMEBASE_E_INVALID;
-    if (asked->result != NULL) {
-        expect(asked);
-        tell(&told);
-    } else {
-        count(waiter, told.polled.late, judge(asked, &told.polled, &told.marks));
+    if (asked->result == NULL) {
+        count(waiter, told.polled.late, gap_of(waiter, &told.polled));
+        return told.polled.late;
     }
+    expect(asked);
+    tell(&told);
     return told.polled.late;
 }
 
