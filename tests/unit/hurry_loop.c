@@ -180,11 +180,11 @@ static void what_holds_it_up_is_told_and_counted(void **state)
 {
     const struct waiter known = *waiter_within(the_waiter());
     const struct itimerval often = {{.tv_usec = 5000}, {.tv_usec = 5000}}, never = {{0}, {0}};
-    static const enum way ways[] = {UNTIL_TICKS, CALL_TICKS};
+    static const enum way ways[] = {UNTIL_TICKS, CALL_TICKS, CALL_TICKS};
     (void)state;
     signal(SIGALRM, hold_up);
-    for (int i = 0; i < 2; i++) {
-        struct timebase_wait_result result;
+    for (int i = 0; i < 3; i++) { /* the last one without a result: by its polls alone */
+        struct timebase_wait_result result = {.disturbance = TIMEBASE_DISTURBED_GAP};
         struct waiter *waiter;
         uint64_t target, before;
         signals = 0;
@@ -193,7 +193,7 @@ static void what_holds_it_up_is_told_and_counted(void **state)
             waiter = waiter_after_a_pause();
             before = waiter->disturbed;
             target = timebase_ticks() + (uint64_t)ticks_of(50 * MILLISECOND);
-        } while (wait_by(the_waiter(), ways[i], (int64_t)target, 0, &result) == 1);
+        } while (wait_by(the_waiter(), ways[i], (int64_t)target, 0, i < 2 ? &result : NULL) == 1);
         assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
         assert_true(signals > 0);
         assert_int_equal(waiter->disturbed - before, 1);
@@ -201,6 +201,31 @@ static void what_holds_it_up_is_told_and_counted(void **state)
         assert_int_equal(result.disturbance & ~description_of(the_waiter()).evidence, 0);
         *waiter = known;
     }
+}
+
+/* A 64th of what the last one's stamp shows, and of a step and 8 ticks at most; either way. */
+static void its_stamp_shows_what_is_wrong_with_its_bias(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_within(the_waiter());
+    struct approach *a = &waiter->approach;
+    struct waiter_learnt *learnt = &waiter->learnt;
+    const double most = waiter->vernier.step_ticks + 8;
+    (void)state;
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        for (int ticks = -300; ticks <= 300; ticks += 3) {
+            double bias = learnt->plain_bias_ticks + learnt->hurry_ticks[way];
+            a->hurry_way = way;
+            a->hurry_ticks = timebase_ticks();
+            a->hurry_event_ticks = a->hurry_ticks + (uint64_t)(int64_t)ticks;
+            double event = ticks + waiter_half_span(waiter) + learnt->hurry_stamp_ticks[way];
+            double wrong = fmax(-most, fmin(event - bias, most));
+            double before = learnt->plain_bias_ticks;
+            hurry_learn_bias(waiter);
+            assert_true(fabs(learnt->plain_bias_ticks - before - wrong / 64) < 1e-9);
+            learnt->plain_bias_ticks = before;
+        }
+    *waiter = known;
 }
 
 int main(void)
@@ -213,6 +238,7 @@ int main(void)
         cmocka_unit_test(a_function_that_uses_its_waiter_is_refused),
         cmocka_unit_test(the_wait_behind_it_is_one_like_others),
         cmocka_unit_test(what_holds_it_up_is_told_and_counted),
+        cmocka_unit_test(its_stamp_shows_what_is_wrong_with_its_bias),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);
