@@ -26,6 +26,12 @@ static int has_such_waits(void)
     return waiter->learnt.exact && waiter_has_vernier(waiter);
 }
 
+/* There is the time for it. */
+static void allow_near(struct waiter *waiter)
+{
+    waiter->learnt.near_needs[0].ticks = waiter->learnt.near_needs[1].ticks = 0;
+}
+
 /* Exact ones look perfect otherwise. The wait before is settled first, or it would say more. */
 static void want_exact(struct waiter *waiter, int32_t even_polls)
 {
@@ -36,7 +42,7 @@ static void want_exact(struct waiter *waiter, int32_t even_polls)
     }
     waiter->exact_ticks = timebase_ticks();
     waiter->cold = waiter->uneven = (struct caution){0};
-    waiter->learnt.near_needs[0].ticks = waiter->learnt.near_needs[1].ticks = 0; /* there is the time for it */
+    allow_near(waiter);
     waiter->approach.even_polls = even_polls;
 }
 
@@ -194,7 +200,7 @@ static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *su
         for (int k = 0; k < CHOICE_QUANTILES; k++)
             waiter->choice.error_ticks[CHOICE_LOOP][k] = 1e12;
         waiter->cold = (struct caution){0};
-        waiter->learnt.near_needs[0].ticks = waiter->learnt.near_needs[1].ticks = 0; /* there is the time for it */
+        allow_near(waiter);
         waiter->exact_ticks = timebase_ticks() - pause_ticks;
         timebase_wait_call_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, note_event,
                                  &event, &result);

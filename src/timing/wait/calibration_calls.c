@@ -187,8 +187,8 @@ static void find_hurry(struct waiter *waiter)
         for (int i = 0; i < TRIALS; i++) {
             hurry_once(&hurry, way);
             errors[i] = hurry.error_ticks;
-            stamps[i] = errors[i] -
-                waiter_middle(waiter, waiter->approach.hurry_event_ticks, hurry.result.target_ticks);
+            uint64_t stamp = waiter->approach.hurry_event_ticks;
+            stamps[i] = errors[i] - waiter_middle(waiter, stamp, hurry.result.target_ticks);
         }
         learnt->hurry_ticks[way] = quantile_mean_about(errors, TRIALS, reach);
         learnt->hurry_stamp_ticks[way] = quantile_mean_about(stamps, TRIALS, reach);

@@ -5,8 +5,8 @@
  *
  * After a pause of a millisecond or more the code of the stages is in no cache, nor are the
  * translations of its pages. To fetch them and to rehearse takes 5 to 15 us. If the target is
- * nearer than that, the preparation would make the wait late. How long the stages take is learnt from
- * those waits after a pause that had the time.
+ * nearer than that, the preparation would make the wait late. How long the stages take is learnt
+ * from those waits after a pause that had the time.
  *
  * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries
  * then if such waits have been late, or if the target is nearer than they usually need.
@@ -55,8 +55,7 @@ static inline int hurry_is_near(const struct waiter *waiter, uint64_t now, int64
     if (left >= waiter->learnt.no_rehearsal_ticks || flags & TIMEBASE_WAIT_REHEARSE)
         return 0;
     int teaches = waiter->uses % TEACHES == 0;
-    return (double)left < need->ticks ||
-        (hurry_by_loop(waiter, flags) && !teaches);
+    return (double)left < need->ticks || (hurry_by_loop(waiter, flags) && !teaches);
 }
 
 static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target,

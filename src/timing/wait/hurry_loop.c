@@ -36,12 +36,12 @@ APPROACH_WAY static inline uint64_t poll_until(const struct waiter *waiter, uint
     return now;
 }
 
-/*
- * Near its end, as that is chosen in poll.c, what follows is brought near once more, as a neighbour may
- * have driven it out meanwhile. Not if it may be far away: then that takes longer than there is time.
- */
 typedef void look(const void *what);
 
+/*
+ * Near its end, as that is chosen in poll.c, what follows is brought near once more, as a neighbour
+ * may have driven it out meanwhile. Null: not if it may be far away, as then there is no time for it.
+ */
 APPROACH_WAY static inline struct polled poll_to_stamp(struct waiter *waiter, uint64_t leave,
                                                        look *look_again, const void *what)
 {
@@ -81,7 +81,8 @@ APPROACH_WAY static inline void expect(const struct hurried *asked)
 /* It was the better way, too, while polls contradict each other. */
 APPROACH_WAY static inline uint32_t shared(const struct hurried *asked)
 {
-    int is_shared = !caution_allows(&asked->waiter->uneven) && !(asked->flags & TIMEBASE_WAIT_PLAIN);
+    int is_asked_for = (asked->flags & TIMEBASE_WAIT_PLAIN) != 0;
+    int is_shared = !is_asked_for && !caution_allows(&asked->waiter->uneven);
     return is_shared ? (uint32_t)TIMEBASE_DISTURBED_SHARED : 0;
 }
 

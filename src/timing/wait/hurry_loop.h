@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hurry_loop: the wait in a hurry (hurry.h). A loop until the target, as its caller would have written
- * it, and what it needs to be less late than that; it begins nothing, so the wait before it keeps all
- * that it has to tell.
+ * hurry_loop: the wait in a hurry (hurry.h). A loop until the target, as its caller would have
+ * written it, and what it needs to be less late than that. It begins nothing, so the wait before it
+ * keeps all that it has to tell.
  *
- * All of it lies in one page, in the order of its use: after a pause each line of its code and data
- * comes from memory, 0.2 us each, and so does each translation of a page.
+ * All of it lies in one page and is straight: after a pause each line of its code and data comes
+ * from memory, 0.2 us each, and so does each translation of a page.
  */
 #ifndef WAIT_HURRY_LOOP_H
 #define WAIT_HURRY_LOOP_H
@@ -37,7 +37,7 @@ static inline int hurry_is_hot(const struct waiter *waiter, uint64_t now)
 /* The last one's stamp shows by how much its bias was wrong. */
 void hurry_learn_bias(struct waiter *waiter);
 
-/* Turns of what is tried again pass by waits of all ways. Returns until when it polls. */
+/* Counts it as a turn of all that is to be tried again. Returns until when it polls. */
 static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
 {
     enum { TEACHES = 8 };
@@ -60,9 +60,9 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
 }
 
 /*
- * What comes behind the loop is far, if no wait was just now. The core goes no further than to the first
- * line that must come from far away, and waits for it, a microsecond and more if memory is busy: so it is
- * sent several times, while there is plenty of time.
+ * What comes behind the loop is far, if no wait was just now. The core goes no further than to the
+ * first line that must come from far away, and waits for it, a microsecond and more if memory is
+ * busy. So it is sent several times, while there is plenty of time.
  */
 void hurry_foresee(const struct hurried *asked, uint64_t until);
 
@@ -79,8 +79,8 @@ int hurry_end_within(struct waiter *waiter, uint64_t leave);
 
 /*
  * By the way of its event: each begins the wait, and ends it. Returns as a wait does; or
- * APPROACH_ENDS_BEHIND: return this at once, to approach_from(). The first is in line, so that it lies
- * straight behind its call.
+ * APPROACH_ENDS_BEHIND: return this at once, to approach_from(). The first is in line, so that it
+ * lies straight behind what calls it.
  */
 static inline int hurry_return(struct hurried *asked)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wait: the public waits for a time, and what all waits begin with: check the target, follow the CPU, run the stages. */
+/*
+ * wait: the public waits for a time, and what all begin with that do not hurry: check the target,
+ * follow the CPU, run the stages.
+ */
 #include <stddef.h>
 
 #include "calibration.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_ticks: the public waits for a tick. As soon as it is known that one must hurry, it is left to
- * the loop.
+ * wait_ticks: the public waits for a tick. As soon as it is known that one must hurry, it is left
+ * to the loop.
  */
 #include <stddef.h>
 
@@ -10,8 +10,8 @@
 #include "wait_for.h"
 
 /*
- * Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2 us.
- * Not for its code, which is straight: code that asks for code is more code, and made it later.
+ * Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2
+ * us. Not for its code, which is straight: code that asks for code is more code, and made it later.
  */
 static inline void fetch(struct timebase_waiter *public)
 {
@@ -23,9 +23,9 @@ static inline void fetch(struct timebase_waiter *public)
 }
 
 /*
- * Must it hurry? Then its waiter is known, and when it was entered. It reads the counter without asking
- * whether it is readable, because the word that says so is on another page. A waiter whose waits may
- * end behind has found it readable: so that is asked first.
+ * Must it hurry? Then its waiter is known, and when it was entered. It reads the counter without
+ * asking whether it is readable, because the word that says so is on another page. A waiter whose
+ * waits may end behind has found it readable: so that is asked first.
  */
 static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_waiter *public,
                                                             struct hurried *asked)

@@ -28,7 +28,7 @@ struct waiter_delay {
     double after_ticks; /* from its reading at the end to its return */
 };
 
-/* What is enough for all but one of so many. It is followed by steps, and fades where there is less. */
+/* What is enough for all but one of so many: followed by steps, and less with each that has less. */
 struct waiter_need {
     double ticks, step_ticks, fade_ticks;
     int of;
