@@ -101,14 +101,14 @@ APPROACH_WAY static inline void count(struct waiter *waiter, int late, uint32_t 
     waiter->evidence.noticed |= found;
 }
 
-struct told {
+struct telling {
     const struct hurried *asked;
     struct polled polled;
     struct evidence_marks marks;
     enum event_way way;
 };
 
-APPROACH_WAY static void tell(const struct told *told)
+APPROACH_WAY static void tell(const struct telling *told)
 {
     const struct hurried *asked = told->asked;
     const struct polled *polled = &told->polled;
@@ -164,7 +164,7 @@ APPROACH_WAY int hurry_end_within(struct waiter *waiter, uint64_t leave)
 }
 
 /* All that comes behind the loop, once in vain, so that its code and data are at hand. */
-APPROACH_WAY static void rehearse(struct told *told, uint64_t leave)
+APPROACH_WAY static void rehearse(struct telling *told, uint64_t leave)
 {
     struct waiter *waiter = told->asked->waiter;
     uint64_t disturbed = waiter->disturbed;
@@ -179,7 +179,7 @@ APPROACH_WAY static void rehearse(struct told *told, uint64_t leave)
 
 APPROACH_WAY static void look_at_telling(const void *what)
 {
-    const struct told *told = (const struct told *)what;
+    const struct telling *told = (const struct telling *)what;
     const struct approach_ways *ways = &told->asked->waiter->ways;
     if (ways->foresee == NULL)
         return;
@@ -191,7 +191,7 @@ APPROACH_WAY static void look_at_telling(const void *what)
 APPROACH_WAY int hurry_tell(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
-    struct told told = {.asked = asked, .way = EVENT_TELLS};
+    struct telling told = {.asked = asked, .way = EVENT_TELLS};
     uint64_t leave = hurry_begin(asked, EVENT_TELLS);
     expect(asked);
     if (!asked->is_hot)
@@ -219,7 +219,7 @@ APPROACH_WAY static void look_at_function(const void *what)
 APPROACH_WAY int hurry_call(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
-    struct told told = {.asked = asked, .way = EVENT_CALLED};
+    struct telling told = {.asked = asked, .way = EVENT_CALLED};
     uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
     hurry_look_ahead(asked, leave);
     if (asked->result != NULL)
