@@ -16,8 +16,10 @@
 static inline void fetch(struct timebase_waiter *public)
 {
     enum { APPROACH_LINES = 5, LEARNT = 6, LEARNT_LINES = 4 };
+    if (public == NULL)
+        return;
     const char *waiter = (const char *)waiter_within(public);
-    for (int line = 1; public != NULL && line < LEARNT + LEARNT_LINES; line++)
+    for (int line = 1; line < LEARNT + LEARNT_LINES; line++)
         if (line < APPROACH_LINES || line >= LEARNT)
             approach_fetch(waiter + line * APPROACH_LINE);
 }
