@@ -152,4 +152,7 @@ approach_function approach_poll_bare;
  */
 approach_function approach_hurry;
 
+/* The same, and near its end it foresees what follows: not where that may be far away. */
+approach_function approach_hurry_and_look;
+
 #endif

@@ -14,7 +14,9 @@
  *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
  *         worse than the loop that users write, and on a shared core steadier;
  *     int approach_hurry(struct approach *)
- *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains.
+ *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains;
+ *     int approach_hurry_and_look(struct approach *)
+ *         the same, and near its end it foresees once more what follows.
  */
 
 #ifdef __x86_64__
@@ -112,11 +114,12 @@ approach_poll_bare:
     .cfi_endproc
     .size approach_poll_bare, . - approach_poll_bare
 
+    .macro hurry name, near:vararg
     .p2align 6
-    .globl approach_hurry
-    .hidden approach_hurry
-    .type approach_hurry, @function
-approach_hurry:
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
     .cfi_startproc
     endbr64
     movq HURRY(%rdi), %rcx
@@ -124,6 +127,7 @@ approach_hurry:
     poll_against %rcx
     setns %r9b
     jns 3f
+    \near
     poll_until_leave
 3:
     rdtscp
@@ -134,7 +138,11 @@ approach_hurry:
     movl %r9d, %eax
     ret
     .cfi_endproc
-    .size approach_hurry, . - approach_hurry
+    .size \name, . - \name
+    .endm
+
+    hurry approach_hurry
+    hurry approach_hurry_and_look, poll_until_near
 
 #endif
 

@@ -221,10 +221,10 @@ APPROACH_WAY int hurry_call(struct hurried *asked)
     struct waiter *waiter = asked->waiter;
     struct telling told = {.asked = asked, .way = EVENT_CALLED};
     uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
-    hurry_look_ahead(asked, leave);
+    int looks = hurry_look_ahead(asked, leave);
     if (asked->result != NULL)
         evidence_set_marks(&waiter->evidence, &told.marks);
-    told.polled = poll_to_stamp(waiter, leave, asked->is_hot ? look_at_function : NULL, asked);
+    told.polled = poll_to_stamp(waiter, leave, looks ? look_at_function : NULL, asked);
     if (__builtin_expect(asked->result != NULL, 0))
         evidence_look(&told.marks);
     asked->function(asked->argument);

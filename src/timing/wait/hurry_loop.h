@@ -66,12 +66,17 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
  */
 void hurry_foresee(const struct hurried *asked, uint64_t until);
 
-static inline void hurry_look_ahead(const struct hurried *asked, uint64_t leave)
+/* Returns whether what comes behind is near now. */
+static inline int hurry_look_ahead(const struct hurried *asked, uint64_t leave)
 {
     enum { OF_HOT = 4 }; /* 5 us */
     uint64_t until = leave - (uint64_t)(asked->waiter->learnt.hot_ticks / OF_HOT);
-    if (!asked->is_hot && (int64_t)(until - asked->entered_ticks) > 0)
-        hurry_foresee(asked, until);
+    if (asked->is_hot)
+        return 1;
+    if ((int64_t)(until - asked->entered_ticks) <= 0)
+        return 0;
+    hurry_foresee(asked, until);
+    return 1;
 }
 
 /* The loop of one that returns where that cannot end behind all that it called. */
@@ -86,15 +91,16 @@ static inline int hurry_return(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     uint64_t leave = hurry_begin(asked, EVENT_RETURNS);
-    hurry_look_ahead(asked, leave);
+    int looks = hurry_look_ahead(asked, leave);
 #ifdef __x86_64__
     if (asked->frame != NULL && waiter->learnt.near_ticks != 0) {
         struct approach *a = &waiter->approach;
         a->frame = asked->frame;
-        approach_end_behind(a, approach_hurry);
+        approach_end_behind(a, looks ? approach_hurry_and_look : approach_hurry);
         return APPROACH_ENDS_BEHIND;
     }
 #endif
+    (void)looks;
     return hurry_end_within(waiter, leave);
 }
 
