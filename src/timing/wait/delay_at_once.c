@@ -61,20 +61,6 @@ APPROACH_WAY static __attribute__((noinline)) void prepare_next(struct waiter *w
 
 /* ---- the loop ----------------------------------------------------------------------------- */
 
-APPROACH_WAY static inline uint64_t read_counter(const struct waiter *waiter)
-{
-    return delay_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks();
-}
-
-/* Meanwhile what follows is fetched. */
-APPROACH_WAY static inline void settle(const struct waiter *waiter)
-{
-    if (delay_may_read(waiter))
-        timebase_arch_ticks_ordered();
-    else
-        timebase_ticks_ordered();
-}
-
 /* There is one more line in each delay, or on coarse counters there would never be a run. */
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
 {
@@ -88,16 +74,16 @@ APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_
     double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
     double before = ticks - waiter->learnt.at_once_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before;
-    int64_t left = (int64_t)(leave - read_counter(waiter));
+    int64_t left = (int64_t)(leave - waiter_read_at_once(waiter));
     int late = left <= 0, has_time = !is_cold || delay_ns >= DELAY_REHEARSES_NS;
     int fetches = has_time && waiter->delay_fetched < DELAY_LINES;
     if (fetches && delay_ns >= DELAY_REHEARSES_NS)
         prepare_next(waiter, delay_ns, leave);
     else if (fetches)
         fetch_next(waiter);
-    for (; left > 0; left = (int64_t)(leave - read_counter(waiter)))
+    for (; left > 0; left = (int64_t)(leave - waiter_read_at_once(waiter)))
         if (fetches && may_fetch(waiter, left))
             fetch_next(waiter);
-    settle(waiter);
+    waiter_stamp_at_once(waiter);
     return late;
 }

@@ -60,15 +60,4 @@ static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, uns
                    : delay_has_turn_of_loop(waiter, delay_ns, flags);
 }
 
-/* Where waits may end behind, the counter can be read. The word that says so is on another page. */
-static inline int delay_may_read(const struct waiter *waiter)
-{
-#ifdef __x86_64__
-    return waiter->learnt.near_ticks != 0;
-#else
-    (void)waiter;
-    return 0;
-#endif
-}
-
 #endif

@@ -11,25 +11,12 @@ struct polled {
     int late;
 };
 
-/* It is read without a question whether it may be where waits end behind: that is another page. */
-APPROACH_WAY static inline uint64_t read_counter(const struct waiter *waiter)
-{
-    return waiter->learnt.near_ticks != 0 ? timebase_arch_ticks() : timebase_ticks();
-}
-
-/* What follows is fetched while the stamp waits for the end of the polls. */
-APPROACH_WAY static inline uint64_t stamp(const struct waiter *waiter)
-{
-    return waiter->learnt.near_ticks != 0 ? timebase_arch_ticks_ordered()
-                                          : timebase_ticks_ordered();
-}
-
 APPROACH_WAY static inline uint64_t poll_until(const struct waiter *waiter, uint64_t ticks,
                                                uint64_t now, int64_t *gap_ticks)
 {
     while ((int64_t)(now - ticks) < 0) {
         uint64_t last = now;
-        now = read_counter(waiter);
+        now = waiter_read_at_once(waiter);
         int64_t gap = (int64_t)(now - last);
         *gap_ticks = gap > *gap_ticks ? gap : *gap_ticks;
     }
@@ -46,16 +33,16 @@ APPROACH_WAY static inline struct polled poll_to_stamp(struct waiter *waiter, ui
                                                        look *look_again, const void *what)
 {
     enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
-    uint64_t now = read_counter(waiter);
+    uint64_t now = waiter_read_at_once(waiter);
     uint64_t near = leave - NEAR_TICKS - (now >> STEP_BITS & VARIED);
     struct polled polled = {.late = (int64_t)(now - leave) >= 0};
     if (look_again != NULL && (int64_t)(now - near) < 0) {
         poll_until(waiter, near, now, &polled.gap_ticks);
         look_again(what);
-        now = read_counter(waiter);
+        now = waiter_read_at_once(waiter);
     }
     poll_until(waiter, leave, now, &polled.gap_ticks);
-    polled.stamp_ticks = waiter->approach.hurry_event_ticks = stamp(waiter);
+    polled.stamp_ticks = waiter->approach.hurry_event_ticks = waiter_stamp_at_once(waiter);
     return polled;
 }
 
@@ -144,7 +131,7 @@ APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
 {
     enum { TIMES = 3 };
     const struct approach_ways *ways = &asked->waiter->ways;
-    for (int i = 0; i < TIMES && (int64_t)(until - read_counter(asked->waiter)) > 0; i++) {
+    for (int i = 0; i < TIMES && (int64_t)(until - waiter_read_at_once(asked->waiter)) > 0; i++) {
         if (ways->foresee == NULL)
             return;
         if (asked->function != NULL)

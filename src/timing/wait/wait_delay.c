@@ -76,7 +76,7 @@ APPROACH_WAY static inline void end_what_was_before(void)
 
 APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 {
-    return delay_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks_ordered();
+    return waiter_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks_ordered();
 }
 
 /*

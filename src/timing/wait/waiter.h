@@ -200,6 +200,31 @@ static inline uint64_t waiter_late(const struct waiter *waiter)
     return waiter->late + waiter->approach.hurry_late;
 }
 
+/*
+ * The counter, without the word that says whether it is readable, which is far away after a pause:
+ * where waits may end behind it is.
+ */
+static inline int waiter_may_read(const struct waiter *waiter)
+{
+#ifdef __x86_64__
+    return waiter->learnt.near_ticks != 0;
+#else
+    (void)waiter;
+    return 0;
+#endif
+}
+
+static inline uint64_t waiter_read_at_once(const struct waiter *waiter)
+{
+    return waiter_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks();
+}
+
+/* The same behind the end of a loop, for which it waits; meanwhile what follows is fetched. */
+static inline uint64_t waiter_stamp_at_once(const struct waiter *waiter)
+{
+    return waiter_may_read(waiter) ? timebase_arch_ticks_ordered() : timebase_ticks_ordered();
+}
+
 /* Null if it is none that was initialised. */
 static inline struct waiter *waiter_checked(const struct timebase_waiter *public)
 {
