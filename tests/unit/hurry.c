@@ -62,6 +62,7 @@ static void it_is_due_by_cold_code_that_has_been_late(void **state)
     struct waiter waiter = waiter_with_limits();
     (void)state;
     assert_false(is_due(&waiter, HOT + 1, 0));
+    waiter.learnt.cold_near_ticks = WAITER_COLD_NS;
     caution_went_wrong(&waiter.far_stages, 8, 8);
     assert_true(is_due(&waiter, HOT + 1, WAITER_COLD_NS - 1));
     assert_false(is_due(&waiter, HOT + 1, WAITER_COLD_NS));

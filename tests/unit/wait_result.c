@@ -82,7 +82,7 @@ static double event_by_stamp(const struct seen *seen)
     enum event_way way = calls_a_function(seen->way) ? EVENT_CALLED : EVENT_TELLS;
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
     if (waiter->hurried_ticks == seen->result.target_ticks)
-        return event_at + waiter->learnt.hurry_stamp_ticks[way];
+        return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way];
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way]
                : result_rest_of_loop(waiter, way));

@@ -135,7 +135,13 @@ void approach_event_none(void *argument);
  */
 typedef int approach_within(void *a, uint64_t b, uint64_t c, void *d, void *frame);
 int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *within);
-void approach_end_behind(struct approach *approach, approach_function *end);
+
+/* In line: it would lie on a page that is used for nothing else. Not where there is no frame. */
+static inline void approach_end_behind(struct approach *approach, approach_function *end)
+{
+    approach->end = end;
+    ((struct approach **)approach->frame)[-1] = approach;
+}
 
 /* The code that follows such a call; null of a null frame. */
 const char *approach_returns_to(const void *frame);

@@ -8,15 +8,6 @@
  * structure, because the mark is a 64-bit word. */
 static uint32_t no_rseq[8] __attribute__((aligned(32))) = {0, UINT32_MAX};
 
-static void set_marker(uint32_t marker)
-{
-#ifdef __x86_64__
-    __asm__ __volatile__("movl %0, %%es" : : "r"(marker));
-#else
-    (void)marker;
-#endif
-}
-
 void evidence_init(struct evidence *evidence, struct approach *approach)
 {
     approach->rseq = no_rseq;
@@ -31,13 +22,6 @@ void evidence_init(struct evidence *evidence, struct approach *approach)
             TIMEBASE_DISTURBED_THROTTLED;
 }
 
-/* To write ES takes 50 ns, and its mark stays where nothing came. */
-APPROACH_WAY static void mark_es(const struct evidence *evidence)
-{
-    if (evidence->marks_es && evidence_marker() != 1)
-        set_marker(1);
-}
-
 APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *approach)
 {
     if (evidence->rseq_mark != 0) {
@@ -46,7 +30,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
         evidence->cpu_before = rseq_cpu(rseq);
         rseq_set_mark(rseq);
     }
-    mark_es(evidence);
+    evidence_mark_es(evidence);
 }
 
 int evidence_cpu(const struct evidence *evidence)
@@ -82,17 +66,6 @@ APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct app
         evidence_judge_marks(evidence, &marks, approach->gap_ticks > gap_limit_ticks);
     evidence->noticed |= found;
     return found;
-}
-
-APPROACH_WAY void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks)
-{
-    *marks = (struct evidence_marks){0};
-    if (evidence->rseq_mark != 0) {
-        marks->rseq = rseq_at(evidence->rseq_offset);
-        marks->cpu_before = rseq_cpu(marks->rseq);
-        rseq_set_mark(marks->rseq);
-    }
-    mark_es(evidence);
 }
 
 void evidence_mark(struct approach *approach)

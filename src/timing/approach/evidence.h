@@ -78,13 +78,12 @@ uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                         uint32_t gap_limit_ticks);
 
-/* The same of a loop that is no approach: its marks are set, looked at when it ends, and judged. */
+/* The same of a loop that is no approach: its marks are set, looked at when it ends, and judged (below). */
 struct evidence_marks {
     uint32_t *rseq; /* null: none */
     uint32_t cpu_before, cpu, marker;
     uint64_t rseq_marker;
 };
-void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks);
 uint32_t evidence_judge_marks(const struct evidence *evidence, const struct evidence_marks *marks,
                               int is_gap);
 
@@ -99,6 +98,15 @@ static inline int evidence_is_clean(const struct evidence *evidence,
         (approach->gap_ticks <= gap_limit_ticks);
 }
 
+static inline int evidence_is_clean_of(const struct evidence *evidence,
+                                       const struct evidence_marks *marks)
+{
+    int no_interrupt = !evidence->marks_es | (marks->marker == 1);
+    int stayed =
+        (marks->rseq_marker == evidence->rseq_mark) & (marks->cpu == marks->cpu_before);
+    return no_interrupt & (stayed | (evidence->rseq_mark == 0));
+}
+
 #ifdef __x86_64__
 static inline uint32_t evidence_marker(void)
 {
@@ -106,12 +114,29 @@ static inline uint32_t evidence_marker(void)
     __asm__ __volatile__("movl %%es, %0" : "=r"(marker));
     return marker;
 }
+
+static inline void evidence_set_marker(uint32_t marker)
+{
+    __asm__ __volatile__("movl %0, %%es" : : "r"(marker));
+}
 #else
 static inline uint32_t evidence_marker(void)
 {
     return 1;
 }
+
+static inline void evidence_set_marker(uint32_t marker)
+{
+    (void)marker;
+}
 #endif
+
+/* To write ES takes 50 ns, and its mark stays where nothing came. */
+static inline void evidence_mark_es(const struct evidence *evidence)
+{
+    if (__builtin_expect(evidence->marks_es && evidence_marker() != 1, 0))
+        evidence_set_marker(1);
+}
 
 /* The field rseq_cs; the approach sees the structure as 32-bit words. */
 static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
@@ -123,7 +148,18 @@ static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
     return marker;
 }
 
-/* In line: it comes between the last poll of a loop and its event. */
+/* In line, as these come before and behind a loop for which there is hardly any time. */
+static inline void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks)
+{
+    *marks = (struct evidence_marks){0};
+    if (evidence->rseq_mark != 0) {
+        marks->rseq = rseq_at(evidence->rseq_offset);
+        marks->cpu_before = rseq_cpu(marks->rseq);
+        rseq_set_mark(marks->rseq);
+    }
+    evidence_mark_es(evidence);
+}
+
 static inline void evidence_look(struct evidence_marks *marks)
 {
     marks->marker = evidence_marker();

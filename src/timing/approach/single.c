@@ -181,11 +181,6 @@ const char *approach_returns_to(const void *frame)
     return NULL;
 }
 
-void approach_end_behind(struct approach *approach, approach_function *end)
-{
-    (void)approach, (void)end;
-}
-
 void approach_event_none(void *argument)
 {
     (void)argument;

@@ -71,12 +71,6 @@ static int has_shadow_stack(void)
     return pointer != 0;
 }
 
-void approach_end_behind(struct approach *approach, approach_function *end)
-{
-    approach->end = end;
-    ((struct approach **)approach->frame)[-1] = approach;
-}
-
 /* Above the six registers that approach_from() saves. */
 const char *approach_returns_to(const void *frame)
 {

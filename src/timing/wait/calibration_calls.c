@@ -6,7 +6,8 @@
 #include "timing/learn/quantile.h"
 
 #include "calibration_trials.h"
-#include "hurry_loop.h"
+#include "hurry_tell.h"
+#include "hurry_ways.h"
 #include "outcome.h"
 #include "rehearsal.h"
 #include "stages.h"
@@ -18,6 +19,7 @@ enum {
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
     LEAD_DOUBLED = 6, /* times at most */
+    HURRY_GAP_NS = 1000, /* polls by cold code are 0.3 us apart */
 };
 
 /* From here, to a wait that polls in C before its approach, whichever it is. */
@@ -183,15 +185,18 @@ static void find_hurry(struct waiter *waiter)
     double errors[TRIALS], stamps[TRIALS], reach = trials_reach_ticks(waiter);
     struct waiter_learnt *learnt = &waiter->learnt;
     struct hurry hurry = {.waiter = waiter};
+    learnt->half_span_ns = (waiter->vernier.span_ticks + 1) / 2 * learnt->period_ns;
+    learnt->hurry_gap_ticks = (uint32_t)waiter_ticks_of_ns(waiter, HURRY_GAP_NS);
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
         for (int i = 0; i < TRIALS; i++) {
             hurry_once(&hurry, way);
             errors[i] = hurry.error_ticks;
             uint64_t stamp = waiter->approach.hurry_event_ticks;
-            stamps[i] = errors[i] - waiter_middle(waiter, stamp, hurry.result.target_ticks);
+            stamps[i] = errors[i] - (double)(int64_t)(stamp - hurry.result.target_ticks);
         }
         learnt->hurry_ticks[way] = quantile_mean_about(errors, TRIALS, reach);
-        learnt->hurry_stamp_ticks[way] = quantile_mean_about(stamps, TRIALS, reach);
+        learnt->hurry_rest_ticks[way] = quantile_mean_about(stamps, TRIALS, reach);
+        learnt->hurry_whole_ticks[way] = waiter_rounded(learnt->hurry_rest_ticks[way]);
     }
 }
 

@@ -122,7 +122,9 @@ static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
  */
 static void find_at_once(struct waiter *waiter)
 {
+    enum { LAST_NS = 50 };
     double after_ticks;
+    waiter->learnt.last_ticks = waiter_ticks_of_ns(waiter, LAST_NS);
     waiter->learnt.at_once_ticks = 1; /* there is one */
     waiter->calibrated_way = DELAY_AT_ONCE;
     waiter->learnt.at_once_ticks += find_fixed(waiter, AT_ONCE_NS, 0, &after_ticks);

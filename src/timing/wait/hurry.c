@@ -28,6 +28,7 @@ static void set_need(const struct waiter *waiter, struct waiter_need *need, doub
 void hurry_init(struct waiter *waiter)
 {
     waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, PAUSE_NS);
+    waiter->learnt.cold_near_ticks = waiter_ticks_of_ns(waiter, WAITER_COLD_NS);
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
     waiter->hurried_ticks = waiter_long_before(timebase_ticks());
     set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);

@@ -34,7 +34,7 @@ static inline int hurry_after_pause(const struct waiter *waiter, uint64_t now)
 static inline int hurry_by_cold_code(const struct waiter *waiter, uint64_t now, int64_t left)
 {
     return hurry_after_pause(waiter, now) ||
-        (!caution_allows(&waiter->far_stages) && left < waiter_ticks_of_ns(waiter, WAITER_COLD_NS));
+        (!caution_allows(&waiter->far_stages) && left < waiter->learnt.cold_near_ticks);
 }
 
 /* Will the wait be by the loop, whatever the stages find? */

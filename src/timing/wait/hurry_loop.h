@@ -4,8 +4,9 @@
  * written it, and what it needs to be less late than that. It begins nothing, so the wait before it
  * keeps all that it has to tell.
  *
- * All of it lies in one page and is straight: after a pause each line of its code and data comes
- * from memory, 0.2 us each, and so does each translation of a page.
+ * All of it lies in few pages and is straight: after a pause each line of its code and data comes
+ * from memory, 0.2 us each, and so does each translation of a page; and what the core knew of its
+ * branches is gone. So it uses no constant that the compiler would put on yet another page.
  */
 #ifndef WAIT_HURRY_LOOP_H
 #define WAIT_HURRY_LOOP_H
@@ -28,6 +29,8 @@ struct hurried {
     uint64_t entered_ticks; /* the counter at the call */
 };
 
+/* ---- before the loop ---------------------------------------------------------------------- */
+
 static inline int hurry_is_hot(const struct waiter *waiter, uint64_t now)
 {
     return waiter_is_hot(waiter, now) ||
@@ -46,7 +49,8 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     asked->is_hot = hurry_is_hot(waiter, asked->entered_ticks);
-    if (asked->is_hot && waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 2)
+    int teaches = waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 2;
+    if (__builtin_expect(asked->is_hot && teaches, 0))
         hurry_learn_bias(waiter);
     hurry_pass(waiter, asked->entered_ticks, left);
     waiter->hurried_ticks = asked->ticks;
@@ -71,7 +75,7 @@ static inline int hurry_look_ahead(const struct hurried *asked, uint64_t leave)
 {
     enum { OF_HOT = 4 }; /* 5 us */
     uint64_t until = leave - (uint64_t)(asked->waiter->learnt.hot_ticks / OF_HOT);
-    if (asked->is_hot)
+    if (__builtin_expect(asked->is_hot, 0))
         return 1;
     if ((int64_t)(until - asked->entered_ticks) <= 0)
         return 0;
@@ -79,35 +83,66 @@ static inline int hurry_look_ahead(const struct hurried *asked, uint64_t leave)
     return 1;
 }
 
-/* The loop of one that returns where that cannot end behind all that it called. */
-int hurry_end_within(struct waiter *waiter, uint64_t leave);
+/* ---- the loop ----------------------------------------------------------------------------- */
 
-/*
- * By the way of its event: each begins the wait, and ends it. Returns as a wait does; or
- * APPROACH_ENDS_BEHIND: return this at once, to approach_from(). The first is in line, so that it
- * lies straight behind what calls it.
- */
-static inline int hurry_return(struct hurried *asked)
+static inline __attribute__((always_inline)) uint64_t hurry_poll_until(struct waiter *waiter,
+                                                                       uint64_t ticks, uint64_t now)
 {
-    struct waiter *waiter = asked->waiter;
-    uint64_t leave = hurry_begin(asked, EVENT_RETURNS);
-    int looks = hurry_look_ahead(asked, leave);
-#ifdef __x86_64__
-    if (asked->frame != NULL && waiter->learnt.near_ticks != 0) {
-        struct approach *a = &waiter->approach;
-        a->frame = asked->frame;
-        approach_end_behind(a, looks ? approach_hurry_and_look : approach_hurry);
-        return APPROACH_ENDS_BEHIND;
+    uint64_t longest = waiter->telling.gap_ticks;
+    while ((int64_t)(now - ticks) < 0) {
+        uint64_t last = now;
+        now = timebase_arch_ticks();
+        longest = now - last > longest ? now - last : longest;
     }
-#endif
-    (void)looks;
-    return hurry_end_within(waiter, leave);
+    waiter->telling.gap_ticks = longest < UINT32_MAX ? (uint32_t)longest : UINT32_MAX;
+    return now;
 }
 
-int hurry_tell(struct hurried *asked);
-int hurry_call(struct hurried *asked);
+/* The same where it must be asked first whether the counter is readable. There nothing is foreseen. */
+void hurry_poll_readable(struct waiter *waiter);
 
-/* The one of the three that it is. */
-int hurry_run(const struct wait *wait);
+typedef void hurry_look(const void *what);
+
+/*
+ * Until hurry_ticks; and the stamp. Near its end, as that is chosen in poll.c, what follows is
+ * brought near once more, as a neighbour may have driven it out meanwhile. Null: not if it may be
+ * far away, as then there is no time for it.
+ */
+static inline __attribute__((always_inline)) void hurry_poll(struct waiter *waiter,
+                                                             hurry_look *look, const void *what)
+{
+    enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
+    if (__builtin_expect(!waiter_may_read(waiter), 0)) {
+        hurry_poll_readable(waiter);
+        return;
+    }
+    uint64_t leave = waiter->approach.hurry_ticks, now = timebase_arch_ticks();
+    uint64_t near = leave - NEAR_TICKS - (now >> STEP_BITS & VARIED);
+    waiter->telling.late = (int64_t)(now - leave) >= 0;
+    waiter->telling.gap_ticks = 0;
+    if (look != NULL && (int64_t)(now - near) < 0) {
+        hurry_poll_until(waiter, near, now);
+        look(what);
+        now = timebase_arch_ticks();
+    }
+    hurry_poll_until(waiter, leave, now);
+    waiter->approach.hurry_event_ticks = timebase_arch_ticks_ordered();
+}
+
+static inline int hurry_has_gap(const struct waiter *waiter)
+{
+    return waiter->telling.gap_ticks > waiter->learnt.hurry_gap_ticks;
+}
+
+/* By its polls alone. Returns whether it was late. */
+static inline int hurry_count(struct waiter *waiter)
+{
+    if (__builtin_expect(hurry_has_gap(waiter), 0)) {
+        waiter->disturbed++;
+        waiter->evidence.noticed |= TIMEBASE_DISTURBED_GAP;
+    }
+    waiter->late += (uint64_t)waiter->telling.late;
+    return waiter->telling.late;
+}
 
 #endif

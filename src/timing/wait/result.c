@@ -63,7 +63,7 @@ APPROACH_WAY static void fill_event(const struct wait *wait)
     struct timebase_wait_result *result = wait->result;
     double event = event_of(wait) - wait->fraction;
     result->event_ticks = waiter->approach.event_ticks;
-    result->error_ticks = (int64_t)(event + __builtin_copysign(0.5, event));
+    result->error_ticks = waiter_rounded(event);
     result->error_ns = event * waiter->learnt.period_ns;
 }
 

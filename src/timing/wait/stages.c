@@ -8,7 +8,7 @@
 #include "event.h"
 #include "foresight.h"
 #include "hurry.h"
-#include "hurry_loop.h"
+#include "hurry_ways.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "result.h"

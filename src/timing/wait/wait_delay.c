@@ -74,6 +74,16 @@ APPROACH_WAY static inline void end_what_was_before(void)
 #endif
 }
 
+/* The lines that it looks at, side by side. */
+APPROACH_WAY static inline void fetch(struct timebase_waiter *public)
+{
+    if (__builtin_expect(public == NULL, 0))
+        return;
+    const char *first = (const char *)&waiter_within(public)->magic;
+    approach_fetch(first + 1 * APPROACH_LINE);
+    approach_fetch(first + 2 * APPROACH_LINE);
+}
+
 APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 {
     return waiter_may_read(waiter) ? timebase_arch_ticks() : timebase_ticks_ordered();
@@ -116,20 +126,22 @@ APPROACH_WAY static __attribute__((noinline)) int delay_by_more(struct waiter *w
  * is read when all before the call is done, or the delay would begin sooner by as much as the core
  * is ahead of itself: 7 to 20 ns, as its neighbour leaves it.
  */
-TIMEBASE_API APPROACH_WAY int timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns,
-                                                unsigned flags, struct timebase_wait_result *result)
+TIMEBASE_API APPROACH_WAY __attribute__((aligned(2048))) int
+timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
+                  struct timebase_wait_result *result)
 {
     end_what_was_before();
+    fetch(public);
     struct waiter *waiter = waiter_for(public, flags);
-    if (waiter == NULL)
+    if (__builtin_expect(waiter == NULL, 0))
         return TIMEBASE_E_INVALID;
     uint64_t start = read_at_call(waiter);
-    if (delay_ns >= waiter->learnt.checked_ns || result != NULL) /* shorter ones have no time */
-        APPROACH_HIDE(9);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+    if (!is_cold && (delay_ns >= waiter->learnt.checked_ns || result != NULL))
+        APPROACH_HIDE(9); /* shorter ones have no time */
     waiter->delay_called_ticks = start;
-    if (may_be_at_once(waiter, delay_ns, flags, result)) {
-        if (delay_is_by_loop(waiter, delay_ns, flags, is_cold))
+    if (__builtin_expect(may_be_at_once(waiter, delay_ns, flags, result), 1)) {
+        if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, is_cold), 1))
             return delay_at_once(waiter, delay_ns, is_cold);
         if (is_cold)
             return delay_after_pause(waiter, delay_ns, flags);

@@ -15,7 +15,9 @@
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
- *     hurry_loop                  one wait without all that: a loop
+ *     hurry_ways                  one wait without all that, by what its event is
+ *     hurry_tell                  ... and what it tells
+ *     hurry_loop                  ... a loop
  *     hurry                       ... when that is due
  *     prepare                     rehearsals; the event's code into the caches
  *     rehearsal                   one approach to a target of its own, and what it teaches
@@ -123,13 +125,26 @@ enum unsettled { NOTHING_LEFT, LEFT_TO_LEARN, LEFT_TO_COUNT };
 typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, unsigned flags,
                            struct timebase_wait_result *result);
 
+/* What the last wait in a hurry saw, and whom it tells. A line. */
+struct hurry_telling {
+    struct timebase_wait_result *result;
+    double rest_ns;     /* from its stamp's reading to its event */
+    int64_t rest_ticks; /* ... rounded */
+    uint32_t gap_ticks; /* the longest between two polls */
+    int16_t late;
+    int16_t expected_late; /* 1: it is told in vain, before the event */
+    struct evidence_marks marks;
+};
+
 struct waiter {
     struct approach approach;
-    /* A wait or a short delay whose code has gone cold looks at these and at the first lines of what
+    struct hurry_telling telling;
+    /* A wait in a hurry or a short delay whose code has gone cold looks at these and at the first lines of what
      * was learnt. */
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution contradicted_run; /* of short delays */
+    struct caution far_code;         /* of their runs after a pause */
     unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
     int is_calibrating;
     uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
@@ -144,7 +159,6 @@ struct waiter {
     int is_in_event;          /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
     uint64_t late, disturbed;
-    struct caution far_code;     /* of runs after a pause */
     struct caution cold;         /* of exact waits by code that has gone out of the caches */
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
@@ -282,6 +296,11 @@ static inline double waiter_coarse_ticks(const struct waiter *waiter)
 static inline double waiter_polls_ticks(const struct waiter *waiter)
 {
     return WAITER_LEAST_POLLS * waiter->period.value;
+}
+
+static inline int64_t waiter_rounded(double value)
+{
+    return (int64_t)(value + __builtin_copysign(0.5, value));
 }
 
 /* With so many bits behind the point. */

@@ -43,13 +43,18 @@ struct waiter_learnt {
     uint64_t checked_ns;  /* the shortest delay that the counter checks */
     int64_t hot_ticks;    /* WAITER_HOT_NS */
     int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
+    int64_t last_ticks;       /* so long before its end a delay by the loop does nothing else */
     uint64_t touch_least_ns;  /* the shortest delay that has time to touch a run's code */
     double plain_bias_ticks;        /* last poll's threshold to event: of calls */
     double hurry_ticks[EVENT_WAYS]; /* ... of one in a hurry, more than that */
     int64_t no_rehearsal_ticks;     /* for a target that is nearer than this there is none */
     int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
     struct waiter_need near_needs[2]; /* from its call to its target, to be exact; by code gone cold */
-    double hurry_stamp_ticks[EVENT_WAYS]; /* of one in a hurry: stamp to event */
+    int64_t cold_near_ticks; /* WAITER_COLD_NS */
+    double hurry_rest_ticks[EVENT_WAYS];   /* of one in a hurry: its stamp's reading to its event */
+    int64_t hurry_whole_ticks[EVENT_WAYS]; /* ... rounded */
+    double half_span_ns;                   /* half of what a reading stands for */
+    uint32_t hurry_gap_ticks;              /* more between two polls is a disturbance */
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
