@@ -38,7 +38,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 FIRST_ONES = 3  # of a block, shown by themselves with --positions
 KINDS = {
     "waits": ("exact", "steady", "plain", "result", "plain_result", "call", "plain_call"),
-    "delays": ("delay", "delay_steady"),
+    "delays": ("delay", "delay_steady", "delay_plain"),
 }
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
 WORK = ("lines", "memory", "pause")

@@ -213,6 +213,7 @@ static const struct {
     {"plain_call", wait_and_call, TIMEBASE_WAIT_PLAIN},
     {"delay", delay_by_library, 0},
     {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
+    {"delay_plain", delay_by_library, TIMEBASE_WAIT_PLAIN},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},
     {"nothing", nothing, 0},

@@ -28,7 +28,7 @@ def run(*arguments):
     "what, kinds",
     [
         ("waits", ["exact", "steady", "plain", "result", "plain_result", "call", "plain_call"]),
-        ("delays", ["delay", "delay_steady"]),
+        ("delays", ["delay", "delay_steady", "delay_plain"]),
     ],
 )
 def test_all_ways_of_this_tree_have_all_their_trials(what, kinds):

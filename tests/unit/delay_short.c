@@ -110,6 +110,24 @@ static void cold_delays_have_a_loop_of_their_own(void **state)
                 ticks_asked(waiter, 1000) - 2 * step_ticks);
 }
 
+/* However short: a wait would take a microsecond. */
+static void plain_delays_are_the_loop_and_nothing_else(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY); /* of the real counter's step */
+    for (int i = 0; i < DELAYS; i++) {
+        uint64_t ns = dice_below(&dice, 1600), uses = waiter->uses;
+        double least = ticks_asked(waiter, ns) - waiter->learnt.at_once_ticks - 2 * step_ticks;
+        keep_hot(waiter, i % 2);
+        uint64_t start = timebase_ticks_ordered();
+        assert_false(is_by_run(ours, ns, TIMEBASE_WAIT_PLAIN));
+        assert_true((double)(timebase_ticks_ordered() - start) >= least);
+        assert_int_equal(waiter->uses, uses);
+    }
+}
+
 /* The stages of a wait are cold as well: none up to 3 us, and no run is rehearsed that is not next. */
 static void cold_delays_of_some_us_are_no_waits(void **state)
 {
@@ -363,6 +381,7 @@ int main(void)
         cmocka_unit_test(the_loop_makes_up_for_a_first_run_that_was_held_up),
         cmocka_unit_test(cold_delays_do_not_count_as_turns),
         cmocka_unit_test(cold_delays_have_a_loop_of_their_own),
+        cmocka_unit_test(plain_delays_are_the_loop_and_nothing_else),
         cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
         cmocka_unit_test(cold_delays_rehearse_runs),
         cmocka_unit_test(after_a_pause_it_is_a_run_if_its_code_is_near),

@@ -11,13 +11,12 @@
 static int poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t leave, int fetches);
 
 /* Straight, and right behind its call: where it is cold, each line of it takes 0.1 us. */
-APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_cold)
+APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks)
 {
     double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
     double before = ticks - waiter->learnt.at_once_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before;
-    int has_time = !is_cold || delay_ns >= DELAY_REHEARSES_NS;
-    int fetches = has_time && waiter->delay_fetched < DELAY_LINES;
+    int fetches = asks && waiter->delay_fetched < DELAY_LINES;
     if (__builtin_expect(fetches || !waiter_may_read(waiter), 0))
         return poll_and_fetch(waiter, delay_ns, leave, fetches);
     uint64_t now = timebase_arch_ticks();

@@ -5,9 +5,9 @@
  * them out.
  *
  * It is for what a run is not: a delay after a pause, the turns that the loop has while something
- * else uses the core, and those with TIMEBASE_WAIT_STEADY. It leaves alone what the wait before has
- * to tell. While it polls it asks for what a run needs; a delay comes by a run when all of that has
- * been asked for.
+ * else uses the core, and those with TIMEBASE_WAIT_STEADY or PLAIN. It leaves alone what the wait
+ * before has to tell. While it polls it asks for what a run needs; a delay comes by a run when all
+ * of that has been asked for.
  */
 #ifndef WAIT_DELAY_AT_ONCE_H
 #define WAIT_DELAY_AT_ONCE_H
@@ -17,8 +17,25 @@
 /* The shortest that has the time to ask for all of it, and to rehearse, by code that is cold. */
 enum { DELAY_REHEARSES_NS = 400 };
 
-/* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
-int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int is_cold);
+/*
+ * From delay_called_ticks on, without a result; with `asks` it asks for what the next one needs.
+ * Returns 0, or 1 if the call takes longer.
+ */
+int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks);
+
+/* Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever. */
+static inline int delay_asks(uint64_t delay_ns, unsigned flags, int is_cold)
+{
+    return !(flags & TIMEBASE_WAIT_PLAIN) && (!is_cold || delay_ns >= DELAY_REHEARSES_NS);
+}
+
+enum { DELAY_FLAGS_OF_LOOP = TIMEBASE_WAIT_STEADY | TIMEBASE_WAIT_PLAIN };
+
+/* Others ask for what only a wait does. */
+static inline int delay_has_flags_of_loop(unsigned flags)
+{
+    return !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | DELAY_FLAGS_OF_LOOP));
+}
 
 /* Asks memory for what a delay by a wait needs, all at once: that takes as long as the furthest
  * line. */
@@ -31,7 +48,7 @@ void delay_fetch_wait(const struct waiter *waiter);
 static inline int delay_is_far(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
     waiter->delay_fetched = 0;
-    if (delay_ns >= DELAY_SHORT_NS || flags & TIMEBASE_WAIT_STEADY)
+    if (delay_ns >= DELAY_SHORT_NS || flags & DELAY_FLAGS_OF_LOOP)
         return 1;
     return caution_takes_turn(&waiter->far_code) || delay_ns < waiter->learnt.touch_least_ns;
 }
@@ -39,12 +56,14 @@ static inline int delay_is_far(struct waiter *waiter, uint64_t delay_ns, unsigne
 /*
  * Soon after another one: while runs are contradicted; and until what they need has been asked
  * for, as that is as far away as the last run, not as the last delay. The shortest are runs all the
- * same.
+ * same, unless the loop is asked for.
  */
 static inline int delay_has_turn_of_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
     if (waiter->contradicted_run.left == 1)
         waiter->delay_fetched = 0;
+    if (delay_ns < DELAY_SHORT_NS && flags & TIMEBASE_WAIT_PLAIN)
+        return 1;
     if (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS)
         return 0;
     return (flags & TIMEBASE_WAIT_STEADY) || caution_takes_turn(&waiter->contradicted_run) ||

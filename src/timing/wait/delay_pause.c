@@ -42,5 +42,5 @@ APPROACH_WAY int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, uns
 {
     if (is_near(waiter))
         return delay_short(waiter, delay_ns, flags, NULL, DELAY_CODE_NEAR);
-    return delay_at_once(waiter, delay_ns, 1);
+    return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, 1));
 }

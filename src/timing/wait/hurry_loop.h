@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) uint64_t hurry_poll_until(struct wa
     return now;
 }
 
-/* The same where it must be asked first whether the counter is readable. There nothing is foreseen. */
+/* Where it must be asked first whether the counter is readable. Nothing is foreseen there. */
 void hurry_poll_readable(struct waiter *waiter);
 
 typedef void hurry_look(const void *what);

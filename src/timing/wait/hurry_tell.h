@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hurry_tell: the result of a wait in a hurry. It is written before the loop, as it will be if nothing
- * disturbs it. Behind the loop there is its stamp to be added, and one branch: is all as expected?
+ * hurry_tell: the result of a wait in a hurry. It is written before the loop, as it will be if
+ * nothing disturbs it. Behind the loop there is its stamp to be added, and one branch: is all as
+ * expected?
  */
 #ifndef WAIT_HURRY_TELL_H
 #define WAIT_HURRY_TELL_H

@@ -18,8 +18,8 @@ APPROACH_WAY static void look_at_function(const void *what)
 }
 
 /*
- * What is counted and told comes behind the event; evidence before it is looked at for a result alone.
- * The function may not use the waiter: see wait.h.
+ * What is counted and told comes behind the event; evidence before it is looked at for a result
+ * alone. The function may not use the waiter: see wait.h.
  */
 APPROACH_WAY int hurry_call(struct hurried *asked)
 {

@@ -9,8 +9,8 @@
 int hurry_end_within(struct waiter *waiter);
 
 /*
- * One that returns, without a result. Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at
- * once, to approach_from(). In line, so that it lies straight behind what calls it.
+ * One that returns, without a result. Returns as a wait does; or APPROACH_ENDS_BEHIND: return this
+ * at once, to approach_from(). In line, so that it lies straight behind what calls it.
  */
 static inline int hurry_return(struct hurried *asked)
 {

@@ -96,7 +96,7 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
 APPROACH_WAY static inline int may_be_at_once(const struct waiter *waiter, uint64_t delay_ns,
                                               unsigned flags, const void *result)
 {
-    return result == NULL && delay_ns < WAITER_COLD_NS && delay_has_flags_of_short(flags) &&
+    return result == NULL && delay_ns < WAITER_COLD_NS && delay_has_flags_of_loop(flags) &&
         waiter->learnt.at_once_ticks != 0;
 }
 
@@ -142,7 +142,7 @@ timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned fl
     waiter->delay_called_ticks = start;
     if (__builtin_expect(may_be_at_once(waiter, delay_ns, flags, result), 1)) {
         if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, is_cold), 1))
-            return delay_at_once(waiter, delay_ns, is_cold);
+            return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, is_cold));
         if (is_cold)
             return delay_after_pause(waiter, delay_ns, flags);
     }

@@ -19,7 +19,8 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
     if (public == NULL)
         return;
     const char *waiter = (const char *)waiter_within(public);
-    approach_fetch(waiter + 1 * APPROACH_LINE); /* a loop's branches are predicted by nothing here */
+    /* No loop, as nothing predicts its branches here. The first line follows below. */
+    approach_fetch(waiter + 1 * APPROACH_LINE);
     approach_fetch(waiter + 2 * APPROACH_LINE);
     approach_fetch(waiter + 3 * APPROACH_LINE);
     approach_fetch(waiter + 4 * APPROACH_LINE);
@@ -109,5 +110,6 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                             .result = result};
     if (function == NULL)
         return TIMEBASE_E_INVALID;
-    return __builtin_expect(is_in_hurry(waiter, &asked), 1) ? hurry_call(&asked) : in_time(waiter, &asked);
+    return __builtin_expect(is_in_hurry(waiter, &asked), 1) ? hurry_call(&asked)
+                                                            : in_time(waiter, &asked);
 }

@@ -139,8 +139,8 @@ struct hurry_telling {
 struct waiter {
     struct approach approach;
     struct hurry_telling telling;
-    /* A wait in a hurry or a short delay whose code has gone cold looks at these and at the first lines of what
-     * was learnt. */
+    /* A wait in a hurry or a short delay whose code has gone cold looks at these and at the first
+     * lines of what was learnt. */
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution contradicted_run; /* of short delays */
