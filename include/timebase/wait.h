@@ -217,7 +217,7 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
  * TIMEBASE_WAIT_PLAIN. Below the cost of the call (some 40 ns) it returns at once. With a result the
  * error is known to a step of the counter: the event, which is the return, is told so long after
  * the last reading as it usually is. Such a delay takes at least some 80 ns, more on slow cores; a
- * plain one is a wait, and takes some 600. Returns as above.
+ * plain one is a wait, and takes about a microsecond. Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

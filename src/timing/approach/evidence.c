@@ -58,10 +58,7 @@ APPROACH_WAY uint32_t evidence_judge_marks(const struct evidence *evidence,
 APPROACH_WAY uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                                      uint32_t gap_limit_ticks)
 {
-    const struct evidence_marks marks = {.cpu_before = evidence->cpu_before,
-                                         .cpu = approach->rseq_cpu,
-                                         .marker = approach->marker,
-                                         .rseq_marker = approach->rseq_marker};
+    const struct evidence_marks marks = evidence_marks_of(evidence, approach);
     uint32_t found =
         evidence_judge_marks(evidence, &marks, approach->gap_ticks > gap_limit_ticks);
     evidence->noticed |= found;

@@ -78,7 +78,7 @@ uint32_t evidence_now(struct evidence *evidence, struct approach *approach);
 uint32_t evidence_judge(struct evidence *evidence, const struct approach *approach,
                         uint32_t gap_limit_ticks);
 
-/* The same of a loop that is no approach: its marks are set, looked at when it ends, and judged (below). */
+/* Of a loop that is no approach: its marks are set, looked at when it ends (below), and judged. */
 struct evidence_marks {
     uint32_t *rseq; /* null: none */
     uint32_t cpu_before, cpu, marker;
@@ -87,24 +87,30 @@ struct evidence_marks {
 uint32_t evidence_judge_marks(const struct evidence *evidence, const struct evidence_marks *marks,
                               int is_gap);
 
-/* Would it find nothing? Without branches. */
+/* As the approach found them. */
+static inline struct evidence_marks evidence_marks_of(const struct evidence *evidence,
+                                                      const struct approach *approach)
+{
+    return (struct evidence_marks){.cpu_before = evidence->cpu_before,
+                                   .cpu = approach->rseq_cpu,
+                                   .marker = approach->marker,
+                                   .rseq_marker = approach->rseq_marker};
+}
+
+/* Would it find nothing, but for a gap? Without branches. */
+static inline int evidence_has_clean_marks(const struct evidence *evidence,
+                                           const struct evidence_marks *marks)
+{
+    int no_interrupt = !evidence->marks_es | (marks->marker == 1);
+    int stayed = (marks->rseq_marker == evidence->rseq_mark) & (marks->cpu == marks->cpu_before);
+    return no_interrupt & (stayed | (evidence->rseq_mark == 0));
+}
+
 static inline int evidence_is_clean(const struct evidence *evidence,
                                     const struct approach *approach, uint32_t gap_limit_ticks)
 {
-    int no_interrupt = !evidence->marks_es | (approach->marker == 1);
-    int stayed = (approach->rseq_marker == evidence->rseq_mark) &
-        (approach->rseq_cpu == evidence->cpu_before);
-    return no_interrupt & (stayed | (evidence->rseq_mark == 0)) &
-        (approach->gap_ticks <= gap_limit_ticks);
-}
-
-static inline int evidence_is_clean_of(const struct evidence *evidence,
-                                       const struct evidence_marks *marks)
-{
-    int no_interrupt = !evidence->marks_es | (marks->marker == 1);
-    int stayed =
-        (marks->rseq_marker == evidence->rseq_mark) & (marks->cpu == marks->cpu_before);
-    return no_interrupt & (stayed | (evidence->rseq_mark == 0));
+    const struct evidence_marks marks = evidence_marks_of(evidence, approach);
+    return evidence_has_clean_marks(evidence, &marks) & (approach->gap_ticks <= gap_limit_ticks);
 }
 
 #ifdef __x86_64__

@@ -115,7 +115,7 @@ APPROACH_WAY static __attribute__((noinline)) int tell(struct waiter *waiter)
     result->event_ticks = stamp;
     result->error_ticks = read + telling->rest_ticks;
     result->error_ns = (double)read * waiter->learnt.period_ns + telling->rest_ns;
-    int as_expected = evidence_is_clean_of(&waiter->evidence, &telling->marks) &
+    int as_expected = evidence_has_clean_marks(&waiter->evidence, &telling->marks) &
         (telling->late == telling->expected_late) & !hurry_has_gap(waiter);
     return __builtin_expect(as_expected, 1) ? 0 : tell_more(waiter);
 }
