@@ -17,7 +17,8 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
 
 "about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
-fine reading's code is cold after a long wait. With --counter it is one reading of the counter, whose
+fine reading's code is cold after a long wait. "loop" is the caller's own; "loop, called" of delays is
+that loop in a library, as other people's delays are. With --counter it is one reading of the counter, whose
 step is in all quantiles, but not in the mean. With --processes each has waiters and a stopwatch of its
 own, and the table is of their biases: what a calibration got wrong is in all rows, the loop's too.
 """
@@ -31,7 +32,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "bench/by_turns/trials.c"
+SOURCES = ROOT / "bench/by_turns"
 HERE = ROOT / "build/native/libtimebase.so.1"
 BUILDS = ROOT / "build/by-turns"
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
@@ -83,17 +84,23 @@ def build(commit, folder):
 
 
 def compiled(folder):
-    program = Path(folder) / "trials"
-    command = ["cc", "-O2", "-I", ROOT / "include", "-o", program, SOURCE, "-L", HERE.parent]
-    subprocess.run([*command, "-ltimebase", f"-Wl,-rpath,{HERE.parent}", "-ldl"], check=True)
-    return program
+    """The program of the trials, and the library with the loop that is called."""
+    program, library = Path(folder) / "trials", Path(folder) / "called_loop.so"
+    command = ["cc", "-O2", "-I", ROOT / "include"]
+    linked = ["-L", HERE.parent, "-ltimebase", f"-Wl,-rpath,{HERE.parent}", "-ldl"]
+    subprocess.run([*command, "-o", program, SOURCES / "trials.c", *linked], check=True)
+    loop = [SOURCES / "called_loop.c", *linked]
+    subprocess.run([*command, "-shared", "-fPIC", "-o", library, *loop], check=True)
+    return program, library
 
 
-def ways(options):
+def ways(options, called_loop):
     """Names for people, and for the program."""
     libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
     yield "nothing", "nothing"
     yield "loop", LOOPS[options.what]
+    if options.what == "delays":
+        yield "loop, called", f"delay_loop_called={called_loop}"
     for name, library in libraries.items():
         for kind in options.kind or KINDS[options.what]:
             yield f"{kind}, {name}", f"{kind}={library}"
@@ -198,10 +205,10 @@ def options_given():
 
 def main():
     options = options_given()
-    names, chosen = zip(*ways(options), strict=True)
     with tempfile.TemporaryDirectory() as folder:
         show = print_biases if options.processes > 1 else print_errors
-        program = compiled(folder)
+        program, called_loop = compiled(folder)
+        names, chosen = zip(*ways(options, called_loop), strict=True)
         with neighbour(program, options.beside):
             show(program, options, names, chosen)
 

@@ -12,8 +12,9 @@
  * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
  * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
- * call, plain_call (that call), delay, delay_steady; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch
- * alone). The first library named is the stopwatch, too.
+ * call, plain_call (that call), delay, delay_steady, delay_plain; delay_loop_called=called_loop.so; and
+ * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first of
+ * libtimebase's is the stopwatch, too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,6 +55,7 @@ struct way {
     trial *run;
     unsigned flags;
     struct library library;
+    void (*called_loop)(uint64_t ticks);
     struct timebase_waiter waiter;
 };
 
@@ -192,6 +194,18 @@ static double delay_by_loop(struct way *way, double ns)
     return length_of(&lap) - reading - ticks;
 }
 
+/* That loop in a library: called_loop.c. */
+static double delay_by_called_loop(struct way *way, double ns)
+{
+    double reading = time_of_reading(), ticks = ns / period_ns;
+    bench_pass_phases();
+    struct lap lap;
+    lap.begin = take(&lap.before);
+    way->called_loop((uint64_t)ticks);
+    lap.end = take(&lap.after);
+    return length_of(&lap) - reading - ticks;
+}
+
 static double nothing(struct way *way, double ns)
 {
     (void)way, (void)ns;
@@ -216,6 +230,7 @@ static const struct {
     {"delay_plain", delay_by_library, TIMEBASE_WAIT_PLAIN},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},
+    {"delay_loop_called", delay_by_called_loop, 0},
     {"nothing", nothing, 0},
 };
 
@@ -230,12 +245,18 @@ static void *symbol(void *library, const char *name)
 }
 
 /* Each library calls its own functions, not those of the one before. */
-static struct library opened(const char *path)
+static void *load(const char *path)
 {
-    struct library library;
     void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     if (file == NULL)
         fail(dlerror());
+    return file;
+}
+
+static struct library opened(const char *path)
+{
+    struct library library;
+    void *file = load(path);
     *(void **)&library.clock = symbol(file, "timebase_clock_default");
     *(void **)&library.init = symbol(file, "timebase_waiter_init");
     *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
@@ -277,6 +298,10 @@ static void set_up(struct way *way, const char *name)
     }
     if (path == NULL)
         return;
+    if (way->run == delay_by_called_loop) {
+        *(void **)&way->called_loop = symbol(load(path + 1), "called_loop");
+        return;
+    }
     way->library = opened(path + 1);
     if (stopwatch.read_fine == NULL) {
         stopwatch = opened_as_stopwatch(path + 1);

@@ -25,19 +25,23 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize(
-    "what, kinds",
+    "what, loops, kinds",
     [
-        ("waits", ["exact", "steady", "plain", "result", "plain_result", "call", "plain_call"]),
-        ("delays", ["delay", "delay_steady", "delay_plain"]),
+        (
+            "waits",
+            ["loop"],
+            ["exact", "steady", "plain", "result", "plain_result", "call", "plain_call"],
+        ),
+        ("delays", ["loop", "loop, called"], ["delay", "delay_steady", "delay_plain"]),
     ],
 )
-def test_all_ways_of_this_tree_have_all_their_trials(what, kinds):
+def test_all_ways_of_this_tree_have_all_their_trials(what, loops, kinds):
     done = run(what, "--blocks", 2)
     assert done.returncode == 0, done.stderr
     lines = [line.split("|") for line in done.stdout.splitlines()[2:]]
     assert [line[1].strip() for line in lines] == [
         "nothing",
-        "loop",
+        *loops,
         *(f"{kind}, this tree" for kind in kinds),
     ]
     assert {line[2].strip() for line in lines} == {"100"}
@@ -92,7 +96,7 @@ def test_another_library_takes_its_turns_and_first_ones_have_their_rows():
     done = run("delays", "--blocks", 2, "--positions", "--against", by_turns.HERE)
     assert done.returncode == 0, done.stderr
     assert f"| delay, {by_turns.HERE} | 100 |" in done.stdout
-    ways = 2 + 2 * len(by_turns.KINDS["delays"])  # nothing, the loop, and each kind of both
+    ways = 3 + 2 * len(by_turns.KINDS["delays"])  # nothing, both loops, and each kind of both
     assert done.stdout.count("number 2 of a block | 2 |") == ways
 
 
