@@ -163,6 +163,7 @@ static int rehearses(struct timebase_waiter *ours, uint64_t ns, double cycles)
     struct waiter *waiter = waiter_within(ours);
     struct waiter_learnt known = waiter->learnt;
     run.calls = 0;
+    waiter->slow_preparation = (struct caution){0}; /* as if it had not been held up */
     if (!is_by_run(ours, ns, 0))
         return 0;
     assert_in_range(run.instructions, (uint64_t)(cycles - 1), (uint64_t)(cycles + 1));
@@ -192,6 +193,49 @@ static void cold_delays_rehearse_runs(void **state)
         twos += runs == 2;
     }
     assert_true(ones > 0 && twos > 0);
+}
+
+static struct {
+    struct waiter *waiter;
+    int calls;
+} slow;
+
+/* What is rehearsed, by code that is further away than the delay is long. */
+static int takes_longer(struct timebase_waiter *ours, uint64_t ns, unsigned flags,
+                        struct timebase_wait_result *result)
+{
+    uint64_t begin = slow.waiter->delay_called_ticks;
+    (void)ours, (void)ns, (void)flags, (void)result;
+    slow.calls++;
+    while (timebase_ticks() - begin < 2 * (uint64_t)ticks_asked(slow.waiter, 599))
+        ;
+    return 0;
+}
+
+/* Told as late, and not tried again for a turn, then two, then four. */
+static void slow_preparation_is_told_and_left_alone(void **state)
+{
+    enum { TRIES = 4, MOST_DELAYS = 200 };
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    slow.waiter = waiter;
+    waiter->delay = takes_longer;
+    keep_hot(waiter, 0);
+    waiter->learnt.period_ns = 0.001; /* 0.6 million ticks: emulators are slow */
+    for (int delays = 0, tries = 0; tries < TRIES; delays++) {
+        assert_true(delays < MOST_DELAYS);
+        unsigned left = waiter->slow_preparation.left;
+        slow.calls = 0;
+        int late = timebase_delay_ns(ours, 599, 0, NULL);
+        assert_in_range(slow.calls, 0, left == 0);
+        if (slow.calls == 0) { /* one of its turns, or it was held up before */
+            assert_in_range(left - waiter->slow_preparation.left, 0, left > 0);
+            continue;
+        }
+        assert_int_equal(late, 1);
+        assert_int_equal(waiter->slow_preparation.left, 1 << tries++);
+    }
 }
 
 /* Where instructions cannot be counted on, there is nothing but waits. */
@@ -392,6 +436,7 @@ int main(void)
         cmocka_unit_test(plain_delays_are_the_loop_and_nothing_else),
         cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
         cmocka_unit_test(cold_delays_rehearse_runs),
+        cmocka_unit_test(slow_preparation_is_told_and_left_alone),
         cmocka_unit_test(after_a_pause_it_is_a_run_if_its_code_is_near),
         cmocka_unit_test(what_is_too_short_for_a_checked_run_is_an_unchecked_one),
         cmocka_unit_test(a_delay_tells_how_far_its_end_was_from_its_target),

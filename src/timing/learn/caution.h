@@ -11,9 +11,11 @@
 #ifndef LEARN_CAUTION_H
 #define LEARN_CAUTION_H
 
+#include <stdint.h>
+
 struct caution {
-    unsigned left;  /* turns to come, before it may be tried again */
-    unsigned turns; /* after it went wrong last, less what went well since */
+    uint16_t left;  /* turns to come, before it may be tried again */
+    uint16_t turns; /* after it went wrong last, less what went well since */
 };
 
 static inline int caution_allows(const struct caution *caution)
@@ -24,7 +26,7 @@ static inline int caution_allows(const struct caution *caution)
 /* It has been left alone. */
 static inline void caution_pass(struct caution *caution)
 {
-    caution->left -= caution->left > 0;
+    caution->left = (uint16_t)(caution->left - (caution->left > 0));
 }
 
 /* Is it left alone this time? Then that is one of its turns. */
@@ -38,15 +40,15 @@ static inline int caution_takes_turn(struct caution *caution)
 static inline void caution_went_well(struct caution *caution)
 {
     enum { FORGETS = 64 };
-    caution->turns -= (caution->turns + FORGETS - 1) / FORGETS;
+    caution->turns = (uint16_t)(caution->turns - (caution->turns + FORGETS - 1) / FORGETS);
 }
 
-/* It is left alone for `least` turns, at first, and for `most` of them in the end. */
+/* It is left alone for `least` turns, at first, and for `most` of them in the end: up to 65535. */
 static inline void caution_went_wrong(struct caution *caution, unsigned least, unsigned most)
 {
-    unsigned twice = 2 * caution->turns;
+    unsigned twice = 2U * caution->turns;
     twice = twice > least ? twice : least;
-    caution->turns = twice < most ? twice : most;
+    caution->turns = (uint16_t)(twice < most ? twice : most);
     caution->left = caution->turns;
 }
 

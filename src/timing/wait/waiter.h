@@ -145,6 +145,7 @@ struct waiter {
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution contradicted_run; /* of short delays */
     struct caution far_code;         /* of their runs after a pause */
+    struct caution slow_preparation; /* of the next one by one that polls */
     unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
     int is_calibrating;
     uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
