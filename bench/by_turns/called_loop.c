@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The naive delay as others have it: a function of a library, which by_turns.py compiles. Where that
- * library's code has gone from the caches, the way to it is a part of the delay.
+ * The naive delay as others have it: a function of a library, which by_turns.py compiles. Where
+ * that library's code has gone from the caches, the way to it is a part of the delay.
  */
 #include <timebase/counter.h>
 

@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "timing/wait/delay_at_once.h"
+
 #include "dice.h"
 #include "our_runs.h"
 
@@ -126,6 +128,38 @@ static void plain_delays_are_the_loop_and_nothing_else(void **state)
         assert_true((double)(timebase_ticks_ordered() - start) >= least);
         assert_int_equal(waiter->uses, uses);
     }
+}
+
+static double after_stamp_of(struct timebase_waiter *ours, int32_t error_ticks)
+{
+    struct waiter *waiter = waiter_within(ours);
+    waiter->learnt.at_once_ticks = 100;
+    waiter->learnt.at_once_rest_ticks = 70;
+    waiter->learnt.last_ticks = 60;
+    waiter->delay_error_ticks = error_ticks;
+    timebase_delay_ns(ours, 300, TIMEBASE_WAIT_PLAIN, NULL);
+    return waiter->learnt.at_once_ticks;
+}
+
+/* From the loop's end to its stamp it takes as long as the core's neighbour leaves it. */
+static void what_comes_behind_the_loop_is_followed(void **state)
+{
+    enum { MEAN = 64 };
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    assert_float_equal(after_stamp_of(ours, 30), 100, 1e-9);
+    assert_float_equal(after_stamp_of(ours, 50), 100 + 20. / MEAN, 1e-9);
+    assert_float_equal(after_stamp_of(ours, 0), 100 - 30. / MEAN, 1e-9);
+    assert_float_equal(after_stamp_of(ours, 1000000), 100 + 90. / MEAN, 1e-9); /* held up */
+    assert_float_equal(after_stamp_of(ours, DELAY_ERROR_UNKNOWN), 100, 1e-9);
+    waiter->is_calibrating = 1;
+    assert_float_equal(after_stamp_of(ours, 50), 100, 1e-9);
+    waiter->is_calibrating = 0;
+    waiter->learnt.at_once_ticks = 1e12; /* late: that says nothing */
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    assert_int_equal(timebase_delay_ns(ours, 300, TIMEBASE_WAIT_PLAIN, NULL), 1);
+    assert_int_equal(waiter->delay_error_ticks, DELAY_ERROR_UNKNOWN);
 }
 
 /* An emulator's are a microsecond and more, one time and not the next. */
@@ -434,6 +468,7 @@ int main(void)
         cmocka_unit_test(cold_delays_do_not_count_as_turns),
         cmocka_unit_test(cold_delays_have_a_loop_of_their_own),
         cmocka_unit_test(plain_delays_are_the_loop_and_nothing_else),
+        cmocka_unit_test(what_comes_behind_the_loop_is_followed),
         cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
         cmocka_unit_test(cold_delays_rehearse_runs),
         cmocka_unit_test(slow_preparation_is_told_and_left_alone),

@@ -163,6 +163,19 @@ static void what_takes_longer_is_believed_at_once(void **state)
     assert_true(waiter.learnt.cold_ticks <= waiter.learnt.pause_ticks);
 }
 
+/* What it finds would be of another way to read the counter. */
+static void a_calibration_reads_the_counter_as_waits_do(void **state)
+{
+    static struct waiter waiter;
+    (void)state;
+    waiter.is_calibrating = 1;
+    waiter.learnt.near_ticks = 1;
+    waiter.first_ones_ticks = 10000;
+    hurry_learn(&waiter, 50000);
+    assert_int_equal(waiter.learnt.near_ticks, 1);
+    assert_int_equal(waiter.learnt.cold_ticks, 0);
+}
+
 /* ---- whole waits ---------------------------------------------------------------------------- */
 
 /* Who did nothing for longer than that, but for less than a pause. */
@@ -368,6 +381,7 @@ int main(void)
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
         cmocka_unit_test(polls_that_cold_code_made_uneven_leave_turns_to_it),
         cmocka_unit_test(what_takes_longer_is_believed_at_once),
+        cmocka_unit_test(a_calibration_reads_the_counter_as_waits_do),
         cmocka_unit_test(it_rehearses_nothing),
         cmocka_unit_test(a_target_of_long_ago_has_passed),
         cmocka_unit_test(each_one_is_counted),

@@ -74,6 +74,8 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.period_ns = 0.4; /* not this machine's: every machine is to try the same */
     believe(waiter, DELAY_BY_LOOP, 0);
     waiter->learnt.at_once_ticks = fixed_ticks[DELAY_BY_LOOP];
+    waiter->learnt.at_once_rest_ticks = fixed_ticks[DELAY_BY_LOOP];
+    waiter->learnt.last_ticks = 0; /* with that rest no stamp says anything */
     waiter->learnt.delay_fixed_ticks = fixed_ticks[DELAY_UNCHECKED];
     waiter->learnt.checked_ns = 150;
     waiter->learnt.touch_least_ns =

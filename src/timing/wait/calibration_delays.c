@@ -7,7 +7,7 @@
 #include "timing/learn/within.h"
 
 #include "calibration_trials.h"
-#include "delay_short.h"
+#include "delay_at_once.h"
 #include "outcome.h"
 
 enum { DELAY_TRIALS = 128, VARIED_NS = 400, AT_ONCE_NS = 400 };
@@ -40,6 +40,12 @@ static double length_of(struct waiter *waiter, const struct timed *timed)
     return after.ticks - before.last_ticks;
 }
 
+/* The loop at the call as it nearly always is: one that asks for no lines. */
+static unsigned flags_of(enum delay_way way)
+{
+    return way == DELAY_AT_ONCE ? TIMEBASE_WAIT_PLAIN : 0;
+}
+
 static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
 {
     struct timebase_waiter *public = waiter_public(waiter);
@@ -49,7 +55,7 @@ static double one_delay(struct waiter *waiter, uint64_t ns, int measured)
     if (waiter->calibrated_way == DELAY_AT_ONCE || waiter->calibrated_way == DELAY_AFTER_PAUSE)
         waiter->delay_called_ticks = waiter_long_before(timebase_ticks());
     timebase_wait_take_fine(public, &timed.before);
-    waiter->delay(public, ns, 0, measured ? &result : NULL);
+    waiter->delay(public, ns, flags_of(waiter->calibrated_way), measured ? &result : NULL);
     timebase_wait_take_fine(public, &timed.after);
     return length_of(waiter, &timed);
 }
@@ -118,16 +124,26 @@ static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
 
 /*
  * What comes behind the loop of one by cold code is what its caller sees as well. It is found by
- * code that is not cold: how cold it will be is not known.
+ * code that is not cold: how cold it will be is not known. From its end to its stamp is followed
+ * (delay_at_once.c), and the rest is not, where the loop has a stamp.
  */
 static void find_at_once(struct waiter *waiter)
 {
-    enum { LAST_NS = 50 };
-    double after_ticks;
-    waiter->learnt.last_ticks = waiter_ticks_of_ns(waiter, LAST_NS);
-    waiter->learnt.at_once_ticks = 1; /* there is one */
+    enum { LAST_NS = 50, ONE = 1 };
+    double values[DELAY_TRIALS], rests[DELAY_TRIALS], reach = trials_reach_ticks(waiter);
+    struct waiter_learnt *learnt = &waiter->learnt;
+    learnt->last_ticks = waiter_ticks_of_ns(waiter, LAST_NS);
+    learnt->at_once_ticks = ONE; /* there is one */
     waiter->calibrated_way = DELAY_AT_ONCE;
-    waiter->learnt.at_once_ticks += find_fixed(waiter, AT_ONCE_NS, 0, &after_ticks);
+    for (int i = 0; i < DELAY_TRIALS; i++) {
+        uint64_t ns = AT_ONCE_NS + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
+        values[i] = one_delay(waiter, ns, 0) - (double)ns / learnt->period_ns;
+        values[i] -= nothing(waiter);
+        rests[i] = values[i] - waiter->delay_error_ticks;
+    }
+    learnt->at_once_rest_ticks = ONE + quantile_mean_about(rests, DELAY_TRIALS, reach);
+    learnt->at_once_ticks = ONE + quantile_mean_about(values, DELAY_TRIALS, reach);
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
 }
 
 /*

@@ -23,6 +23,9 @@ enum { DELAY_REHEARSES_NS = 400 };
  */
 int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks);
 
+/* A delay at once that was late, or by another loop. */
+enum { DELAY_ERROR_UNKNOWN = -1 };
+
 /* Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever. */
 static inline int delay_asks(uint64_t delay_ns, unsigned flags, int is_cold)
 {

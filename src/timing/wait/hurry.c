@@ -38,13 +38,14 @@ void hurry_init(struct waiter *waiter)
 
 /*
  * A wait after a pause takes the stages only if there is time for the way in, for the rehearsals
- * that fetch their own code, and after these for some that teach.
+ * that fetch their own code, and after these for some that teach. In a calibration nothing is known
+ * yet, least of all how long a pause is: what followed would read the counter as if it had to ask.
  */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 {
     int64_t known = waiter->learnt.cold_ticks, most = waiter->learnt.pause_ticks;
     int64_t took = begin_ticks + waiter->first_ones_ticks + waiter_ticks_of_ns(waiter, PREPARE_NS);
-    if (waiter->first_ones_ticks == 0)
+    if (waiter->first_ones_ticks == 0 || waiter->is_calibrating)
         return;
     took = took < most ? took : most;
     know(waiter, took > known ? took : known + (took - known) / 8);

@@ -148,6 +148,7 @@ struct waiter {
     struct caution slow_preparation; /* of the next one by one that polls */
     unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
     int is_calibrating;
+    int32_t delay_error_ticks; /* of the last one at once: its stamp less its end; or unknown */
     uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
     uint64_t waits;
     struct caution far_stages;   /* of near waits that come by them once others drove them out */

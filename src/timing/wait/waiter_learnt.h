@@ -40,6 +40,7 @@ struct waiter_learnt {
     double period_ns;     /* of a tick */
     int64_t near_ticks;   /* cold_ticks where a wait may end behind, else 0 */
     double at_once_ticks; /* a short delay by the loop alone, beside that; 0: there is none */
+    double at_once_rest_ticks; /* ... of it, what is before its reading or behind its stamp */
     uint64_t checked_ns;  /* the shortest delay that the counter checks */
     int64_t hot_ticks;    /* WAITER_HOT_NS */
     int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */
