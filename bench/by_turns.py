@@ -39,7 +39,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 FIRST_ONES = 3  # of a block, shown by themselves with --positions
 KINDS = {
     "waits": ("exact", "steady", "plain", "result", "plain_result", "call", "plain_call"),
-    "delays": ("delay", "delay_steady", "delay_plain"),
+    "delays": ("delay", "delay_steady", "delay_plain", "delay_after_empty"),
 }
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
 WORK = ("lines", "memory", "pause")
@@ -83,15 +83,13 @@ def build(commit, folder):
             sys.exit(f"bench/by_turns.py: {commit} does not build:\n{done.stdout}{done.stderr}")
 
 
-def compiled(folder):
+def compiled(program, called_loop):
     """The program of the trials, and the library with the loop that is called."""
-    program, library = Path(folder) / "trials", Path(folder) / "called_loop.so"
     command = ["cc", "-O2", "-I", ROOT / "include"]
     linked = ["-L", HERE.parent, "-ltimebase", f"-Wl,-rpath,{HERE.parent}", "-ldl"]
     subprocess.run([*command, "-o", program, SOURCES / "trials.c", *linked], check=True)
-    loop = [SOURCES / "called_loop.c", *linked]
-    subprocess.run([*command, "-shared", "-fPIC", "-o", library, *loop], check=True)
-    return program, library
+    loop = ["-shared", "-fPIC", "-o", called_loop, SOURCES / "called_loop.c"]
+    subprocess.run([*command, *loop], check=True)
 
 
 def ways(options, called_loop):
@@ -207,8 +205,9 @@ def main():
     options = options_given()
     with tempfile.TemporaryDirectory() as folder:
         show = print_biases if options.processes > 1 else print_errors
-        program, called_loop = compiled(folder)
+        program, called_loop = Path(folder) / "trials", Path(folder) / "called_loop.so"
         names, chosen = zip(*ways(options, called_loop), strict=True)
+        compiled(program, called_loop)
         with neighbour(program, options.beside):
             show(program, options, names, chosen)
 

@@ -12,8 +12,8 @@
  * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
  * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
- * call, plain_call (that call), delay, delay_steady, delay_plain; delay_loop_called=called_loop.so; and
- * without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first of
+ * call, plain_call (that call), delay, delay_steady, delay_plain, delay_after_empty (a plain one
+ * behind one of 0 ns); delay_loop_called=called_loop.so; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first of
  * libtimebase's is the stopwatch, too.
  */
 #define _GNU_SOURCE
@@ -169,41 +169,64 @@ static double time_of_reading(void)
     return length_of(&lap);
 }
 
-static double delay_by_library(struct way *way, double ns)
+/* A delay of so many nanoseconds, which are so many ticks. */
+typedef void delay_call(struct way *way, double ns, double ticks);
+
+/* In line, as the caller's own loop is to be. */
+static inline __attribute__((always_inline)) double time_delay(delay_call *delay, struct way *way,
+                                                               double ns)
 {
-    double reading = time_of_reading();
+    double reading = time_of_reading(), ticks = ns / period_ns;
     bench_pass_phases();
     struct lap lap;
     lap.begin = take(&lap.before);
-    way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
+    delay(way, ns, ticks);
     lap.end = take(&lap.after);
-    return length_of(&lap) - reading - (double)(uint64_t)ns / period_ns;
+    return length_of(&lap) - reading - ticks;
+}
+
+static inline void delay_in_library(struct way *way, double ns, double ticks)
+{
+    (void)ticks;
+    way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
+}
+
+static inline void loop_here(struct way *way, double ns, double ticks)
+{
+    (void)way, (void)ns;
+    uint64_t start = timebase_ticks();
+    while (timebase_ticks() - start < (uint64_t)ticks)
+        ;
+}
+
+/* That loop in a library: called_loop.c. */
+static inline void loop_in_library(struct way *way, double ns, double ticks)
+{
+    (void)ns;
+    way->called_loop((uint64_t)ticks);
+}
+
+/* It takes whole nanoseconds. */
+static double delay_by_library(struct way *way, double ns)
+{
+    return time_delay(delay_in_library, way, (double)(uint64_t)ns);
+}
+
+/* What the way into the library takes is taken by one of no length. */
+static double delay_after_empty(struct way *way, double ns)
+{
+    way->library.delay(&way->waiter, 0, way->flags, NULL);
+    return delay_by_library(way, ns);
 }
 
 static double delay_by_loop(struct way *way, double ns)
 {
-    double reading = time_of_reading(), ticks = ns / period_ns;
-    bench_pass_phases();
-    struct lap lap;
-    (void)way;
-    lap.begin = take(&lap.before);
-    uint64_t start = timebase_ticks();
-    while (timebase_ticks() - start < (uint64_t)ticks)
-        ;
-    lap.end = take(&lap.after);
-    return length_of(&lap) - reading - ticks;
+    return time_delay(loop_here, way, ns);
 }
 
-/* That loop in a library: called_loop.c. */
 static double delay_by_called_loop(struct way *way, double ns)
 {
-    double reading = time_of_reading(), ticks = ns / period_ns;
-    bench_pass_phases();
-    struct lap lap;
-    lap.begin = take(&lap.before);
-    way->called_loop((uint64_t)ticks);
-    lap.end = take(&lap.after);
-    return length_of(&lap) - reading - ticks;
+    return time_delay(loop_in_library, way, ns);
 }
 
 static double nothing(struct way *way, double ns)
@@ -228,6 +251,7 @@ static const struct {
     {"delay", delay_by_library, 0},
     {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
     {"delay_plain", delay_by_library, TIMEBASE_WAIT_PLAIN},
+    {"delay_after_empty", delay_after_empty, TIMEBASE_WAIT_PLAIN},
     {"loop", wait_by_loop, 0},
     {"delay_loop", delay_by_loop, 0},
     {"delay_loop_called", delay_by_called_loop, 0},

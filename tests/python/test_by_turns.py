@@ -32,7 +32,11 @@ def run(*arguments):
             ["loop"],
             ["exact", "steady", "plain", "result", "plain_result", "call", "plain_call"],
         ),
-        ("delays", ["loop", "loop, called"], ["delay", "delay_steady", "delay_plain"]),
+        (
+            "delays",
+            ["loop", "loop, called"],
+            ["delay", "delay_steady", "delay_plain", "delay_after_empty"],
+        ),
     ],
 )
 def test_all_ways_of_this_tree_have_all_their_trials(what, loops, kinds):

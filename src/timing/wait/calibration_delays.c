@@ -71,6 +71,15 @@ static double nothing(struct waiter *waiter)
     return length_of(waiter, &timed);
 }
 
+/* What a delay of `ns` and more took, and what it was asked to take. */
+static double one_trial(struct waiter *waiter, uint64_t ns, int measured, double *asked_ticks)
+{
+    uint64_t asked_ns = ns + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
+    double taken_ticks = one_delay(waiter, asked_ns, measured);
+    *asked_ticks = (double)asked_ns / waiter->learnt.period_ns;
+    return taken_ticks - nothing(waiter);
+}
+
 /*
  * How much longer a delay is than what it counts; and for what of it comes behind its last reading.
  * Each is measured beside nothing(): both contain the end of a fine reading and the beginning of
@@ -85,11 +94,9 @@ static double find_fixed(struct waiter *waiter, uint64_t ns, int measured, doubl
     if (begins != NULL)
         begins[measured] = (struct waiter_delay){0};
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        uint64_t asked_ns = ns + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
-        values[i] = one_delay(waiter, asked_ns, measured);
-        values[i] -= nothing(waiter);
-        behind[i] = values[i] - (double)waiter->delay_taken_ticks;
-        values[i] -= (double)asked_ns / waiter->learnt.period_ns;
+        double asked_ticks, taken_ticks = one_trial(waiter, ns, measured, &asked_ticks);
+        behind[i] = taken_ticks - (double)waiter->delay_taken_ticks;
+        values[i] = taken_ticks - asked_ticks;
     }
     *after_ticks = quantile_mean_about(behind, DELAY_TRIALS, 2 * trials_reach_ticks(waiter));
     return quantile_mean_about(values, DELAY_TRIALS, trials_reach_ticks(waiter));
@@ -136,9 +143,8 @@ static void find_at_once(struct waiter *waiter)
     learnt->at_once_ticks = ONE; /* there is one */
     waiter->calibrated_way = DELAY_AT_ONCE;
     for (int i = 0; i < DELAY_TRIALS; i++) {
-        uint64_t ns = AT_ONCE_NS + (uint64_t)waiter_throw_dice(waiter, VARIED_NS);
-        values[i] = one_delay(waiter, ns, 0) - (double)ns / learnt->period_ns;
-        values[i] -= nothing(waiter);
+        double asked_ticks, taken_ticks = one_trial(waiter, AT_ONCE_NS, 0, &asked_ticks);
+        values[i] = taken_ticks - asked_ticks;
         rests[i] = values[i] - waiter->delay_error_ticks;
     }
     learnt->at_once_rest_ticks = ONE + quantile_mean_about(rests, DELAY_TRIALS, reach);
