@@ -66,8 +66,21 @@ static void an_event_before_its_last_poll_is_not_believed(void **state)
     assert_true(!inner->learnt.exact || waiter_takes_time(inner));
     inner->tempo.cycle_ticks = 1;
     inner->learnt.tail_cycles = 40;
+    inner->period.value = 60;
     assert_true(waiter_takes_time(inner));
     inner->learnt.tail_cycles = -1;
+    assert_false(waiter_takes_time(inner));
+}
+
+/* ... and one that came to its targets too late to poll. */
+static void polls_that_take_no_time_are_not_believed(void **state)
+{
+    struct waiter *inner = waiter_within(&waiter);
+    (void)state;
+    fresh_waiter();
+    inner->tempo.cycle_ticks = 1;
+    inner->learnt.tail_cycles = 40;
+    inner->period.value = 0;
     assert_false(waiter_takes_time(inner));
 }
 
@@ -331,6 +344,7 @@ int main(void)
         cmocka_unit_test(its_description_is_possible),
         cmocka_unit_test(its_exact_numbers_are_there_where_waits_are_exact),
         cmocka_unit_test(an_event_before_its_last_poll_is_not_believed),
+        cmocka_unit_test(polls_that_take_no_time_are_not_believed),
         cmocka_unit_test(a_waiter_without_exact_waits_has_no_shortest_one),
         cmocka_unit_test(it_lists_what_it_could_notice),
         cmocka_unit_test(calibrating_keeps_counts_and_margin),

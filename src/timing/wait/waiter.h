@@ -281,11 +281,12 @@ static inline int waiter_has_vernier(const struct waiter *waiter)
 
 /*
  * What was learnt can be true. A calibration that was held up can find that the event comes before
- * the last poll.
+ * the last poll; and one that is emulated, that polls take no time, as it came too late for any.
  */
 static inline int waiter_takes_time(const struct waiter *waiter)
 {
-    return waiter->tempo.cycle_ticks > 0 && waiter->learnt.tail_cycles > 0;
+    return waiter->tempo.cycle_ticks > 0 && waiter->learnt.tail_cycles > 0 &&
+        waiter->period.value > 0;
 }
 
 /* From the beginning of an exact approach to its event: what it needs at least. */
