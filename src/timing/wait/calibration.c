@@ -333,7 +333,8 @@ void calibrate(struct waiter *waiter)
 void calibrate_again(struct waiter *waiter)
 {
     int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
-    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact && waiter->calibrations < 8;
+    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact &&
+        waiter->calibrations < CALIBRATION_ATTEMPTS;
     if (moved || failed)
         calibrate(waiter);
 }

@@ -20,7 +20,10 @@
 /* Learn all of it. What was known of the last wait is settled first. */
 void calibrate(struct waiter *waiter);
 
-/* ... if the waiter's machine has changed. */
+/* Where no exact wait does better than the loop. */
+enum { CALIBRATION_ATTEMPTS = 8 };
+
+/* ... if the waiter's machine has changed, or exact waits are possible and there are none yet. */
 void calibrate_again(struct waiter *waiter);
 
 /* Before a wait that is long enough for it: a calibration takes 5 ms. */
