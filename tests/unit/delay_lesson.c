@@ -239,13 +239,16 @@ static void a_delay_without_time_for_a_run_shows_what_that_takes(void **state)
     struct waiter *waiter = waiter_within(ours);
     (void)state;
     waiter->vernier.step_ticks = step_ticks;
-    waiter->learnt.period_ns = 0.0001; /* 3,000,000 ticks: emulators are slow, and held up */
+    waiter->learnt.period_ns = 0.0001; /* 3,000,000 ticks: emulators are slow */
     for (int measured = 0; measured < 2; measured++) {
         struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][measured];
         struct timebase_wait_result result;
-        *learnt = (struct waiter_delay){1e7, 0};
-        uint64_t start = timebase_ticks_ordered();
-        assert_int_equal(timebase_delay_ns(ours, 300, 0, measured ? &result : NULL), 0);
+        uint64_t start;
+        do { /* one that was held up before its loop is late, and says nothing */
+            *learnt = (struct waiter_delay){1e7, 0};
+            waiter->contradicted_run = (struct caution){0};
+            start = timebase_ticks_ordered();
+        } while (timebase_delay_ns(ours, 300, 0, measured ? &result : NULL) == 1);
         double taken = (double)(timebase_ticks_ordered() - start);
         assert_true(taken >= ticks_asked(waiter, 300) - 119 - step_ticks);
         assert_true(learnt->fixed_ticks >= step_ticks && learnt->fixed_ticks < 3e6);
