@@ -48,20 +48,23 @@ static void one_that_polls_on_takes_evidence_and_calls_nobody(void **state)
     }
 }
 
-/* Some 2000 ticks before the end at the latest. */
-static void what_follows_a_loop_is_fetched_once_where_there_is_time(void **state)
+/* For the last time some 2000 ticks before the end, and until then every 1000. */
+enum { NEAR_TICKS = 1000, FAR_TICKS = 1000000 };
+
+static void what_follows_a_loop_is_fetched_where_there_is_time(void **state)
 {
-    enum { FAR_TICKS = 1000000 };
     (void)state;
     fetched = 0;
-    prepare_approach(&a, 500, note, NULL);
+    prepare_approach(&a, NEAR_TICKS / 2, note, NULL);
     approach_poll_on(&a, note_fetching);
     assert_int_equal(fetched, 0);
-    for (int tries = 0; fetched == 0 && tries < 1000; tries++) {
+    for (int tries = 0; fetched < 2 && tries < 1000; tries++) {
+        fetched = 0;
         prepare_approach(&a, FAR_TICKS, note, NULL);
         approach_poll_on(&a, note_fetching);
+        assert_true(fetched <= FAR_TICKS / NEAR_TICKS);
     }
-    assert_int_equal(fetched, 1);
+    assert_true(fetched >= 2); /* one of them was not held up */
 }
 
 static void note_event_foreseen(const void *code, void *argument)
@@ -73,7 +76,6 @@ static void note_event_foreseen(const void *code, void *argument)
 
 static void the_event_of_a_loop_is_foreseen(void **state)
 {
-    enum { FAR_TICKS = 1000000 };
     (void)state;
     fetched = 0;
     for (int tries = 0; fetched == 0 && tries < 1000; tries++) {
@@ -82,14 +84,14 @@ static void the_event_of_a_loop_is_foreseen(void **state)
         approach_poll(&a);
     }
     a.foresee = NULL;
-    assert_int_equal(fetched, 1);
+    assert_true(fetched > 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_polls_on_takes_evidence_and_calls_nobody),
-        cmocka_unit_test(what_follows_a_loop_is_fetched_once_where_there_is_time),
+        cmocka_unit_test(what_follows_a_loop_is_fetched_where_there_is_time),
         cmocka_unit_test(the_event_of_a_loop_is_foreseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

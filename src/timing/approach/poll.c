@@ -20,20 +20,23 @@ static inline __attribute__((always_inline)) void poll_until(struct approach *ap
 }
 
 /*
- * Where there is time, what follows is brought near 1000 to 2023 ticks before the end (x86-64 counts
- * 1 to 5 in a nanosecond; elsewhere there is no such means). Not always as long before: a loop that
- * takes as many turns each time has an end that the core predicts, and in some it is one turn off.
+ * Where there is time, what follows is brought near, for the last time 1000 to 2023 ticks before the
+ * end (x86-64 counts 1 to 5 in a nanosecond; elsewhere there is no such means). Not always as long
+ * before: a loop that takes as many turns each time has an end that the core predicts, and in some it
+ * is one turn off. Until then every 1000 ticks: each time the core comes to the next line that is far.
  */
 static inline __attribute__((always_inline)) uint64_t
 poll_until_near(struct approach *approach, uint64_t now, approach_fetching *fetch)
 {
     enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
     uint64_t near = approach->leave_ticks - NEAR_TICKS - (now >> STEP_BITS & VARIED);
-    if ((int64_t)(now - near) >= 0)
-        return now;
-    poll_until(approach, near, now);
-    fetch(approach);
-    return timebase_ticks();
+    while ((int64_t)(now - near) < 0) {
+        int is_last = (int64_t)(near - now) < 2 * NEAR_TICKS;
+        poll_until(approach, is_last ? near : now + NEAR_TICKS, now);
+        fetch(approach);
+        now = timebase_ticks();
+    }
+    return now;
 }
 
 /*

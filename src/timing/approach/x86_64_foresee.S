@@ -3,6 +3,9 @@
  * void approach_foresee(const void *code, void *argument),
  * void approach_foresee_return(const void *frame): see foresee.h.
  *
+ * approach_foresee_far: foresee_what_follows for a longer time. Only from where nothing but the return
+ * is left, with the caller's registers; overwrites rax, r10 and r11 alone.
+ *
  * A return is predicted to go behind the call before it. This one goes to the end of the function
  * in truth, which the core knows no sooner than a chain of multiplications is done. Until then it
  * goes on behind the call: to the code.
@@ -48,6 +51,18 @@
     notrack jmp *%rax            /* a return would be predicted to go elsewhere */
     end_foreseen rcx, rdx, edx, UNTIL_KNOWN
     end_function approach_foresee_return
+
+    begin_function approach_foresee_far
+    xorl %eax, %eax
+    rdsspq %rax                  /* does nothing where there is no shadow stack */
+    testq %rax, %rax
+    jnz 2f
+    begin_foreseen r11, r10d
+    popq %r10                    /* whence this was called */
+    popq %r10
+    notrack jmp *%r10
+    end_foreseen r11, r10, r10d, UNTIL_KNOWN
+    end_function approach_foresee_far
 
 #endif
 

@@ -33,19 +33,31 @@
      * Behind begin_to_poll: polls until 1000 to 2023 ticks before the end, and foresees what follows
      * once more, as a neighbour may have driven it out meanwhile. Does nothing where the end is
      * nearer. How near it goes differs from wait to wait: where a loop always takes as many turns the
-     * core predicts its end, and is one turn off in some of them, which are 8 ns late.
+     * core predicts its end, and is one turn off in some of them, which are 8 ns late. Where there is
+     * more time it foresees every 1000 ticks: each time the core comes to the next line that is far.
      */
     .macro poll_until_near
-    movl %eax, %esi
-    shrl $3, %esi                /* what is below does not differ: the counter steps */
-    andl $1023, %esi
-    leaq -1000(%rcx), %r10
-    subq %rsi, %r10
-    cmpq %r10, %rax
+    movl %eax, %r10d
+    shrl $3, %r10d               /* what is below does not differ: the counter steps */
+    andl $1023, %r10d
+    leaq -1000(%rcx), %rsi
+    subq %r10, %rsi              /* the last time */
+    cmpq %rsi, %rax
     jns 5f
+6:
+    leaq -1000(%rsi), %r11
+    leaq 1000(%rax), %r10        /* the next time, unless the last one is as near */
+    cmpq %r11, %r10
+    cmovnsq %rsi, %r10
 4:
     poll_against %r10
     js 4b
+    cmpq %rsi, %r10
+    je 7f
+    call approach_foresee_far
+    poll_against %rsi
+    js 6b
+7:
     foresee_what_follows
 5:
     .endm
