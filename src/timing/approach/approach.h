@@ -119,8 +119,9 @@ approach_function approach_poll;
 approach_function approach_poll_to_event;
 
 /*
- * The same without an event, for one that has begun: its gap_ticks are looked at, too. Half a
- * microsecond before the end `fetch` is called, if there is time, and does as what follows will.
+ * The same without an event, for one that has begun: its gap_ticks are looked at, too. While there is
+ * time, for the last time half a microsecond before the end, `fetch` is called, and does as what
+ * follows will.
  */
 typedef void approach_fetching(struct approach *approach);
 void approach_poll_on(struct approach *approach, approach_fetching *fetch);
