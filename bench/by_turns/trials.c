@@ -13,8 +13,8 @@
  * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
  * call, plain_call (that call), delay, delay_steady, delay_plain, delay_after_empty (a plain one
- * behind one of 0 ns); delay_loop_called=called_loop.so; and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first of
- * libtimebase's is the stopwatch, too.
+ * behind one of 0 ns); delay_loop_called=called_loop.so; and without a library loop, delay_loop (the
+ * caller's own), nothing (the stopwatch alone). The first of libtimebase's is the stopwatch, too.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -53,10 +53,7 @@
     end_function approach_foresee_return
 
     begin_function approach_foresee_far
-    xorl %eax, %eax
-    rdsspq %rax                  /* does nothing where there is no shadow stack */
-    testq %rax, %rax
-    jnz 2f
+    skip_under_shadow_stack
     begin_foreseen r11, r10d
     popq %r10                    /* whence this was called */
     popq %r10

@@ -102,6 +102,14 @@
 2:
     .endm
 
+    /* Nothing is foreseen there. Before begin_foreseen, to the end of end_foreseen. */
+    .macro skip_under_shadow_stack
+    xorl %eax, %eax
+    rdsspq %rax                  /* does nothing where there is no shadow stack */
+    testq %rax, %rax
+    jnz 2f
+    .endm
+
     /*
      * Fetches the code that follows a wait, and what that calls: see foresee.h. Where only the return
      * is left, as here the core predicts it to go there, and finds the caller's registers. The return
@@ -109,10 +117,7 @@
      * behind a loop is still predicted rightly. Not rax, r10 or r11.
      */
     .macro foresee_what_follows
-    xorl %eax, %eax
-    rdsspq %rax                  /* does nothing where there is no shadow stack */
-    testq %rax, %rax
-    jnz 2f
+    skip_under_shadow_stack
     begin_foreseen r11, r10d
     ret
     end_foreseen r11, r10, r10d, RETURN_KNOWN
