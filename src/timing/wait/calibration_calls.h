@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calibration, calls: from the event to the return of a wait, and what a fine reading takes. */
+/* calibration, calls: what surrounds an approach, to the ends of waits, and what a fine reading takes. */
 #ifndef WAIT_CALIBRATION_CALLS_H
 #define WAIT_CALIBRATION_CALLS_H
 

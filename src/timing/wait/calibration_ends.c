@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "calibration_ends.h"
+
+#include <stddef.h>
+
+#include "timing/learn/quantile.h"
+
+#include "calibration_trials.h"
+#include "hurry_tell.h"
+#include "hurry_ways.h"
+#include "rehearsal.h"
+
+enum {
+    TRIALS = 64,         /* of each way */
+    LOOP_TRIALS = 128,   /* ... by the loop: their errors fill its period */
+    TURN = 8,
+    HURRY_GAP_NS = 1000, /* polls by cold code are 0.3 us apart */
+};
+
+/* ---- by turns ----------------------------------------------------------------------------- */
+
+/*
+ * What ways differ by is found by turns of a few trials each: the core's clock changes, and a
+ * neighbour that comes or goes meanwhile makes all of them later by 10 ns.
+ */
+struct turns {
+    double errors[LOOP_TRIALS], stamps[LOOP_TRIALS];
+    int count;
+};
+
+static void turns_init(struct turns turns[EVENT_WAYS])
+{
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        turns[way].count = 0;
+}
+
+static void turns_add(struct turns *turns, double error_ticks, double stamp_ticks)
+{
+    if (turns->count == LOOP_TRIALS)
+        return;
+    turns->errors[turns->count] = error_ticks;
+    turns->stamps[turns->count++] = stamp_ticks;
+}
+
+/* What rehearsals follow from here on is measured by rehearsals. */
+static void turns_run(struct waiter *waiter, struct rehearsal_plan plan, struct turns *turns)
+{
+    struct trials trials;
+    trials_run(waiter, plan, rehearsal_near, TURN, &trials);
+    for (int i = 0; i < trials.count; i++)
+        turns_add(turns, trials.errors[i], trials.stamps[i]);
+}
+
+/*
+ * Exact ones lie close together, but for those that something delayed. The loop's fill a step of
+ * the counter, all of it: the mean of their better part would be too small by a tenth of one.
+ */
+static double middle(const struct waiter *waiter, int exact, double *values, int count)
+{
+    return exact ? quantile_low_mean(values, count)
+                 : quantile_mean_about(values, count, trials_reach_ticks(waiter));
+}
+
+/* ---- returns ------------------------------------------------------------------------------ */
+
+static void find_exits(struct waiter *waiter, int exact, double *stamps)
+{
+    double events[EVENT_WAYS];
+    struct turns turns[EVENT_WAYS];
+    turns_init(turns);
+    for (int round = 0; round < (exact ? TRIALS : LOOP_TRIALS) / TURN; round++)
+        for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+            turns_run(waiter, (struct rehearsal_plan){exact, way}, &turns[way]);
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
+        events[way] = middle(waiter, exact, turns[way].errors, turns[way].count);
+        stamps[way] = middle(waiter, exact, turns[way].stamps, turns[way].count);
+        waiter->learnt.exit_ticks[exact][way] = events[way] - events[EVENT_CALLED];
+    }
+}
+
+static void find_exit(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double stamps[EVENT_WAYS];
+    if (learnt->exact)
+        find_exits(waiter, 1, stamps);
+    find_exits(waiter, 0, stamps);
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+        learnt->plain_stamp_ticks[way] = stamps[way] - learnt->exit_ticks[0][way];
+}
+
+static void find_end(struct waiter *waiter, enum event_way way)
+{
+    struct trials trials;
+    struct waiter_learnt *learnt = &waiter->learnt;
+    trials_run(waiter, (struct rehearsal_plan){1, way}, rehearsal_near, TRIALS, &trials);
+    learnt->loop_bias_ticks[way] = middle(waiter, 0, trials.errors, trials.count);
+    learnt->loop_stamp_ticks[way] = middle(waiter, 0, trials.stamps, trials.count);
+}
+
+/* Of exact waits that end by the loop. */
+static void find_ends(struct waiter *waiter)
+{
+    waiter->calibrated_end = END_BY_LOOP;
+    enum event_way ways = waiter_ends_behind(waiter) ? EVENT_WAYS : EVENT_CALLED + 1;
+    for (enum event_way way = EVENT_CALLED; way < ways; way++)
+        find_end(waiter, way);
+    waiter->calibrated_end = END_BY_RUN;
+}
+
+/* All that has to do with how a wait ends. Those that tell write a result that nobody reads. */
+static void find_returns(struct waiter *waiter)
+{
+    struct timebase_wait_result unread;
+    waiter->last = (struct wait){.waiter = waiter, .cpu = waiter->cpu, .result = &unread};
+    find_exit(waiter);
+    if (waiter->learnt.exact && waiter_has_vernier(waiter))
+        find_ends(waiter);
+    waiter->last.result = NULL;
+}
+
+/* ---- in a hurry --------------------------------------------------------------------------- */
+
+/* One whose event is a fine reading. */
+struct hurry {
+    struct waiter *waiter;
+    struct timebase_wait_result result;
+    double error_ticks;
+};
+
+static void read_event(void *argument)
+{
+    struct hurry *hurry = (struct hurry *)argument;
+    struct timebase_fine_reading found;
+    timebase_wait_read_fine(waiter_public(hurry->waiter), hurry->result.target_ticks, &found);
+    hurry->error_ticks = found.ticks;
+}
+
+static int hurry_within(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
+                        void *frame)
+{
+    struct hurried asked = {.waiter = (struct waiter *)waiter,
+                            .ticks = target_ticks,
+                            .flags = (unsigned)flags,
+                            .frame = frame,
+                            .result = (struct timebase_wait_result *)result,
+                            .entered_ticks = timebase_ticks()};
+    return result != NULL ? hurry_tell(&asked) : hurry_return(&asked);
+}
+
+static void hurry_once(struct hurry *hurry, enum event_way way)
+{
+    enum { LEAST_NS = 250, MORE_NS = 400 };
+    struct waiter *waiter = hurry->waiter;
+    double more = waiter_throw_dice(waiter, (uint32_t)(MORE_NS / waiter->learnt.period_ns));
+    uint64_t now = timebase_ticks();
+    uint64_t target = now + (uint64_t)(LEAST_NS / waiter->learnt.period_ns + more);
+    struct hurried call = {.waiter = waiter,
+                           .ticks = target,
+                           .function = read_event,
+                           .argument = hurry,
+                           .result = &hurry->result,
+                           .entered_ticks = now};
+    hurry->result.target_ticks = target;
+    if (way == EVENT_CALLED) {
+        hurry_call(&call);
+        return;
+    }
+    approach_from(waiter, target, 0, way == EVENT_TELLS ? &hurry->result : NULL, hurry_within);
+    read_event(hurry);
+}
+
+static void hurry_turn(struct hurry *hurry, enum event_way way, struct turns *turns)
+{
+    for (int i = 0; i < TURN; i++) {
+        hurry_once(hurry, way);
+        uint64_t stamp = hurry->waiter->approach.hurry_event_ticks;
+        double read = (double)(int64_t)(stamp - hurry->result.target_ticks);
+        turns_add(turns, hurry->error_ticks, hurry->error_ticks - read);
+    }
+}
+
+static void find_hurry(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct hurry hurry = {.waiter = waiter};
+    struct turns turns[EVENT_WAYS], plain = {.count = 0};
+    learnt->half_span_ns = (waiter->vernier.span_ticks + 1) / 2 * learnt->period_ns;
+    learnt->hurry_gap_ticks = (uint32_t)waiter_ticks_of_ns(waiter, HURRY_GAP_NS);
+    turns_init(turns);
+    for (int round = 0; round < LOOP_TRIALS / TURN; round++) {
+        turns_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED}, &plain);
+        for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+            hurry_turn(&hurry, way, &turns[way]);
+    }
+    double called = middle(waiter, 0, plain.errors, plain.count);
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
+        struct turns *way_turns = &turns[way];
+        learnt->hurry_ticks[way] = middle(waiter, 0, way_turns->errors, way_turns->count) - called;
+        learnt->hurry_rest_ticks[way] = middle(waiter, 0, way_turns->stamps, way_turns->count);
+        learnt->hurry_whole_ticks[way] = waiter_rounded(learnt->hurry_rest_ticks[way]);
+    }
+}
+
+void calibrate_ends(struct waiter *waiter)
+{
+    find_returns(waiter);
+    find_hurry(waiter);
+}

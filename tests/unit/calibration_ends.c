@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What ways to end differ by, while something makes all of them later and later: rehearsals are the
+ * test's, so nothing here depends on the machine.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "timing/wait/calibration_ends.h"
+#include "timing/wait/rehearsal.h"
+#include "waiting.h"
+
+enum { LATER = 40, STAMP = 60, STEP = 20, NEARLY = 3 };
+
+static const double errors[2][EVENT_WAYS] = {{0, -7, 90}, {0, 2, 80}};
+static double later_ticks; /* each one than the one before */
+static unsigned rehearsals;
+
+/* An even share of each part of a step: as a loop's last poll comes. */
+static double part_of_a_step(void)
+{
+    enum { PARTS = 8 };
+    return ((double)(rehearsals * 3 % PARTS) + 0.5) / PARTS * STEP - STEP / 2;
+}
+
+struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);
+struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    double by_loop = plan.exact && waiter->calibrated_end != END_BY_LOOP ? 0 : part_of_a_step();
+    double end = errors[plan.exact][plan.way];
+    rehearsals++;
+    return (struct rehearsal){.error_ticks = end + by_loop + later_ticks * rehearsals,
+                              .stamp_ticks = STAMP + end + by_loop,
+                              .is_even = 1,
+                              .is_sound = 1};
+}
+
+static const struct waiter_learnt *learnt_while_all_get_later(double ticks)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    later_ticks = ticks;
+    rehearsals = 0;
+    waiter->learnt.exact = 1;
+    calibrate_ends(waiter);
+    return &waiter->learnt;
+}
+
+static void check_exits(const struct waiter_learnt *learnt)
+{
+    for (int exact = 0; exact < 2; exact++)
+        for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+            assert_true(fabs(learnt->exit_ticks[exact][way] - errors[exact][way]) < NEARLY);
+}
+
+static void ways_differ_by_what_they_do(void **state)
+{
+    (void)state;
+    check_exits(learnt_while_all_get_later(0));
+}
+
+/* By LATER ticks from the first rehearsal of a way to the last: the ways take turns. */
+static void nor_by_more_while_all_of_them_get_later(void **state)
+{
+    (void)state;
+    check_exits(learnt_while_all_get_later(LATER / (3.0 * 128)));
+}
+
+/* The mean of the better part of them would be too small. */
+static void a_loop_ends_in_the_middle_of_a_step(void **state)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    const struct waiter_learnt *learnt = learnt_while_all_get_later(0);
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+        assert_true(fabs(learnt->plain_stamp_ticks[way] - STAMP) < 0.5);
+    if (!waiter_has_vernier(waiter))
+        return;
+    for (enum event_way way = EVENT_CALLED; way < (waiter_ends_behind(waiter) ? EVENT_WAYS : 1); way++) {
+        assert_true(fabs(learnt->loop_bias_ticks[way] - errors[1][way]) < 0.5);
+        assert_true(fabs(learnt->loop_stamp_ticks[way] - STAMP - errors[1][way]) < 0.5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ways_differ_by_what_they_do),
+        cmocka_unit_test(nor_by_more_while_all_of_them_get_later),
+        cmocka_unit_test(a_loop_ends_in_the_middle_of_a_step),
+    };
+    stay_on_this_cpu();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
