@@ -11,6 +11,7 @@
 
 #include "timing/wait/hurry.h"
 #include "timing/wait/outcome.h"
+#include "timing/wait/stages.h"
 #include "waiting.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
@@ -122,11 +123,10 @@ static double what_is_learnt(int is_cold, int times)
     static struct waiter waiter;
     waiter.learnt.period_ns = TICK_NS;
     hurry_init(&waiter);
-    double other = waiter.learnt.near_needs[!is_cold].ticks;
+    struct waiter_need *need = &waiter.learnt.near_needs[is_cold];
     for (int i = 0; i < times * ROUNDS; i++)
-        hurry_learn_near(&waiter, is_cold, i % times == 7 ? 1e9 : i % times);
-    assert_true(waiter.learnt.near_needs[!is_cold].ticks == other);
-    return waiter.learnt.near_needs[is_cold].ticks;
+        hurry_learn_near(need, i % times == 7 ? 1e9 : i % times);
+    return need->ticks;
 }
 
 static void what_near_targets_need_is_enough_for_49_of_50(void **state)
@@ -136,12 +136,12 @@ static void what_near_targets_need_is_enough_for_49_of_50(void **state)
     assert_in_range((int64_t)what_is_learnt(0, TIMES), TIMES - 45, TIMES + 45);
 }
 
-/* In steps of 10 ns: of so many times one in 25 is 40. */
-static void what_they_need_by_cold_code_is_enough_for_24_of_25(void **state)
+/* In steps of 5 ns: one in 100 raises it by 495. */
+static void what_they_need_by_cold_code_is_enough_for_99_of_100(void **state)
 {
-    enum { TIMES = 1000 };
+    enum { TIMES = 4000 };
     (void)state;
-    assert_in_range((int64_t)what_is_learnt(1, TIMES), TIMES - 300, TIMES + 300);
+    assert_in_range((int64_t)what_is_learnt(1, TIMES), TIMES - 600, TIMES + 600);
 }
 
 static void what_takes_longer_is_believed_at_once(void **state)
@@ -226,6 +226,60 @@ static void near_targets_need_less_after_each_that_hurried(void **state)
     assert_int_equal(waiter->far_stages.left, 9);
     waiter->learnt = known.learnt;
     waiter->far_stages = known.far_stages;
+}
+
+/* ---- what a near wait by the stages needs ---------------------------------------------------- */
+
+/* As if all that is less than a second ahead were near, and there were time for all of it. */
+static void let_all_be_near(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    waiter->uneven = waiter->far_stages = (struct caution){0};
+    learnt->near_needs[0].ticks = learnt->near_needs[1].ticks = 0;
+    learnt->no_rehearsal_ticks = learnt->hot_ticks = learnt->pause_ticks = ticks_of(SECOND);
+    waiter->approach.event_ticks = timebase_ticks();
+    waiter->uses = 2; /* its turn is not due: outcome_settle_some() */
+}
+
+/* Which of its needs has changed: near, by cold code, or where the wait before it teaches. */
+static int need_that_changed(struct waiter *waiter)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    const struct waiter_learnt known = *learnt;
+    uint64_t now = timebase_ticks(); /* whatever holds it up from here on */
+    const struct wait asked = {.waiter = waiter,
+                               .function = approach_event_none,
+                               .entered_ticks = now,
+                               .ticks = now + (uint64_t)ticks_of(MILLISECOND)};
+    stages_run(&asked);
+    int near = learnt->near_needs[0].ticks != known.near_needs[0].ticks;
+    int cold = learnt->near_needs[1].ticks != known.near_needs[1].ticks;
+    int learning = learnt->learning_need.ticks != known.learning_need.ticks;
+    assert_int_equal(near + cold + learning, 1);
+    return cold + 2 * learning;
+}
+
+static void one_that_learns_from_the_wait_before_has_a_need_of_its_own(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    const struct waiter known = *waiter;
+    (void)state;
+    if (!waiter->learnt.exact)
+        skip();
+    let_all_be_near(waiter);
+    waiter->learnt.learning_need.ticks = (double)ticks_of(SECOND); /* none has the time */
+    assert_int_equal(need_that_changed(waiter), 0);
+    assert_int_not_equal(waiter->unsettled, NOTHING_LEFT);
+    let_all_be_near(waiter);
+    waiter->learnt.learning_need.ticks = 0;
+    assert_int_equal(need_that_changed(waiter), 2);
+    let_all_be_near(waiter);
+    waiter->unsettled = NOTHING_LEFT; /* there is nothing to be learnt */
+    assert_int_equal(need_that_changed(waiter), 0);
+    let_all_be_near(waiter);
+    waiter->learnt.hot_ticks = -1;
+    assert_int_equal(need_that_changed(waiter), 1);
+    *waiter = known;
 }
 
 /* What a wait by the stages says of cold code: it was late, so many ns after it was asked for. */
@@ -376,7 +430,8 @@ int main(void)
         cmocka_unit_test(it_is_due_for_near_targets_by_the_loop),
         cmocka_unit_test(what_near_targets_need_is_enough_for_49_of_50),
         cmocka_unit_test(near_targets_need_less_after_each_that_hurried),
-        cmocka_unit_test(what_they_need_by_cold_code_is_enough_for_24_of_25),
+        cmocka_unit_test(one_that_learns_from_the_wait_before_has_a_need_of_its_own),
+        cmocka_unit_test(what_they_need_by_cold_code_is_enough_for_99_of_100),
         cmocka_unit_test(turns_are_left_to_it),
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),
         cmocka_unit_test(polls_that_cold_code_made_uneven_leave_turns_to_it),

@@ -5,7 +5,7 @@
 
 #include "prepare.h"
 
-enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900 };
+enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900, FIRST_LEARNING_NS = 500 };
 
 static void know(struct waiter *waiter, int64_t cold_ticks)
 {
@@ -13,7 +13,10 @@ static void know(struct waiter *waiter, int64_t cold_ticks)
     waiter->learnt.near_ticks = waiter_ends_behind(waiter) ? cold_ticks : 0;
 }
 
-/* Those by code that has gone cold are few, and differ more: they are followed in longer steps. */
+/*
+ * Those by code that has gone cold are few, and differ more: they are followed in longer steps, and
+ * fewer of them may be late (hurry_learn_near()), as what is late often leaves all of its kind to the loop.
+ */
 static void set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
                      double step_ns, int of)
 {
@@ -32,7 +35,8 @@ void hurry_init(struct waiter *waiter)
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
     waiter->hurried_ticks = waiter_long_before(timebase_ticks());
     set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);
-    set_need(waiter, &waiter->learnt.near_needs[1], 600, 10, 25);
+    set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, 100);
+    set_need(waiter, &waiter->learnt.learning_need, FIRST_LEARNING_NS, 1, 50);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
 
@@ -52,9 +56,8 @@ void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 }
 
 /* Enough for all but one of so many. */
-void hurry_learn_near(struct waiter *waiter, int is_cold, double needed_ticks)
+void hurry_learn_near(struct waiter_need *need, double needed_ticks)
 {
-    struct waiter_need *need = &waiter->learnt.near_needs[is_cold != 0];
     int is_longer = needed_ticks > need->ticks;
     need->ticks += is_longer ? (need->of - 1) * need->step_ticks : -need->step_ticks;
 }

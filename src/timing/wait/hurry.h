@@ -83,10 +83,7 @@ static inline void hurry_pass(struct waiter *waiter, uint64_t now, int64_t left)
 /* A wait after a pause came to its polls after so many ticks. */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks);
 
-/*
- * A near wait would have been exact if it had been asked for so many ticks before its target; by code
- * that had gone cold, or not.
- */
-void hurry_learn_near(struct waiter *waiter, int is_cold, double needed_ticks);
+/* A near wait would have been exact if it had been asked for so many ticks before its target. */
+void hurry_learn_near(struct waiter_need *need, double needed_ticks);
 
 #endif

@@ -49,7 +49,7 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     asked->is_hot = hurry_is_hot(waiter, asked->entered_ticks);
-    int teaches = waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 2;
+    int teaches = waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 4;
     if (__builtin_expect(asked->is_hot && teaches, 0))
         hurry_learn_bias(waiter);
     hurry_pass(waiter, asked->entered_ticks, left);

@@ -44,9 +44,6 @@ void outcome_count(struct waiter *waiter);
 /* Count the last wait and learn from it, as far as it has not been done. */
 void outcome_settle_open(struct waiter *waiter);
 
-/* For a wait whose target is nearer than this there is no time to learn from the one before. */
-enum { OUTCOME_NEAREST_NS = 500 };
-
 /* In a hurry: it is counted, and one in eight is learnt from (returns 1 if so); or none. */
 int outcome_settle_some(struct waiter *waiter);
 void outcome_count_open(struct waiter *waiter);

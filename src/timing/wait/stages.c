@@ -97,7 +97,7 @@ static double aim_of(const struct wait *wait)
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
-/* An exact wait needs so much time, with what comes before its first poll. */
+/* An exact wait needs so much time, with what comes between has_time_for_exact() and its first poll. */
 static double needed_ticks(const struct waiter *waiter)
 {
     enum { BEFORE_NS = 80 };
@@ -110,9 +110,6 @@ static int has_time_for_exact(struct wait *wait)
     struct waiter *waiter = wait->waiter;
     double needed = needed_ticks(waiter);
     wait->left_ticks = (double)wait_left_ticks(wait) + wait->aim;
-    if (wait_is_near(wait))
-        hurry_learn_near(waiter, wait->is_at_once,
-                         (double)wait_asked_before_ticks(wait) - wait->left_ticks + needed);
     return wait->left_ticks > needed;
 }
 
@@ -145,15 +142,31 @@ static void set_up(struct wait *wait)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
 }
 
-/* A near wait has no rehearsals. Whatever there is time for. */
+static struct waiter_need *need_of(const struct wait *wait)
+{
+    struct waiter_learnt *learnt = &wait->waiter->learnt;
+    return wait->is_at_once ? &learnt->near_needs[1]
+        : wait->has_learnt  ? &learnt->learning_need
+                            : &learnt->near_needs[0];
+}
+
+/*
+ * A near wait has no rehearsals. It foresees whatever it has time for beside what an exact one needs.
+ * That is not a part of what it needed: nearer ones do without.
+ */
 static void foresee_near(const struct wait *wait)
 {
-    enum { EVENT_NS = 250, RUNS_NS = 400 };
+    enum { SET_UP_NS = 20, EVENT_NS = 50, RUNS_NS = 200 };
     struct waiter *waiter = wait->waiter;
-    int64_t left = wait_left_ticks(wait);
-    if (left > waiter_ticks_of_ns(waiter, EVENT_NS))
+    int may_be_exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    double needed = needed_ticks(waiter) + SET_UP_NS / waiter->learnt.period_ns;
+    double spare = (double)wait_left_ticks(wait) - needed;
+    double spare_ns = spare * waiter->learnt.period_ns;
+    if (may_be_exact)
+        hurry_learn_near(need_of(wait), (double)wait_asked_before_ticks(wait) - spare);
+    if (spare_ns > EVENT_NS)
         foresight_event(wait);
-    if (left > waiter_ticks_of_ns(waiter, RUNS_NS) && !(wait->flags & TIMEBASE_WAIT_PLAIN))
+    if (spare_ns > RUNS_NS && may_be_exact)
         foresight_runs(waiter, wait_event_way(wait));
 }
 
@@ -167,20 +180,26 @@ static int approach(struct wait *wait)
     return waiter_approach(waiter, wait->exact);
 }
 
-/* If the wait before is not settled yet, it is judged first; and learnt from, if there is time. */
-static void settle_last(const struct wait *asked)
+/*
+ * If the wait before is not settled yet, it is judged first; and learnt from, if there is time.
+ * Returns 1 if that was so.
+ */
+static int settle_last(const struct wait *asked)
 {
-    if (wait_asked_before_ticks(asked) < waiter_ticks_of_ns(asked->waiter, OUTCOME_NEAREST_NS))
-        outcome_settle_some(asked->waiter);
-    else
-        outcome_settle_open(asked->waiter);
+    struct waiter *waiter = asked->waiter;
+    if ((double)wait_asked_before_ticks(asked) < waiter->learnt.learning_need.ticks)
+        return outcome_settle_some(waiter);
+    int learns = waiter->unsettled != NOTHING_LEFT;
+    outcome_settle_open(waiter);
+    return learns;
 }
 
 static struct wait *begin(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
-    settle_last(asked);
+    int has_learnt = settle_last(asked);
     waiter->last = *asked;
+    waiter->last.has_learnt = has_learnt;
     waiter->last.cpu = evidence_cpu(&waiter->evidence);
     waiter->last.is_at_once = !waiter_is_hot(waiter, asked->entered_ticks);
     waiter->found = 0;

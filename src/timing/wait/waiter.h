@@ -106,6 +106,7 @@ struct wait {
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
+    int has_learnt;           /* from the wait before it */
     int is_at_once;           /* by such code, and nothing was rehearsed */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
