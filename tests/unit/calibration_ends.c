@@ -46,6 +46,7 @@ static const struct waiter_learnt *learnt_while_all_get_later(double ticks)
     later_ticks = ticks;
     rehearsals = 0;
     waiter->learnt.exact = 1;
+    waiter->vernier.step_ticks = STEP; /* no error is so large that it does not count */
     calibrate_ends(waiter);
     return &waiter->learnt;
 }
