@@ -236,7 +236,8 @@ static void let_all_be_near(struct waiter *waiter)
     struct waiter_learnt *learnt = &waiter->learnt;
     waiter->uneven = waiter->far_stages = (struct caution){0};
     learnt->near_needs[0].ticks = learnt->near_needs[1].ticks = 0;
-    learnt->no_rehearsal_ticks = learnt->hot_ticks = learnt->pause_ticks = ticks_of(SECOND);
+    learnt->no_rehearsal_ticks = learnt->cold_near_ticks = ticks_of(SECOND);
+    learnt->hot_ticks = learnt->pause_ticks = ticks_of(SECOND);
     waiter->approach.event_ticks = timebase_ticks();
     waiter->uses = 2; /* its turn is not due: outcome_settle_some() */
 }
@@ -279,6 +280,36 @@ static void one_that_learns_from_the_wait_before_has_a_need_of_its_own(void **st
     let_all_be_near(waiter);
     waiter->learnt.hot_ticks = -1;
     assert_int_equal(need_that_changed(waiter), 1);
+    *waiter = known;
+}
+
+/*
+ * By cold code, so long before its target, which is not meant: there is time for everything. Returns
+ * how many rehearsals there were.
+ */
+static unsigned rehearsals_by_cold_code(struct waiter *waiter, int64_t asked_before_ticks)
+{
+    uint64_t entered = timebase_ticks() + (uint64_t)ticks_of(5 * MILLISECOND);
+    const struct wait asked = {.waiter = waiter,
+                               .function = approach_event_none,
+                               .entered_ticks = entered,
+                               .ticks = entered + (uint64_t)asked_before_ticks};
+    unsigned before = waiter->rehearsals;
+    waiter->uneven = waiter->far_stages = (struct caution){0};
+    waiter->learnt.near_needs[1].ticks = 0;
+    waiter->approach.event_ticks = entered - 2 * (uint64_t)waiter->learnt.hot_ticks;
+    stages_run(&asked);
+    return waiter->rehearsals - before;
+}
+
+static void what_leads_up_to_a_wait_is_not_done_by_cold_code_in_a_hurry(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    const struct waiter known = *waiter;
+    (void)state;
+    waiter->unsettled = LEFT_TO_LEARN;
+    assert_int_equal(rehearsals_by_cold_code(waiter, waiter->learnt.cold_near_ticks - 1), 0);
+    assert_false(waiter->last.has_learnt);
     *waiter = known;
 }
 
@@ -431,6 +462,7 @@ int main(void)
         cmocka_unit_test(what_near_targets_need_is_enough_for_49_of_50),
         cmocka_unit_test(near_targets_need_less_after_each_that_hurried),
         cmocka_unit_test(one_that_learns_from_the_wait_before_has_a_need_of_its_own),
+        cmocka_unit_test(what_leads_up_to_a_wait_is_not_done_by_cold_code_in_a_hurry),
         cmocka_unit_test(what_they_need_by_cold_code_is_enough_for_99_of_100),
         cmocka_unit_test(turns_are_left_to_it),
         cmocka_unit_test(what_was_late_by_cold_code_leaves_turns_to_it),

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "asked.h"
 #include "result.h"
 
 APPROACH_WAY void event_set_return(struct waiter *waiter, enum event_way way)

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "asked.h"
 #include "result.h"
 
 APPROACH_WAY void foresight_event(const struct wait *wait)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hurry_ways.h"
 
+#include "asked.h"
 #include "hurry_tell.h"
 
 APPROACH_WAY int hurry_end_within(struct waiter *waiter)

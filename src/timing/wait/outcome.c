@@ -5,6 +5,8 @@
 
 #include "timing/learn/within.h"
 
+#include "asked.h"
+
 enum {
     THROTTLED_NS = 10000000,
     BAD_TICKS = 8, /* besides a step: what cold code takes is far more */

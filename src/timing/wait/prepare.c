@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 
+#include "asked.h"
 #include "foresight.h"
 #include "prepare.h"
 #include "rehearsal.h"

@@ -6,6 +6,7 @@
 #include "timing/approach/hide.h"
 #include "timing/learn/within.h"
 
+#include "asked.h"
 #include "outcome.h"
 
 #define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)

@@ -5,6 +5,7 @@
 
 #include "timing/sleep/relax.h"
 
+#include "asked.h"
 #include "event.h"
 #include "foresight.h"
 #include "hurry.h"
@@ -187,21 +188,24 @@ static int approach(struct wait *wait)
 static int settle_last(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
+    int learns = waiter->unsettled != NOTHING_LEFT;
+    if (asked->is_at_once && wait_is_near(asked)) {
+        outcome_count_open(waiter);
+        return 0;
+    }
     if ((double)wait_asked_before_ticks(asked) < waiter->learnt.learning_need.ticks)
         return outcome_settle_some(waiter);
-    int learns = waiter->unsettled != NOTHING_LEFT;
     outcome_settle_open(waiter);
     return learns;
 }
 
-static struct wait *begin(const struct wait *asked)
+static struct wait *begin(struct wait asked)
 {
-    struct waiter *waiter = asked->waiter;
-    int has_learnt = settle_last(asked);
-    waiter->last = *asked;
-    waiter->last.has_learnt = has_learnt;
+    struct waiter *waiter = asked.waiter;
+    asked.is_at_once = !waiter_is_hot(waiter, asked.entered_ticks);
+    asked.has_learnt = settle_last(&asked);
+    waiter->last = asked;
     waiter->last.cpu = evidence_cpu(&waiter->evidence);
-    waiter->last.is_at_once = !waiter_is_hot(waiter, asked->entered_ticks);
     waiter->found = 0;
     waiter->uses++;
     return &waiter->last;
@@ -232,7 +236,7 @@ static void lead_up(struct wait *wait)
 static int run(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
-    struct wait *wait = begin(asked);
+    struct wait *wait = begin(*asked);
     uint64_t number = waiter->uses;
     if (!wait_is_near(wait) || wait->flags & TIMEBASE_WAIT_REHEARSE)
         lead_up(wait);

@@ -5,6 +5,7 @@
  */
 #include <stddef.h>
 
+#include "asked.h"
 #include "calibration.h"
 #include "stages.h"
 #include "target.h"

@@ -462,35 +462,4 @@ void waiter_publish_tempo(struct waiter *waiter);
  */
 void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks);
 
-static inline enum event_way wait_event_way(const struct wait *wait)
-{
-    return wait->function != NULL ? EVENT_CALLED
-        : wait->result != NULL    ? EVENT_TELLS
-                                  : EVENT_RETURNS;
-}
-
-/* The target in ticks, as the clock sees it now. */
-static inline void wait_convert(struct wait *wait)
-{
-    if (wait->ticks_at != NULL)
-        wait->ticks = wait->ticks_at(wait->waiter->clock, wait->ns);
-}
-
-/* How long before its target. */
-static inline int64_t wait_asked_before_ticks(const struct wait *wait)
-{
-    return (int64_t)(wait->ticks - wait->entered_ticks);
-}
-
-/* Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. */
-static inline int wait_is_near(const struct wait *wait)
-{
-    return wait_asked_before_ticks(wait) < wait->waiter->learnt.no_rehearsal_ticks;
-}
-
-static inline int64_t wait_left_ticks(const struct wait *wait)
-{
-    return (int64_t)(wait->ticks - timebase_ticks());
-}
-
 #endif

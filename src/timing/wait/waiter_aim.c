@@ -2,6 +2,7 @@
 /* Which way the next wait is to go, and where its approach aims. */
 #include "timing/learn/within.h"
 
+#include "asked.h"
 #include "waiter.h"
 
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */

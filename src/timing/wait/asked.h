@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* asked: what a wait was asked for: its event and its target, and how near that is. */
+#ifndef WAIT_ASKED_H
+#define WAIT_ASKED_H
+
+#include <stddef.h>
+
+#include "waiter.h"
+
+static inline enum event_way wait_event_way(const struct wait *wait)
+{
+    return wait->function != NULL ? EVENT_CALLED
+        : wait->result != NULL    ? EVENT_TELLS
+                                  : EVENT_RETURNS;
+}
+
+/* The target in ticks, as the clock sees it now. */
+static inline void wait_convert(struct wait *wait)
+{
+    if (wait->ticks_at != NULL)
+        wait->ticks = wait->ticks_at(wait->waiter->clock, wait->ns);
+}
+
+/* How long before its target. */
+static inline int64_t wait_asked_before_ticks(const struct wait *wait)
+{
+    return (int64_t)(wait->ticks - wait->entered_ticks);
+}
+
+/*
+ * Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. By cold
+ * code what leads up to it is cold, too: that was late by more than what it is for.
+ */
+static inline int wait_is_near(const struct wait *wait)
+{
+    const struct waiter_learnt *learnt = &wait->waiter->learnt;
+    int64_t nearest = wait->is_at_once ? learnt->cold_near_ticks : learnt->no_rehearsal_ticks;
+    return wait_asked_before_ticks(wait) < nearest;
+}
+
+static inline int64_t wait_left_ticks(const struct wait *wait)
+{
+    return (int64_t)(wait->ticks - timebase_ticks());
+}
+
+#endif
