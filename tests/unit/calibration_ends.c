@@ -81,7 +81,8 @@ static void a_loop_ends_in_the_middle_of_a_step(void **state)
         assert_true(fabs(learnt->plain_stamp_ticks[way] - STAMP) < 0.5);
     if (!waiter_has_vernier(waiter))
         return;
-    for (enum event_way way = EVENT_CALLED; way < (waiter_ends_behind(waiter) ? EVENT_WAYS : 1); way++) {
+    enum event_way ways = waiter_ends_behind(waiter) ? EVENT_WAYS : EVENT_CALLED + 1;
+    for (enum event_way way = EVENT_CALLED; way < ways; way++) {
         assert_true(fabs(learnt->loop_bias_ticks[way] - errors[1][way]) < 0.5);
         assert_true(fabs(learnt->loop_stamp_ticks[way] - STAMP - errors[1][way]) < 0.5);
     }

@@ -284,8 +284,8 @@ static void one_that_learns_from_the_wait_before_has_a_need_of_its_own(void **st
 }
 
 /*
- * By cold code, so long before its target, which is not meant: there is time for everything. Returns
- * how many rehearsals there were.
+ * By cold code, so long before its target; that this is 5 ms away it is not told. Returns how many
+ * rehearsals there were.
  */
 static unsigned rehearsals_by_cold_code(struct waiter *waiter, int64_t asked_before_ticks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calibration, calls: what surrounds an approach, to the ends of waits, and what a fine reading takes. */
+/* calibration, calls: what surrounds an approach, how a wait ends, and what a fine reading takes. */
 #ifndef WAIT_CALIBRATION_CALLS_H
 #define WAIT_CALIBRATION_CALLS_H
 

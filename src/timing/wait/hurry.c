@@ -14,8 +14,8 @@ static void know(struct waiter *waiter, int64_t cold_ticks)
 }
 
 /*
- * Those by code that has gone cold are few, and differ more: they are followed in longer steps, and
- * fewer of them may be late (hurry_learn_near()), as what is late often leaves all of its kind to the loop.
+ * Those by code that has gone cold are few, and differ more: they are followed in longer steps. And
+ * fewer of them may be late, as what is late often leaves all of its kind to the loop (outcome.c).
  */
 static void set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
                      double step_ns, int of)

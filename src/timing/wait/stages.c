@@ -98,7 +98,7 @@ static double aim_of(const struct wait *wait)
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
 
-/* An exact wait needs so much time, with what comes between has_time_for_exact() and its first poll. */
+/* An exact wait needs so much time, with what comes before its first poll: has_time_for_exact(). */
 static double needed_ticks(const struct waiter *waiter)
 {
     enum { BEFORE_NS = 80 };
@@ -152,8 +152,8 @@ static struct waiter_need *need_of(const struct wait *wait)
 }
 
 /*
- * A near wait has no rehearsals. It foresees whatever it has time for beside what an exact one needs.
- * That is not a part of what it needed: nearer ones do without.
+ * A near wait has no rehearsals. It foresees whatever it has time for beside what an exact one
+ * needs. That is not a part of what it needed: nearer ones do without.
  */
 static void foresee_near(const struct wait *wait)
 {

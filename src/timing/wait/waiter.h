@@ -10,6 +10,7 @@
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls  calibration_delays
  *                                 ... from whole waits, from whole delays
+ *     calibration_ends            ... from the stamp to the event, for each way to end
  *     calibration_trials          ... from rehearsals
  *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
  *     delay_rehearsal  delay_short  delay_lesson
@@ -24,6 +25,7 @@
  *     event                       what a wait's event is, and how the wait ends
  *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
+ *     asked                       what a wait was asked for
  *     waiter*                     this structure; what calibrations learn; where its approach aims
  *     target  wait_names          know no waiter
  *

@@ -76,7 +76,7 @@ struct waiter_learnt {
     double plain_spread_ticks;
     double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
     double delay_call_ticks; /* ... and its call to that reading */
-    struct waiter_need learning_need; /* as near_needs, of one that learns from the wait before it */
+    struct waiter_need learning_need; /* as near_needs: of one that learns from the wait before */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
 };
