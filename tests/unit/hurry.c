@@ -72,7 +72,7 @@ static void it_is_due_by_cold_code_that_has_been_late(void **state)
 
 /* ---- near targets, whatever is cold --------------------------------------------------------- */
 
-enum { NO_REHEARSAL = 900, NEEDS = 300, NEEDS_COLD = 600 };
+enum { NO_REHEARSAL = 900, NEEDS = 300, NEEDS_LEARNING = 500, NEEDS_COLD = 600 };
 
 /* The last event was just now. */
 static int near_is_due(struct waiter *waiter, int64_t left, unsigned flags)
@@ -87,6 +87,7 @@ static struct waiter waiter_with_near_targets(void)
     waiter.learnt.no_rehearsal_ticks = NO_REHEARSAL;
     waiter.learnt.near_needs[0].ticks = NEEDS;
     waiter.learnt.near_needs[1].ticks = NEEDS_COLD;
+    waiter.learnt.learning_need.ticks = NEEDS_LEARNING;
     waiter.uses = 1;
     return waiter;
 }
@@ -98,6 +99,8 @@ static void it_is_due_where_there_is_no_time_for_the_stages(void **state)
     assert_true(near_is_due(&waiter, NEEDS - 1, 0));
     assert_false(near_is_due(&waiter, NEEDS, 0));
     assert_false(near_is_due(&waiter, NEEDS - 1, TIMEBASE_WAIT_REHEARSE));
+    assert_true(near_is_due(&waiter, NEEDS_LEARNING - 1, TIMEBASE_WAIT_STEADY));
+    assert_false(near_is_due(&waiter, NEEDS_LEARNING, TIMEBASE_WAIT_STEADY));
     assert_true(is_due(&waiter, HOT + 1, NEEDS_COLD - 1));
     assert_false(is_due(&waiter, HOT + 1, NEEDS_COLD));
 }

@@ -29,12 +29,15 @@ static inline int64_t wait_asked_before_ticks(const struct wait *wait)
 
 /*
  * Is the target nearer than the shortest rehearsal? Then there is no time to lead up to it. By cold
- * code what leads up to it is cold, too: that was late by more than what it is for.
+ * code what leads up to it is cold, too, and late itself: then more of the waits in a series can be
+ * exact without. Those that are by the loop, or want the steadier tail, are steadier with it.
  */
 static inline int wait_is_near(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
-    int64_t nearest = wait->is_at_once ? learnt->cold_near_ticks : learnt->no_rehearsal_ticks;
+    int is_steady = (wait->flags & (TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_STEADY)) != 0;
+    int64_t nearest =
+        wait->is_at_once && !is_steady ? learnt->cold_near_ticks : learnt->no_rehearsal_ticks;
     return wait_asked_before_ticks(wait) < nearest;
 }
 

@@ -43,6 +43,14 @@ static inline int hurry_by_loop(const struct waiter *waiter, unsigned flags)
     return (flags & TIMEBASE_WAIT_PLAIN) || !caution_allows(&waiter->uneven);
 }
 
+/* For the steadier tail as if what is optional were needed, too: then there is some to spare. */
+static inline double hurry_needed(const struct waiter *waiter, uint64_t now, unsigned flags)
+{
+    double needed = waiter->learnt.near_needs[!waiter_is_hot(waiter, now)].ticks;
+    double most = waiter->learnt.learning_need.ticks;
+    return flags & TIMEBASE_WAIT_STEADY && needed < most ? most : needed;
+}
+
 /*
  * A target so near that nothing is rehearsed: the stages would make it late, or find what is known.
  * One in 64 that is by the loop takes them if there is the time, and teaches.
@@ -51,11 +59,10 @@ static inline int hurry_is_near(const struct waiter *waiter, uint64_t now, int64
                                 unsigned flags)
 {
     enum { TEACHES = 64 };
-    const struct waiter_need *need = &waiter->learnt.near_needs[!waiter_is_hot(waiter, now)];
     if (left >= waiter->learnt.no_rehearsal_ticks || flags & TIMEBASE_WAIT_REHEARSE)
         return 0;
     int teaches = waiter->uses % TEACHES == 0;
-    return (double)left < need->ticks || (hurry_by_loop(waiter, flags) && !teaches);
+    return (double)left < hurry_needed(waiter, now, flags) || (hurry_by_loop(waiter, flags) && !teaches);
 }
 
 static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64_t target,
