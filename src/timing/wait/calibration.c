@@ -206,6 +206,7 @@ static void size_errors(double *errors, int count, double middle)
 static struct findings try_way(struct waiter *waiter, int exact)
 {
     struct trials trials;
+    trials.count = 0;
     trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED}, rehearsal_near, TRIALS,
                &trials);
     double *errors = trials.errors;

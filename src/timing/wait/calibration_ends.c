@@ -17,38 +17,10 @@ enum {
     HURRY_GAP_NS = 1000, /* polls by cold code are 0.3 us apart */
 };
 
-/* ---- by turns ----------------------------------------------------------------------------- */
-
-/*
- * What ways differ by is found by turns of a few trials each: the core's clock changes, and a
- * neighbour that comes or goes meanwhile makes all of them later by 10 ns.
- */
-struct turns {
-    double errors[LOOP_TRIALS], stamps[LOOP_TRIALS];
-    int count;
-};
-
-static void turns_init(struct turns turns[EVENT_WAYS])
+static void trials_forget(struct trials trials[EVENT_WAYS])
 {
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-        turns[way].count = 0;
-}
-
-static void turns_add(struct turns *turns, double error_ticks, double stamp_ticks)
-{
-    if (turns->count == LOOP_TRIALS)
-        return;
-    turns->errors[turns->count] = error_ticks;
-    turns->stamps[turns->count++] = stamp_ticks;
-}
-
-/* What rehearsals follow from here on is measured by rehearsals. */
-static void turns_run(struct waiter *waiter, struct rehearsal_plan plan, struct turns *turns)
-{
-    struct trials trials;
-    trials_run(waiter, plan, rehearsal_near, TURN, &trials);
-    for (int i = 0; i < trials.count; i++)
-        turns_add(turns, trials.errors[i], trials.stamps[i]);
+        trials[way].count = 0;
 }
 
 /*
@@ -63,17 +35,23 @@ static double middle(const struct waiter *waiter, int exact, double *values, int
 
 /* ---- returns ------------------------------------------------------------------------------ */
 
+/*
+ * What ways differ by is found by turns of a few trials each: the core's clock changes, and a
+ * neighbour that comes or goes meanwhile makes all of them later by 10 ns. What rehearsals follow
+ * from here on is measured by rehearsals.
+ */
 static void find_exits(struct waiter *waiter, int exact, double *stamps)
 {
     double events[EVENT_WAYS];
-    struct turns turns[EVENT_WAYS];
-    turns_init(turns);
+    struct trials trials[EVENT_WAYS];
+    trials_forget(trials);
     for (int round = 0; round < (exact ? TRIALS : LOOP_TRIALS) / TURN; round++)
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-            turns_run(waiter, (struct rehearsal_plan){exact, way}, &turns[way]);
+            trials_run(waiter, (struct rehearsal_plan){exact, way}, rehearsal_near, TURN,
+                       &trials[way]);
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
-        events[way] = middle(waiter, exact, turns[way].errors, turns[way].count);
-        stamps[way] = middle(waiter, exact, turns[way].stamps, turns[way].count);
+        events[way] = middle(waiter, exact, trials[way].errors, trials[way].count);
+        stamps[way] = middle(waiter, exact, trials[way].stamps, trials[way].count);
         waiter->learnt.exit_ticks[exact][way] = events[way] - events[EVENT_CALLED];
     }
 }
@@ -93,6 +71,7 @@ static void find_end(struct waiter *waiter, enum event_way way)
 {
     struct trials trials;
     struct waiter_learnt *learnt = &waiter->learnt;
+    trials.count = 0;
     trials_run(waiter, (struct rehearsal_plan){1, way}, rehearsal_near, TRIALS, &trials);
     learnt->loop_bias_ticks[way] = middle(waiter, 0, trials.errors, trials.count);
     learnt->loop_stamp_ticks[way] = middle(waiter, 0, trials.stamps, trials.count);
@@ -170,13 +149,13 @@ static void hurry_once(struct hurry *hurry, enum event_way way)
     read_event(hurry);
 }
 
-static void hurry_turn(struct hurry *hurry, enum event_way way, struct turns *turns)
+static void hurry_turn(struct hurry *hurry, enum event_way way, struct trials *trials)
 {
     for (int i = 0; i < TURN; i++) {
         hurry_once(hurry, way);
         uint64_t stamp = hurry->waiter->approach.hurry_event_ticks;
         double read = (double)(int64_t)(stamp - hurry->result.target_ticks);
-        turns_add(turns, hurry->error_ticks, hurry->error_ticks - read);
+        trials_add(trials, hurry->error_ticks, hurry->error_ticks - read);
     }
 }
 
@@ -184,20 +163,21 @@ static void find_hurry(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct hurry hurry = {.waiter = waiter};
-    struct turns turns[EVENT_WAYS], plain = {.count = 0};
+    struct trials trials[EVENT_WAYS], plain;
     learnt->half_span_ns = (waiter->vernier.span_ticks + 1) / 2 * learnt->period_ns;
     learnt->hurry_gap_ticks = (uint32_t)waiter_ticks_of_ns(waiter, HURRY_GAP_NS);
-    turns_init(turns);
+    trials_forget(trials);
+    plain.count = 0;
     for (int round = 0; round < LOOP_TRIALS / TURN; round++) {
-        turns_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED}, &plain);
+        trials_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED}, rehearsal_near, TURN, &plain);
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-            hurry_turn(&hurry, way, &turns[way]);
+            hurry_turn(&hurry, way, &trials[way]);
     }
     double called = middle(waiter, 0, plain.errors, plain.count);
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
-        struct turns *way_turns = &turns[way];
-        learnt->hurry_ticks[way] = middle(waiter, 0, way_turns->errors, way_turns->count) - called;
-        learnt->hurry_rest_ticks[way] = middle(waiter, 0, way_turns->stamps, way_turns->count);
+        struct trials *of = &trials[way];
+        learnt->hurry_ticks[way] = middle(waiter, 0, of->errors, of->count) - called;
+        learnt->hurry_rest_ticks[way] = middle(waiter, 0, of->stamps, of->count);
         learnt->hurry_whole_ticks[way] = waiter_rounded(learnt->hurry_rest_ticks[way]);
     }
 }

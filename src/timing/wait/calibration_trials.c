@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "calibration_trials.h"
 
-static void add(struct trials *trials, const struct rehearsal *done, int most)
+/* The last ones of all. */
+static void keep(struct trials *trials, const struct rehearsal *done, int most)
 {
     trials->errors[trials->count % most] = done->error_ticks;
     trials->stamps[trials->count % most] = done->stamp_ticks;
@@ -13,15 +14,17 @@ void trials_run(struct waiter *waiter, struct rehearsal_plan plan, trial *run, i
 {
     enum { PATIENCE = 4, FEW = 8 };
     struct trials all;
-    all.count = out->count = 0;
-    while (out->count < most && all.count < PATIENCE * most) {
+    int before = out->count;
+    all.count = 0;
+    while (out->count < before + most && all.count < PATIENCE * most) {
         struct rehearsal done = run(waiter, plan);
-        add(&all, &done, most);
+        keep(&all, &done, most);
         if (!plan.exact || done.is_even)
-            add(out, &done, most);
+            trials_add(out, done.error_ticks, done.stamp_ticks);
     }
-    if (out->count >= most / FEW)
+    if (out->count >= before + most / FEW)
         return;
-    *out = all;
-    out->count = most;
+    out->count = before;
+    for (int i = 0; i < most; i++)
+        trials_add(out, all.errors[i], all.stamps[i]);
 }

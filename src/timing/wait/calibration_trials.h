@@ -21,10 +21,16 @@ struct trials {
     int count;
 };
 
+static inline void trials_add(struct trials *trials, double error_ticks, double stamp_ticks)
+{
+    trials->errors[trials->count] = error_ticks;
+    trials->stamps[trials->count++] = stamp_ticks;
+}
+
 /* rehearsal_near(), or what has one in it. */
 typedef struct rehearsal trial(struct waiter *waiter, struct rehearsal_plan plan);
 
-/* At most so many; and so many where they need not be even. */
+/* Adds at most so many; and so many where they need not be even. At most TRIALS_MOST in all. */
 void trials_run(struct waiter *waiter, struct rehearsal_plan plan, trial *run, int most,
                 struct trials *out);
 

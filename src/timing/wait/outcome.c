@@ -195,11 +195,11 @@ APPROACH_WAY void outcome_count_open(struct waiter *waiter)
     waiter->unsettled = NOTHING_LEFT;
 }
 
-APPROACH_WAY void outcome_settle_open(struct waiter *waiter)
+APPROACH_WAY int outcome_settle_open(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
     if (waiter->unsettled == NOTHING_LEFT)
-        return;
+        return 0;
     outcome_count_open(waiter);
     int late = outcome_is_late(wait);
     uint32_t found = waiter->disturbance;
@@ -213,6 +213,7 @@ APPROACH_WAY void outcome_settle_open(struct waiter *waiter)
         learn_plain(waiter);
     if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         choice_fade(&waiter->choice);
+    return 1;
 }
 
 APPROACH_WAY int outcome_settle_some(struct waiter *waiter)
@@ -220,10 +221,8 @@ APPROACH_WAY int outcome_settle_some(struct waiter *waiter)
     enum { EIGHT = 8, MANY = 64 };
     int is_due = waiter->uses % EIGHT == 0;
     is_due = is_due || waiter->uses % MANY == 1; /* from those that learnt, too */
-    int learns = waiter->unsettled != NOTHING_LEFT && is_due;
-    if (learns)
-        outcome_settle_open(waiter);
-    else
-        outcome_count_open(waiter);
-    return learns;
+    if (is_due)
+        return outcome_settle_open(waiter);
+    outcome_count_open(waiter);
+    return 0;
 }

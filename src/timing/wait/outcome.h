@@ -41,8 +41,8 @@ static inline int outcome_is_undisturbed(const struct waiter *waiter)
 /* Judge the last wait and count it; nothing is learnt from it yet. */
 void outcome_count(struct waiter *waiter);
 
-/* Count the last wait and learn from it, as far as it has not been done. */
-void outcome_settle_open(struct waiter *waiter);
+/* Count the last wait and learn from it, as far as it has not been done: returns 1 if it had not. */
+int outcome_settle_open(struct waiter *waiter);
 
 /* In a hurry: it is counted, and one in eight is learnt from (returns 1 if so); or none. */
 int outcome_settle_some(struct waiter *waiter);

@@ -188,15 +188,13 @@ static int approach(struct wait *wait)
 static int settle_last(const struct wait *asked)
 {
     struct waiter *waiter = asked->waiter;
-    int learns = waiter->unsettled != NOTHING_LEFT;
     if (asked->is_at_once && wait_is_near(asked)) {
         outcome_count_open(waiter);
         return 0;
     }
     if ((double)wait_asked_before_ticks(asked) < waiter->learnt.learning_need.ticks)
         return outcome_settle_some(waiter);
-    outcome_settle_open(waiter);
-    return learns;
+    return outcome_settle_open(waiter);
 }
 
 static struct wait *begin(struct wait asked)
