@@ -157,9 +157,84 @@ static void what_agrees_within_its_bound_teaches_nothing(void **state)
     assert_true(wrong_ticks(&tempo, CYCLE * 1.05) < 12.5);
 }
 
+/* ---- the tail ------------------------------------------------------------------------------ */
+
+#define LONGEST_RUN 150.0
+#define TAIL 250.0
+
+/* As a waiter learns from runs of any length. */
+static void learn_tail(struct tempo *tempo, struct tempo_tail *tail, double cycle, double true_tail,
+                       double noise_ticks)
+{
+    double run = dice_between(&dice, 0, LONGEST_RUN), cycles = tail->cycles + run;
+    double ticks = (true_tail + run) * cycle;
+    ticks += dice_between(&dice, -noise_ticks, 2 * noise_ticks + 1e-12);
+    double wrong = ticks - cycles * tempo->cycle_ticks;
+    tempo_learn(tempo, ticks, cycles, 0);
+    tempo_learn_tail(tempo, tail, wrong, run, LONGEST_RUN);
+}
+
+static double most_wrong(const struct tempo *tempo, const struct tempo_tail *tail, double cycle,
+                         double true_tail)
+{
+    double most = 0;
+    for (double run = 0; run <= LONGEST_RUN; run += LONGEST_RUN / 2) {
+        double wrong = (tail->cycles + run) * tempo->cycle_ticks - (true_tail + run) * cycle;
+        most = fabs(wrong) > most ? fabs(wrong) : most;
+    }
+    return most;
+}
+
+/* A calibration beside a busy neighbour, and waits without one; and the other way round. */
+static void runs_of_all_lengths_end_in_time_whatever_the_tail_was(void **state)
+{
+    (void)state;
+    for (double first = 0.75; first < 1.45; first += 0.05) {
+        struct tempo tempo;
+        struct tempo_tail tail = {.cycles = TAIL * first, .first_cycles = TAIL * first};
+        tempo_init(&tempo, CYCLE);
+        for (int i = 0; i < 1000; i++)
+            learn_tail(&tempo, &tail, CYCLE, TAIL, 2);
+        assert_true(most_wrong(&tempo, &tail, CYCLE, TAIL) < 1.5);
+    }
+}
+
+/* It is both that change then. */
+static void a_step_of_the_clock_leaves_the_tail(void **state)
+{
+    struct tempo tempo;
+    struct tempo_tail tail = {.cycles = TAIL, .first_cycles = TAIL};
+    (void)state;
+    tempo_init(&tempo, CYCLE);
+    for (int i = 0; i < 500; i++)
+        learn_tail(&tempo, &tail, CYCLE * 1.2, TAIL, 1);
+    assert_true(fabs(tail.cycles - TAIL) < 8);
+    assert_true(most_wrong(&tempo, &tail, CYCLE * 1.2, TAIL) < 1.5);
+}
+
+/* Emulated runs take as long as each other. */
+static void no_times_make_the_tail_more_than_twice_or_less_than_half_as_long(void **state)
+{
+    struct tempo tempo;
+    struct tempo_tail tail = {.cycles = TAIL, .first_cycles = TAIL};
+    (void)state;
+    tempo_init(&tempo, CYCLE);
+    for (int i = 0; i < 20000; i++) {
+        double run = dice_between(&dice, 0, LONGEST_RUN);
+        tempo_learn_tail(&tempo, &tail, i < 10000 ? (run < LONGEST_RUN / 2 ? 1e9 : -1e9)
+                                                  : (run < LONGEST_RUN / 2 ? -1e9 : 1e9),
+                         run, LONGEST_RUN);
+        assert_true(tail.cycles >= TAIL / 2 && tail.cycles <= TAIL * 2);
+        assert_true(tempo.cycle_ticks > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_of_all_lengths_end_in_time_whatever_the_tail_was),
+        cmocka_unit_test(a_step_of_the_clock_leaves_the_tail),
+        cmocka_unit_test(no_times_make_the_tail_more_than_twice_or_less_than_half_as_long),
         cmocka_unit_test(a_step_of_the_clock_is_believed_after_three),
         cmocka_unit_test(two_that_were_held_up_move_it_by_half_a_tick_at_most),
         cmocka_unit_test(each_machines_clock_is_followed),

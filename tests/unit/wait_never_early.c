@@ -65,7 +65,7 @@ static void the_counter_decides_even_where_the_aim_is_wrong(void **state)
     waiter->learnt.plain_bias_ticks += 300;
     assert_never_early(10);
     waiter->learnt = learnt;
-    waiter->learnt.tail_cycles += 500;
+    waiter->learnt.tail.cycles += 500;
     assert_never_early(10);
     waiter->learnt = learnt;
 }

@@ -65,10 +65,10 @@ static void an_event_before_its_last_poll_is_not_believed(void **state)
     fresh_waiter();
     assert_true(!inner->learnt.exact || waiter_takes_time(inner));
     inner->tempo.cycle_ticks = 1;
-    inner->learnt.tail_cycles = 40;
+    inner->learnt.tail.cycles = 40;
     inner->period.value = 60;
     assert_true(waiter_takes_time(inner));
-    inner->learnt.tail_cycles = -1;
+    inner->learnt.tail.cycles = -1;
     assert_false(waiter_takes_time(inner));
 }
 
@@ -79,9 +79,63 @@ static void polls_that_take_no_time_are_not_believed(void **state)
     (void)state;
     fresh_waiter();
     inner->tempo.cycle_ticks = 1;
-    inner->learnt.tail_cycles = 40;
+    inner->learnt.tail.cycles = 40;
     inner->period.value = 0;
     assert_false(waiter_takes_time(inner));
+}
+
+/* By a fine counter one is enough to aim by, and some more tell how far apart they are. */
+static void polls_are_many_where_the_counter_steps_far(void **state)
+{
+    struct waiter *inner = waiter_within(&waiter);
+    (void)state;
+    fresh_waiter();
+    inner->period.value = 100;
+    inner->vernier.readings = APPROACH_FINE;
+    assert_true(waiter_polls_ticks(inner) == 1000);
+    inner->vernier.readings = 1;
+    assert_true(waiter_polls_ticks(inner) == 300);
+}
+
+/* Three of them teach that then. */
+static void as_many_polls_teach_their_distance(void **state)
+{
+    struct waiter *inner = waiter_within(&waiter);
+    uint32_t polls[APPROACH_VERNIER];
+    (void)state;
+    fresh_waiter();
+    inner->vernier.readings = 1;
+    inner->approach.polls = 2;
+    assert_int_equal(waiter_last_polls(inner, polls), 0);
+    inner->approach.polls = 3;
+    inner->approach.poll_ticks[1] = -250;
+    inner->approach.poll_ticks[2] = -130;
+    assert_int_equal(waiter_last_polls(inner, polls), 2);
+    assert_int_equal((int32_t)(polls[1] - polls[0]), 120);
+    inner->vernier.readings = APPROACH_FINE;
+    assert_int_equal(waiter_last_polls(inner, polls), 0);
+}
+
+/*
+ * A run longer than the middle one that took longer than believed: its cycles are longer, and the
+ * tail is shorter. Where the counter's step is long, that is too little known.
+ */
+static void runs_tell_the_tail_by_a_fine_counter(void **state)
+{
+    struct waiter *inner = waiter_within(&waiter);
+    (void)state;
+    fresh_waiter();
+    for (int is_fine = 0; is_fine < 2; is_fine++) {
+        inner->vernier.readings = is_fine ? 1 : APPROACH_FINE;
+        inner->learnt.tail = (struct tempo_tail){.cycles = 200, .first_cycles = 200};
+        tempo_init(&inner->tempo, 1);
+        inner->period.value = 100;
+        waiter_publish_tempo(inner);
+        inner->approach.run = 100;
+        waiter_learn_tempo(inner, 303, 0);
+        assert_true(inner->tempo.cycle_ticks > 1);
+        assert_true(is_fine ? inner->learnt.tail.cycles < 200 : inner->learnt.tail.cycles == 200);
+    }
 }
 
 /* Nor is what it has learnt of them told. */
@@ -91,7 +145,7 @@ static void a_waiter_without_exact_waits_has_no_shortest_one(void **state)
     (void)state;
     fresh_waiter();
     inner->learnt.exact = 0;
-    inner->learnt.tail_cycles = -1e6;
+    inner->learnt.tail.cycles = -1e6;
     struct timebase_waiter_description d = description_of(&waiter);
     assert_int_equal(d.mechanism, TIMEBASE_MECHANISM_LOOP);
     assert_true(d.least_ns == 0);
@@ -340,6 +394,9 @@ static void a_fine_reading_needs_a_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(polls_are_many_where_the_counter_steps_far),
+        cmocka_unit_test(as_many_polls_teach_their_distance),
+        cmocka_unit_test(runs_tell_the_tail_by_a_fine_counter),
         cmocka_unit_test(a_new_waiter_has_waited_for_nothing),
         cmocka_unit_test(its_description_is_possible),
         cmocka_unit_test(its_exact_numbers_are_there_where_waits_are_exact),

@@ -7,6 +7,8 @@
 #define STEP_TICKS 6 /* if three that agree are further off, the core clock has changed */
 #define AGREED_TICKS 4
 #define GAIN (1.0 / 8)
+#define MOST_TAIL_TICKS 4
+#define TAIL_GAIN (1.0 / 64)
 
 static double least(double a, double b)
 {
@@ -64,4 +66,19 @@ void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_
     double off = (three - next) * cycles;
     int is_step = (off > STEP_TICKS || off < -STEP_TICKS) && spread * cycles < AGREED_TICKS;
     tempo->cycle_ticks = is_step ? three : next;
+}
+
+/* Least mean squares, with the square of lengths that are spread evenly from 0 to the longest. */
+void tempo_learn_tail(struct tempo *tempo, struct tempo_tail *tail, double wrong_ticks,
+                      double run_cycles, double longest_cycles)
+{
+    double middle = longest_cycles / 2, square = longest_cycles * longest_cycles / 12;
+    double wrong = within(-MOST_TAIL_TICKS, wrong_ticks, MOST_TAIL_TICKS);
+    double longer = TAIL_GAIN * wrong * (run_cycles - middle) / square;
+    double cycle = tempo->cycle_ticks + longer;
+    double cycles = (tempo->cycle_ticks * tail->cycles - longer * middle) / cycle;
+    if (cycles < tail->first_cycles / 2 || cycles > tail->first_cycles * 2)
+        return;
+    tempo->cycle_ticks = cycle;
+    tail->cycles = cycles;
 }

@@ -142,7 +142,7 @@ static int find_cycles(struct waiter *waiter)
     double cycle = (longest - shortest) / APPROACH_LONGEST_RUN;
     tempo_init(&waiter->tempo, cycle);
     estimate_init(&waiter->spacing, waiter->vernier.spacing_ticks / cycle, WAITER_MEAN);
-    learnt->tail_cycles = shortest / cycle;
+    learnt->tail.cycles = shortest / cycle;
     return 0;
 }
 
@@ -226,7 +226,8 @@ static void try_exact(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     struct findings found = try_way(waiter, 1);
-    learnt->tail_cycles += found.bias / waiter->tempo.cycle_ticks;
+    learnt->tail.cycles += found.bias / waiter->tempo.cycle_ticks;
+    learnt->tail.first_cycles = learnt->tail.cycles;
     learnt->exact_spread_ticks = found.spread;
     learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks = found.stamp;

@@ -97,8 +97,7 @@ static void learn_exact(struct waiter *waiter, int late)
     if (late)
         return;
     note_cold(waiter, wrong > half + BAD_TICKS || misfit > BAD_TICKS);
-    tempo_learn(&waiter->tempo, event - waiter_sample_ticks(waiter), cycles, half);
-    waiter_publish_tempo(waiter);
+    waiter_learn_tempo(waiter, event - waiter_sample_ticks(waiter), half);
 }
 
 /*

@@ -156,8 +156,7 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 static void learn_exact(struct waiter *waiter, double error_ticks)
 {
     double ticks = error_ticks - waiter_sample_ticks(waiter);
-    tempo_learn(&waiter->tempo, ticks, waiter_cycles(waiter), 0);
-    waiter_publish_tempo(waiter);
+    waiter_learn_tempo(waiter, ticks, 0);
 }
 
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)

@@ -101,8 +101,8 @@ static double aim_of(const struct wait *wait)
 /* An exact wait needs so much time, with what comes before its first poll: has_time_for_exact(). */
 static double needed_ticks(const struct waiter *waiter)
 {
-    enum { BEFORE_NS = 80 };
-    return waiter_coarse_ticks(waiter) + BEFORE_NS / waiter->learnt.period_ns;
+    enum { BEFORE_CYCLES = 300 };
+    return waiter_coarse_ticks(waiter) + BEFORE_CYCLES * waiter->tempo.cycle_ticks;
 }
 
 /* Finds out how much is left. */
@@ -157,17 +157,17 @@ static struct waiter_need *need_of(const struct wait *wait)
  */
 static void foresee_near(const struct wait *wait)
 {
-    enum { SET_UP_NS = 20, EVENT_NS = 50, RUNS_NS = 200 };
+    enum { SET_UP_CYCLES = 80, EVENT_CYCLES = 180, RUNS_CYCLES = 500 };
     struct waiter *waiter = wait->waiter;
+    double cycle = waiter->tempo.cycle_ticks;
     int may_be_exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
-    double needed = needed_ticks(waiter) + SET_UP_NS / waiter->learnt.period_ns;
+    double needed = needed_ticks(waiter) + SET_UP_CYCLES * cycle;
     double spare = (double)wait_left_ticks(wait) - needed;
-    double spare_ns = spare * waiter->learnt.period_ns;
     if (may_be_exact)
         hurry_learn_near(need_of(wait), (double)wait_asked_before_ticks(wait) - spare);
-    if (spare_ns > EVENT_NS)
+    if (spare > EVENT_CYCLES * cycle)
         foresight_event(wait);
-    if (spare_ns > RUNS_NS && may_be_exact)
+    if (spare > (EVENT_CYCLES + RUNS_CYCLES) * cycle && may_be_exact)
         foresight_runs(waiter, wait_event_way(wait));
 }
 

@@ -96,7 +96,7 @@ int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNI
 {
     const struct approach *a = &waiter->approach;
     uint32_t kept = a->polls - 1;
-    if (a->polls < WAITER_LEAST_POLLS)
+    if (a->polls < (uint32_t)waiter_least_polls(waiter))
         return 0;
     kept = kept < APPROACH_VERNIER ? kept : APPROACH_VERNIER;
     for (uint32_t k = 0; k < kept; k++)
@@ -138,4 +138,15 @@ void waiter_publish_tempo(struct waiter *waiter)
     a->another_cycles = another_cycles(waiter);
     if (waiter_has_vernier(waiter))
         publish_spacing(waiter);
+}
+
+/* Where the counter's step is long, too little is known of each to tell tail and run apart. */
+void waiter_learn_tempo(struct waiter *waiter, double ticks, double bound_ticks)
+{
+    double cycles = waiter_cycles(waiter), wrong = ticks - cycles * waiter->tempo.cycle_ticks;
+    tempo_learn(&waiter->tempo, ticks, cycles, bound_ticks);
+    if (!waiter_has_vernier(waiter))
+        tempo_learn_tail(&waiter->tempo, &waiter->learnt.tail, wrong, waiter->approach.run,
+                         waiter->approach.another_cycles);
+    waiter_publish_tempo(waiter);
 }

@@ -77,8 +77,11 @@ enum { WAITER_COLD_NS = 3000 };
  */
 enum { WAITER_EVEN_USUALLY = 8, WAITER_EVEN_SHARED = 16, WAITER_EVEN_COLD = 64 };
 
-/* Polls of an exact wait that tell how far apart they are. */
-enum { WAITER_LEAST_POLLS = 10 };
+/*
+ * Polls of an exact wait that tell how far apart they are; and where the counter's steps are fine, as
+ * there a single one is as good as several.
+ */
+enum { WAITER_LEAST_POLLS = 10, WAITER_LEAST_FINE_POLLS = 3 };
 
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
@@ -288,20 +291,25 @@ static inline int waiter_has_vernier(const struct waiter *waiter)
  */
 static inline int waiter_takes_time(const struct waiter *waiter)
 {
-    return waiter->tempo.cycle_ticks > 0 && waiter->learnt.tail_cycles > 0 &&
+    return waiter->tempo.cycle_ticks > 0 && waiter->learnt.tail.cycles > 0 &&
         waiter->period.value > 0;
 }
 
 /* From the beginning of an exact approach to its event: what it needs at least. */
 static inline double waiter_coarse_ticks(const struct waiter *waiter)
 {
-    return waiter->period.value + waiter->learnt.tail_cycles * waiter->tempo.cycle_ticks;
+    return waiter->period.value + waiter->learnt.tail.cycles * waiter->tempo.cycle_ticks;
+}
+
+static inline int waiter_least_polls(const struct waiter *waiter)
+{
+    return waiter_has_vernier(waiter) ? WAITER_LEAST_POLLS : WAITER_LEAST_FINE_POLLS;
 }
 
 /* For the polls that an exact wait is better with, and that teach how far apart they are. */
 static inline double waiter_polls_ticks(const struct waiter *waiter)
 {
-    return WAITER_LEAST_POLLS * waiter->period.value;
+    return waiter_least_polls(waiter) * waiter->period.value;
 }
 
 static inline int64_t waiter_rounded(double value)
@@ -383,7 +391,7 @@ int waiter_approach(struct waiter *waiter, int exact);
 /* The last exact approach's last poll to its event, in cycles. */
 static inline double waiter_cycles(const struct waiter *waiter)
 {
-    return waiter->learnt.tail_cycles + waiter->approach.run;
+    return waiter->learnt.tail.cycles + waiter->approach.run;
 }
 
 /* Did no poll of the last exact approach contradict those before it? */
@@ -459,6 +467,9 @@ static inline int waiter_has_rehearsed(const struct waiter *waiter, uint64_t tic
 
 /* Hands the believed length of a cycle to the approach, with all that follows from it. */
 void waiter_publish_tempo(struct waiter *waiter);
+
+/* The last exact approach took so many ticks from its last poll on, known to +/- bound_ticks. */
+void waiter_learn_tempo(struct waiter *waiter, double ticks, double bound_ticks);
 
 /* Where it ends by the loop, for an event so long after a tick, if it is exact and its event set.
  */

@@ -25,7 +25,7 @@ APPROACH_WAY static void set_period(struct waiter *waiter, double doubt_ticks)
 /* Rounded down there. */
 APPROACH_WAY static void aim_exactly(struct waiter *waiter, double aim_ticks)
 {
-    double cycles = waiter->learnt.tail_cycles - aim_ticks / waiter->tempo.cycle_ticks;
+    double cycles = waiter->learnt.tail.cycles - aim_ticks / waiter->tempo.cycle_ticks;
     waiter->approach.fixed_cycles = waiter_scaled(cycles + 0.5, APPROACH_CYCLE_BITS);
 }
 
@@ -84,7 +84,7 @@ APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, do
     struct approach *a = &waiter->approach;
     double bias = waiter->learnt.loop_bias_ticks[waiter_loop_way(waiter)];
     double cycle = waiter->tempo.cycle_ticks;
-    double cycles = WAY_CYCLES + bias / cycle - waiter->learnt.tail_cycles;
+    double cycles = WAY_CYCLES + bias / cycle - waiter->learnt.tail.cycles;
     cycles += sooner_cycles(waiter, spare_ticks);
     a->loop_cycles = (int32_t)within(0, cycles, APPROACH_FARTHEST);
     a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
@@ -142,7 +142,7 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
 APPROACH_WAY static int prefers_exact(const struct wait *wait)
 {
     const struct waiter *waiter = wait->waiter;
-    double doubt = may_end_by_loop(waiter) ? 0.6 : 1;
+    double doubt = may_end_by_loop(waiter) ? 0.6 : 0.7;
     int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
     return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
 }

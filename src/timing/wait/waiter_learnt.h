@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "timing/learn/tempo.h"
+
 /*
  * How a short delay passes. After a pause it is by a run, too, if its code is near; the
  * last two are by a run that no reading checks, and by cold code.
@@ -62,7 +64,7 @@ struct waiter_learnt {
     double between_ticks[2];  /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
     double delay_cycle_ticks; /* of a cycle, in runs of thousands */
-    double tail_cycles;       /* last poll to event without a run: a property of the code */
+    struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
