@@ -94,7 +94,10 @@ static void polls_are_many_where_the_counter_steps_far(void **state)
     inner->vernier.readings = APPROACH_FINE;
     assert_true(waiter_polls_ticks(inner) == 1000);
     inner->vernier.readings = 1;
+    inner->learnt.exact = 1;
     assert_true(waiter_polls_ticks(inner) == 300);
+    inner->learnt.exact = 0;
+    assert_true(waiter_polls_ticks(inner) == 1000);
 }
 
 /* Three of them teach that then. */
@@ -104,6 +107,7 @@ static void as_many_polls_teach_their_distance(void **state)
     uint32_t polls[APPROACH_VERNIER];
     (void)state;
     fresh_waiter();
+    inner->learnt.exact = 1;
     inner->vernier.readings = 1;
     inner->approach.polls = 2;
     assert_int_equal(waiter_last_polls(inner, polls), 0);

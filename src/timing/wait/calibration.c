@@ -11,6 +11,7 @@
 #include "calibration_delays.h"
 #include "calibration_trials.h"
 #include "hurry.h"
+#include "near_exact.h"
 #include "outcome.h"
 #include "rehearsal.h"
 
@@ -318,6 +319,7 @@ void calibrate(struct waiter *waiter)
     calibrate_calls(waiter);
     calibrate_delays(waiter);
     hurry_init(waiter);
+    near_exact_init(waiter);
     waiter->approach.even_polls = 0;    /* those of calibrations do not count */
     waiter->uneven_share = 0;
     waiter->bad_readings = 0;           /* nor those */

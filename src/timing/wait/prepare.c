@@ -91,12 +91,17 @@ static void rehearse_wait(const struct wait *wait, int is_warm)
         *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;
 }
 
-/* The time that must be left after the last rehearsal. The lead has room for code that is in no
- * cache. */
+/*
+ * The time that must be left after the last rehearsal. The lead has room for code that is in no
+ * cache. Where polls are few these leave nothing for what takes longer beside a neighbour.
+ */
 static double needed_ticks(const struct waiter *waiter, int is_hot)
 {
+    enum { SHARE = 4, SHARE_FINE = 2 };
     double needed = waiter_coarse_ticks(waiter) + waiter->learnt.plain_bias_ticks;
-    double lead = waiter->learnt.lead_ticks / (is_hot ? 4 : 1), polls = waiter_polls_ticks(waiter);
+    double lead = waiter->learnt.lead_ticks, polls = waiter_polls_ticks(waiter);
+    if (is_hot)
+        lead /= waiter_has_vernier(waiter) ? SHARE : SHARE_FINE;
     return needed + (lead > polls ? lead : polls);
 }
 

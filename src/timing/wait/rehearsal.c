@@ -159,6 +159,12 @@ static void learn_exact(struct waiter *waiter, double error_ticks)
     waiter_learn_tempo(waiter, ticks, 0);
 }
 
+/* A call does; and by a fine counter a return, as beside a neighbour lessons are few. */
+static int teaches_tempo(const struct waiter *waiter, struct rehearsal_plan plan)
+{
+    return plan.way == EVENT_CALLED || !waiter_has_vernier(waiter);
+}
+
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
@@ -176,8 +182,8 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
     if (plan.way != EVENT_CALLED)
         follow(leave, error, waiter, exact);
-    else if (exact)
-        learn_exact(waiter, error);
-    else
+    else if (!exact)
         follow(&learnt->plain_bias_ticks, error, waiter, 0);
+    if (exact && teaches_tempo(waiter, plan))
+        learn_exact(waiter, error);
 }

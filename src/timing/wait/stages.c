@@ -10,6 +10,7 @@
 #include "foresight.h"
 #include "hurry.h"
 #include "hurry_ways.h"
+#include "near_exact.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "result.h"
@@ -253,8 +254,23 @@ static int run(const struct wait *asked)
     return outcome_is_late(wait);
 }
 
+/* A wait for a time, which was converted behind its call. */
+static int is_near_exact(const struct wait *asked, struct hurried *near)
+{
+    *near = (struct hurried){.waiter = asked->waiter,
+                             .ticks = asked->ticks,
+                             .fraction = asked->fraction,
+                             .flags = asked->flags,
+                             .frame = asked->frame,
+                             .entered_ticks = asked->entered_ticks};
+    return wait_event_way(asked) == EVENT_RETURNS && near_exact_is_due(near);
+}
+
 APPROACH_WAY int stages_run(const struct wait *asked)
 {
+    struct hurried near;
+    if (is_near_exact(asked, &near))
+        return near_exact(&near);
     int is_due = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
     return is_due ? hurry_run(asked) : run(asked);
 }

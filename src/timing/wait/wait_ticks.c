@@ -8,6 +8,7 @@
 #include "hurry.h"
 #include "hurry_tell.h"
 #include "hurry_ways.h"
+#include "near_exact.h"
 #include "wait_for.h"
 
 /*
@@ -38,8 +39,8 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
  * asking whether it is readable, because the word that says so is on another page. A waiter whose
  * waits may end behind has found it readable: so that is asked first.
  */
-static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_waiter *public,
-                                                            struct hurried *asked)
+static inline __attribute__((always_inline)) int may_be_at_once(struct timebase_waiter *public,
+                                                                struct hurried *asked)
 {
     fetch(public);
     const struct waiter *waiter = asked->waiter = waiter_checked(public);
@@ -47,9 +48,18 @@ static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_wai
         return 0;
     asked->entered_ticks = timebase_arch_ticks();
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
-    int is_possible = left > -waiter->learnt.near_ticks && (asked->flags & ~WAITER_FLAGS) == 0;
-    return __builtin_expect(is_possible, 1) &&
-        hurry_is_due(waiter, asked->entered_ticks, asked->ticks, asked->flags);
+    return left > -waiter->learnt.near_ticks && (asked->flags & ~WAITER_FLAGS) == 0;
+}
+
+static inline int must_hurry(const struct hurried *asked)
+{
+    return hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
+}
+
+static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_waiter *public,
+                                                             struct hurried *asked)
+{
+    return __builtin_expect(may_be_at_once(public, asked), 1) && must_hurry(asked);
 }
 
 APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter *waiter,
@@ -71,7 +81,10 @@ APPROACH_WAY static int until(void *waiter, uint64_t target_ticks, uint64_t flag
 {
     struct hurried asked = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
     (void)result;
-    return __builtin_expect(is_in_hurry((struct timebase_waiter *)waiter, &asked), 1)
+    int at_once = may_be_at_once((struct timebase_waiter *)waiter, &asked);
+    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
+        return near_exact(&asked);
+    return __builtin_expect(at_once && must_hurry(&asked), 1)
         ? hurry_return(&asked)
         : in_time((struct timebase_waiter *)waiter, &asked);
 }

@@ -16,6 +16,7 @@
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
+ *     near_exact                  one without rehearsals, at the call
  *     hurry_ways                  one wait without all that, by what its event is
  *     hurry_tell                  ... and what it tells
  *     hurry_loop                  ... a loop
@@ -113,6 +114,7 @@ struct wait {
     int is_cold;              /* it is exact by code that had gone out of the caches */
     int has_learnt;           /* from the wait before it */
     int is_at_once;           /* by such code, and nothing was rehearsed */
+    int is_near_exact;        /* it was exact at its call: near_exact.h */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
     void *argument;
@@ -301,9 +303,11 @@ static inline double waiter_coarse_ticks(const struct waiter *waiter)
     return waiter->period.value + waiter->learnt.tail.cycles * waiter->tempo.cycle_ticks;
 }
 
+/* Where there are no exact waits it is their time that counts: polls are slow there. */
 static inline int waiter_least_polls(const struct waiter *waiter)
 {
-    return waiter_has_vernier(waiter) ? WAITER_LEAST_POLLS : WAITER_LEAST_FINE_POLLS;
+    int is_enough = !waiter_has_vernier(waiter) && waiter->learnt.exact;
+    return is_enough ? WAITER_LEAST_FINE_POLLS : WAITER_LEAST_POLLS;
 }
 
 /* For the polls that an exact wait is better with, and that teach how far apart they are. */
@@ -384,6 +388,12 @@ static inline enum event_way waiter_loop_way(const struct waiter *waiter)
 
 /* Marks for evidence, where the approach looks at them. */
 void waiter_mark(struct waiter *waiter, int exact);
+
+/* Where its run ends. */
+void waiter_aim_run(struct waiter *waiter, double aim_ticks);
+
+/* By what was seen of both ways. */
+int waiter_prefers_exact(const struct waiter *waiter, unsigned flags);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int waiter_approach(struct waiter *waiter, int exact);

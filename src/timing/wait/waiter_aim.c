@@ -7,6 +7,9 @@
 
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
+#define DOUBT_STEPPED 0.6
+#define DOUBT_FINE 0.45
+
 #define DOUBT 0.03 /* of the time from poll to poll; steps of the counter */
 
 /*
@@ -23,7 +26,7 @@ APPROACH_WAY static void set_period(struct waiter *waiter, double doubt_ticks)
 }
 
 /* Rounded down there. */
-APPROACH_WAY static void aim_exactly(struct waiter *waiter, double aim_ticks)
+APPROACH_WAY void waiter_aim_run(struct waiter *waiter, double aim_ticks)
 {
     double cycles = waiter->learnt.tail.cycles - aim_ticks / waiter->tempo.cycle_ticks;
     waiter->approach.fixed_cycles = waiter_scaled(cycles + 0.5, APPROACH_CYCLE_BITS);
@@ -41,7 +44,7 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
     a->span_ticks = waiter_scaled(waiter->vernier.span_ticks, APPROACH_TICK_BITS);
     set_period(waiter, waiter->vernier.step_ticks * DOUBT);
     if (exact)
-        aim_exactly(waiter, aim_ticks);
+        waiter_aim_run(waiter, aim_ticks);
 }
 
 /* Where the counter's steps are so short that nothing is asked of several polls, none contradict.
@@ -137,13 +140,14 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
 
 /*
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
- * steps. Where polls say when exact waits are good, it is enough that they do not look worse.
+ * steps. Where polls say when exact waits are good, it is enough that they do not look worse. By a
+ * fine counter's rehearsals they look worse than they are, as these read it once more, which takes
+ * 20 ticks longer beside a neighbour: it is enough that they do not look much worse.
  */
-APPROACH_WAY static int prefers_exact(const struct wait *wait)
+APPROACH_WAY int waiter_prefers_exact(const struct waiter *waiter, unsigned flags)
 {
-    const struct waiter *waiter = wait->waiter;
-    double doubt = may_end_by_loop(waiter) ? 0.6 : 0.7;
-    int steady = (wait->flags & TIMEBASE_WAIT_STEADY) != 0;
+    int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
+    double doubt = may_end_by_loop(waiter) ? DOUBT_STEPPED : steady ? 1 : DOUBT_FINE;
     return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
 }
 
@@ -152,6 +156,6 @@ APPROACH_WAY int wait_is_exact_better(const struct wait *wait)
     const struct waiter *waiter = wait->waiter;
     if (waiter->is_calibrating)
         return 1;
-    return prefers_exact(wait) &&
+    return waiter_prefers_exact(waiter, wait->flags) &&
         (waiter_is_exact_hot(waiter, wait->ticks) || may_be_cold(waiter, wait->ticks));
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * near_exact: an exact wait for a target so near that nothing is rehearsed, at the call. Where a single
+ * poll is enough, as the counter's steps are fine, all that such a wait has to know is there from
+ * those before it. So it is aimed and begun, and nothing else. It is counted as others are, before
+ * the next one; and learnt from, if that one has the time.
+ *
+ * Only behind another wait, by code that is near, and while exact waits are the better ones. One in
+ * eight that has the time for it takes the stages, which see to what is not looked at here.
+ */
+#ifndef WAIT_NEAR_EXACT_H
+#define WAIT_NEAR_EXACT_H
+
+#include "hurry_loop.h"
+
+/* At the end of a calibration. */
+void near_exact_init(struct waiter *waiter);
+
+/* The rest of near_exact_is_due(). */
+int near_exact_is_possible(const struct hurried *asked, int64_t left);
+
+/* Of a wait whose waiter is known, and when it was entered. */
+static inline int near_exact_is_due(const struct hurried *asked)
+{
+    const struct waiter *waiter = asked->waiter;
+    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
+    return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
+        near_exact_is_possible(asked, left);
+}
+
+/* Returns APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
+int near_exact(const struct hurried *asked);
+
+#endif

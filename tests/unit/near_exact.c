@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* An exact wait at its call: when, what it is, what becomes of the one before; and a whole one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "timing/wait/hurry.h"
+#include "timing/wait/near_exact.h"
+#include "waiting.h"
+
+enum { NOW = 1000000, NO_REHEARSAL = 900, NEEDS = 300, LEARNING = 600, HOT = 2000, CYCLE_OF_4 = 4 };
+enum { COLD_CYCLES = 300, LEARNING_CYCLES = 600 };
+
+static struct waiter waiter;
+static void *frame[2]; /* approach_from() finds the approach below its frame */
+
+/* A tick is 1 ns and 4 cycles; the last event was just now. */
+static void begin_anew(void)
+{
+    memset(&waiter, 0, sizeof(waiter));
+    waiter.learnt.period_ns = 1;
+    waiter.learnt.hot_ticks = HOT;
+    waiter.learnt.no_rehearsal_ticks = NO_REHEARSAL;
+    waiter.learnt.learning_need.ticks = LEARNING;
+    waiter.learnt.near_exact_need =
+        (struct waiter_need){.ticks = NEEDS, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
+    waiter.learnt.exact = 1;
+    waiter.learnt.near_exact_ticks = NO_REHEARSAL;
+    waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};
+    waiter.vernier.readings = 1;
+    waiter.vernier.step_ticks = waiter.vernier.span_ticks = 1;
+    waiter.period.value = 50;
+    tempo_init(&waiter.tempo, 1.0 / CYCLE_OF_4);
+    choice_forget(&waiter.choice);
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        waiter.choice.error_ticks[CHOICE_LOOP][i] = 10;
+        waiter.choice.error_ticks[CHOICE_EXACT][i] = 1;
+    }
+    waiter.approach.event_ticks = waiter.hurried_ticks = waiter.exact_ticks = NOW;
+    waiter.approach.rseq = (const uint32_t[8]){0};
+    waiter.uses = 1;
+}
+
+static struct hurried asked_for(int64_t left)
+{
+    return (struct hurried){.waiter = &waiter,
+                            .ticks = NOW + (uint64_t)left,
+                            .entered_ticks = NOW,
+                            .frame = &frame[1]};
+}
+
+static int is_due(int64_t left)
+{
+    struct hurried asked = asked_for(left);
+    return near_exact_is_due(&asked);
+}
+
+/* ---- when ---------------------------------------------------------------------------------- */
+
+static void it_is_due_where_there_is_time_for_it_and_for_no_rehearsal(void **state)
+{
+    (void)state;
+    begin_anew();
+    assert_true(is_due(NEEDS));
+    assert_true(is_due(NO_REHEARSAL - 1));
+    assert_false(is_due(NO_REHEARSAL));
+    assert_false(is_due(NEEDS - 1));
+    assert_false(is_due(-1));
+}
+
+static void what_it_needs_fades_with_each_that_had_less(void **state)
+{
+    (void)state;
+    begin_anew();
+    is_due(NEEDS - 1);
+    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 0.5);
+    is_due(-1);
+    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 0.5);
+}
+
+/* There are none where the counter steps, for one, or where waits cannot end behind their call. */
+static void a_calibration_says_whether_there_are_any(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.ways.poll_bare = approach_poll;
+    near_exact_init(&waiter);
+    assert_int_equal(waiter.learnt.near_exact_ticks, NO_REHEARSAL);
+    assert_true(waiter.learnt.near_exact_need.ticks == 100 + 100);
+    waiter.vernier.readings = APPROACH_FINE;
+    near_exact_init(&waiter);
+    assert_int_equal(waiter.learnt.near_exact_ticks, 0);
+    assert_false(is_due(NO_REHEARSAL - 1));
+    waiter.vernier.readings = 1;
+    waiter.learnt.exact = 0;
+    near_exact_init(&waiter);
+    assert_int_equal(waiter.learnt.near_exact_ticks, 0);
+    waiter.learnt.exact = 1;
+    waiter.ways.poll_bare = NULL;
+    near_exact_init(&waiter);
+    assert_int_equal(waiter.learnt.near_exact_ticks, 0);
+}
+
+static void it_is_not_for_what_only_the_stages_do(void **state)
+{
+    (void)state;
+    begin_anew();
+    struct hurried asked = asked_for(NEEDS);
+    asked.frame = NULL;
+    assert_false(near_exact_is_due(&asked));
+    for (unsigned flag = 1; flag < WAITER_FLAGS; flag *= 2) {
+        asked = asked_for(NEEDS);
+        asked.flags = flag;
+        assert_int_equal(near_exact_is_due(&asked), flag == TIMEBASE_WAIT_STEADY);
+    }
+    waiter.is_calibrating = 1;
+    assert_false(is_due(NEEDS));
+}
+
+/* Behind waits by the loop it needs more; behind none it is not. */
+static void by_code_that_is_not_near_it_needs_more(void **state)
+{
+    enum { NEEDS_COLD = NEEDS + COLD_CYCLES / CYCLE_OF_4 };
+    (void)state;
+    begin_anew();
+    waiter.exact_ticks = NOW - HOT;
+    assert_false(is_due(NEEDS_COLD - 1));
+    assert_true(is_due(NEEDS_COLD));
+    waiter.approach.event_ticks = NOW - HOT - 1;
+    assert_true(is_due(NEEDS_COLD));
+    waiter.hurried_ticks = NOW - HOT - 1;
+    assert_false(is_due(NEEDS_COLD));
+}
+
+static void one_in_eight_that_has_the_time_takes_the_stages(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.uses = 8;
+    assert_true(is_due(LEARNING));
+    assert_false(is_due(LEARNING + 1));
+    waiter.uses = 9;
+    assert_true(is_due(LEARNING + 1));
+}
+
+/* What is known against exact waits fades, or there would never be one again. */
+static void it_is_not_while_the_loop_is_better(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
+    assert_false(is_due(NEEDS));
+    int turns = 1;
+    for (; turns < 2000 && !is_due(NEEDS); turns++)
+        continue;
+    assert_in_range(turns, 50, 1000);
+}
+
+/* The steadier tail has to be better by p99 as well, and without doubt. */
+static void for_the_steadier_tail_it_has_to_be_clearly_better(void **state)
+{
+    (void)state;
+    begin_anew();
+    struct hurried asked = asked_for(NEEDS);
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 8;
+    assert_true(near_exact_is_due(&asked));
+    asked.flags = TIMEBASE_WAIT_STEADY;
+    assert_false(near_exact_is_due(&asked));
+}
+
+/* ---- what it is ---------------------------------------------------------------------------- */
+
+static void run(int64_t left)
+{
+    struct hurried asked = asked_for(left);
+    assert_int_equal(near_exact(&asked), APPROACH_ENDS_BEHIND);
+}
+
+static void it_is_an_approach_to_its_target_that_returns(void **state)
+{
+    const struct approach *a = &waiter.approach;
+    (void)state;
+    begin_anew();
+    waiter.ways.exact = approach_poll;
+    waiter.learnt.exit_ticks[1][EVENT_RETURNS] = 5;
+    run(NEEDS);
+    assert_true(frame[0] == a);
+    assert_true(a->end == approach_poll);
+    assert_int_equal(a->target_ticks, NOW + NEEDS);
+    assert_int_equal(a->fixed_cycles >> APPROACH_CYCLE_BITS, 400 + 5 * CYCLE_OF_4);
+    assert_true(a->event == approach_event_none);
+    assert_int_equal(a->even_least, INT32_MIN);
+    assert_int_equal(waiter.exact_ticks, NOW + NEEDS);
+}
+
+static void it_is_told_from_others_and_counts_as_a_use(void **state)
+{
+    const struct wait *last = &waiter.last;
+    (void)state;
+    begin_anew();
+    waiter.last = (struct wait){.function = (void (*)(void *))1, .is_unsteady = 1, .is_at_once = 1};
+    run(NEEDS);
+    assert_true(last->exact && last->is_near_exact);
+    assert_false(last->is_unsteady || last->is_at_once || last->is_cold || last->ended_by_loop);
+    assert_null(last->function);
+    assert_null(last->result);
+    assert_int_equal(last->ticks, NOW + NEEDS);
+    assert_int_equal(last->entered_ticks, NOW);
+    assert_int_equal(waiter.uses, 2);
+    assert_int_equal(waiter.unsettled, LEFT_TO_COUNT);
+}
+
+/* ---- the wait before it -------------------------------------------------------------------- */
+
+/* It was asked for 400 before its target, and had its first poll so long before that. */
+static void one_before(int32_t first_poll)
+{
+    begin_anew();
+    waiter.unsettled = LEFT_TO_COUNT;
+    waiter.last = (struct wait){.waiter = &waiter, .exact = 1, .is_near_exact = 1};
+    waiter.last.entered_ticks = NOW - 1000;
+    waiter.last.ticks = NOW - 600;
+    waiter.approach.polls = 2;
+    waiter.approach.poll_ticks[0] = -first_poll;
+}
+
+static void it_is_counted_and_learnt_from_where_there_is_time(void **state)
+{
+    enum { NEEDS_LEARNING = NEEDS + LEARNING_CYCLES / CYCLE_OF_4 };
+    (void)state;
+    one_before(250);
+    run(NEEDS_LEARNING - 2);
+    assert_int_equal(waiter.waits, 1);
+    assert_false(waiter.last.has_learnt);
+    one_before(250);
+    run(NEEDS_LEARNING + 2);
+    assert_int_equal(waiter.waits, 1);
+    assert_true(waiter.last.has_learnt);
+    begin_anew();
+    run(NEEDS);
+    assert_int_equal(waiter.waits, 0);
+}
+
+/* Its first poll came 150 behind its call, and behind that comes a tail of 100. */
+static void what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail(void **state)
+{
+    (void)state;
+    one_before(250);
+    run(NEEDS);
+    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 1);
+    one_before(400 - 201);
+    run(NEEDS);
+    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS + 15);
+}
+
+static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32_t polls)
+{
+    one_before(10);
+    waiter.last.is_near_exact = is_near_exact;
+    waiter.last.has_learnt = has_learnt;
+    waiter.last.is_cold = is_cold;
+    waiter.approach.polls = polls;
+    run(NEEDS);
+    return waiter.learnt.near_exact_need.ticks;
+}
+
+static void others_say_nothing_of_that(void **state)
+{
+    (void)state;
+    assert_true(need_behind(1, 0, 0, 1) > NEEDS);
+    assert_true(need_behind(0, 0, 0, 1) == NEEDS);
+    assert_true(need_behind(1, 1, 0, 1) == NEEDS);
+    assert_true(need_behind(1, 0, 1, 1) == NEEDS);
+    assert_true(need_behind(1, 0, 0, APPROACH_VERNIER) > NEEDS);
+    assert_true(need_behind(1, 0, 0, APPROACH_VERNIER + 1) == NEEDS);
+}
+
+/* ---- a whole one --------------------------------------------------------------------------- */
+
+/* As long ahead as nothing holds a test up, and as if the counter's steps were fine. */
+static void a_wait_by_the_public_function_is_one(void **state)
+{
+    enum { AHEAD_NS = 200000000, MOST_NS = 2 * AHEAD_NS };
+    (void)state;
+    stay_on_this_cpu();
+    struct waiter *real = waiter_within(the_waiter());
+    if (!waiter_ends_behind(real) || !real->learnt.exact)
+        return; /* nor is there one: a_calibration_says_whether_there_are_any */
+    real->vernier.readings = 1;
+    near_exact_init(real);
+    real->learnt.near_exact_ticks = waiter_ticks_of_ns(real, MOST_NS);
+    real->learnt.hot_ticks = INT64_MAX / 2;
+    real->uses = 1;
+    choice_forget(&real->choice);
+    choice_learn(&real->choice, CHOICE_LOOP, 1e6);
+    memset(real->choice.error_ticks[CHOICE_EXACT], 0, sizeof(real->choice.error_ticks[0]));
+    uint64_t target = timebase_ticks() + (uint64_t)waiter_ticks_of_ns(real, AHEAD_NS);
+    assert_int_equal(timebase_wait_until_ticks(the_waiter(), target, 0, NULL) & ~1, 0);
+    assert_true((int64_t)(timebase_ticks_ordered() - target) > -waiter_ticks_of_ns(real, 1000));
+    assert_true(real->last.is_near_exact);
+    assert_int_equal(real->last.ticks, target);
+    assert_true(real->approach.polls > APPROACH_VERNIER);
+    uint64_t waits = real->waits;
+    struct timebase_waiter_description told;
+    assert_int_equal(timebase_waiter_describe(the_waiter(), &told), TIMEBASE_OK);
+    assert_int_equal(told.waits, waits + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_due_where_there_is_time_for_it_and_for_no_rehearsal),
+        cmocka_unit_test(what_it_needs_fades_with_each_that_had_less),
+        cmocka_unit_test(a_calibration_says_whether_there_are_any),
+        cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
+        cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
+        cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
+        cmocka_unit_test(it_is_not_while_the_loop_is_better),
+        cmocka_unit_test(for_the_steadier_tail_it_has_to_be_clearly_better),
+        cmocka_unit_test(it_is_an_approach_to_its_target_that_returns),
+        cmocka_unit_test(it_is_told_from_others_and_counts_as_a_use),
+        cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
+        cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
+        cmocka_unit_test(others_say_nothing_of_that),
+        cmocka_unit_test(a_wait_by_the_public_function_is_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
