@@ -10,6 +10,7 @@
 
 #include "timing/wait/hurry.h"
 #include "timing/wait/near_exact.h"
+#include "timing/wait/result.h"
 #include "waiting.h"
 
 enum { NOW = 1000000, NO_REHEARSAL = 900, NEEDS = 300, LEARNING = 600, HOT = 2000, CYCLE_OF_4 = 4 };
@@ -26,8 +27,9 @@ static void begin_anew(void)
     waiter.learnt.hot_ticks = HOT;
     waiter.learnt.no_rehearsal_ticks = NO_REHEARSAL;
     waiter.learnt.learning_need.ticks = LEARNING;
-    waiter.learnt.near_exact_need =
-        (struct waiter_need){.ticks = NEEDS, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        waiter.learnt.near_exact_needs[way] =
+            (struct waiter_need){.ticks = NEEDS, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
     waiter.learnt.exact = 1;
     waiter.learnt.near_exact_ticks = NO_REHEARSAL;
     waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};
@@ -77,9 +79,9 @@ static void what_it_needs_fades_with_each_that_had_less(void **state)
     (void)state;
     begin_anew();
     is_due(NEEDS - 1);
-    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 0.5);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
     is_due(-1);
-    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 0.5);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
 }
 
 /* There are none where the counter steps, for one, or where waits cannot end behind their call. */
@@ -90,7 +92,7 @@ static void a_calibration_says_whether_there_are_any(void **state)
     waiter.ways.poll_bare = approach_poll;
     near_exact_init(&waiter);
     assert_int_equal(waiter.learnt.near_exact_ticks, NO_REHEARSAL);
-    assert_true(waiter.learnt.near_exact_need.ticks == 100 + 100);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == 100 + 100);
     waiter.vernier.readings = APPROACH_FINE;
     near_exact_init(&waiter);
     assert_int_equal(waiter.learnt.near_exact_ticks, 0);
@@ -110,8 +112,10 @@ static void it_is_not_for_what_only_the_stages_do(void **state)
     (void)state;
     begin_anew();
     struct hurried asked = asked_for(NEEDS);
-    asked.frame = NULL;
+    asked.frame = NULL; /* it cannot end behind its call */
     assert_false(near_exact_is_due(&asked));
+    asked.function = note_event;
+    assert_true(near_exact_is_due(&asked));
     for (unsigned flag = 1; flag < WAITER_FLAGS; flag *= 2) {
         asked = asked_for(NEEDS);
         asked.flags = flag;
@@ -134,6 +138,40 @@ static void by_code_that_is_not_near_it_needs_more(void **state)
     assert_true(is_due(NEEDS_COLD));
     waiter.hurried_ticks = NOW - HOT - 1;
     assert_false(is_due(NEEDS_COLD));
+}
+
+/* What tells and what is called is far away then. */
+static void by_such_code_it_only_returns(void **state)
+{
+    struct timebase_wait_result result;
+    struct hurried asked;
+    (void)state;
+    for (int is_cold = 0; is_cold < 2; is_cold++) {
+        begin_anew();
+        waiter.exact_ticks = NOW - is_cold * HOT;
+        asked = asked_for(NO_REHEARSAL - 1);
+        assert_true(near_exact_is_due(&asked));
+        asked.result = &result;
+        assert_int_equal(near_exact_is_due(&asked), !is_cold);
+        asked.function = note_event;
+        assert_int_equal(near_exact_is_due(&asked), !is_cold);
+    }
+}
+
+static void each_way_has_its_need(void **state)
+{
+    struct timebase_wait_result result;
+    struct hurried asked = asked_for(NEEDS);
+    (void)state;
+    begin_anew();
+    waiter.learnt.near_exact_needs[EVENT_TELLS].ticks = NEEDS + 1;
+    assert_true(near_exact_is_due(&asked));
+    asked.result = &result;
+    assert_false(near_exact_is_due(&asked));
+    waiter.learnt.near_exact_needs[EVENT_CALLED].ticks = NEEDS + 1;
+    asked.result = NULL;
+    asked.function = note_event;
+    assert_false(near_exact_is_due(&asked));
 }
 
 static void one_in_eight_that_has_the_time_takes_the_stages(void **state)
@@ -214,6 +252,66 @@ static void it_is_told_from_others_and_counts_as_a_use(void **state)
     assert_int_equal(waiter.unsettled, LEFT_TO_COUNT);
 }
 
+static void with_a_result_it_ends_with_telling(void **state)
+{
+    const struct approach *a = &waiter.approach;
+    struct timebase_wait_result result = {.late = 7, .wake_ns = 7};
+    struct hurried asked = asked_for(NEEDS);
+    (void)state;
+    begin_anew();
+    waiter.ways.exact = approach_poll;
+    waiter.ways.poll_bare = approach_poll;
+    waiter.learnt.exit_ticks[1][EVENT_TELLS] = 6;
+    waiter.last.sleep.wake_ns = 9; /* of the wait before */
+    asked.result = &result;
+    assert_int_equal(near_exact(&asked), APPROACH_ENDS_BEHIND);
+    assert_true(a->end == result_end);
+    assert_true(a->way == approach_poll);
+    assert_int_equal(a->fixed_cycles >> APPROACH_CYCLE_BITS, 400 + 6 * CYCLE_OF_4);
+    assert_int_equal(result.target_ticks, NOW + NEEDS);
+    assert_int_equal(result.late, 0);
+    assert_int_equal(result.wake_ns, 0);
+}
+
+static int late_by;
+static int is_waiting_within;
+
+/* An approach that takes no time. */
+static int call_at_once(struct approach *approach)
+{
+    assert_true(waiter.is_in_event);
+    approach->overdue_cycles = late_by;
+    approach->event(approach->argument);
+    waiter.uses += (uint64_t)is_waiting_within;
+    return 0;
+}
+
+static int call(int late, int waits_within)
+{
+    struct hurried asked = asked_for(NEEDS);
+    begin_anew();
+    event = (struct event){0};
+    late_by = late;
+    is_waiting_within = waits_within;
+    waiter.ways.exact = call_at_once;
+    asked.frame = NULL;
+    asked.function = note_event;
+    asked.argument = &event;
+    int told = near_exact(&asked);
+    assert_int_equal(event.calls, 1);
+    assert_true(event.argument == &event);
+    assert_false(waiter.is_in_event);
+    return told;
+}
+
+static void it_calls_its_function_and_says_whether_that_was_late(void **state)
+{
+    (void)state;
+    assert_int_equal(call(0, 0), 0);
+    assert_int_equal(call(1, 0), 1);
+    assert_int_equal(call(0, 1), TIMEBASE_E_INVALID);
+}
+
 /* ---- the wait before it -------------------------------------------------------------------- */
 
 /* It was asked for 400 before its target, and had its first poll so long before that. */
@@ -251,10 +349,10 @@ static void what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail(void 
     (void)state;
     one_before(250);
     run(NEEDS);
-    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS - 1);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 1);
     one_before(400 - 201);
     run(NEEDS);
-    assert_true(waiter.learnt.near_exact_need.ticks == NEEDS + 15);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS + 15);
 }
 
 static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32_t polls)
@@ -265,7 +363,7 @@ static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32
     waiter.last.is_cold = is_cold;
     waiter.approach.polls = polls;
     run(NEEDS);
-    return waiter.learnt.near_exact_need.ticks;
+    return waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks;
 }
 
 static void others_say_nothing_of_that(void **state)
@@ -318,11 +416,15 @@ int main(void)
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
+        cmocka_unit_test(by_such_code_it_only_returns),
+        cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
         cmocka_unit_test(it_is_not_while_the_loop_is_better),
         cmocka_unit_test(for_the_steadier_tail_it_has_to_be_clearly_better),
         cmocka_unit_test(it_is_an_approach_to_its_target_that_returns),
         cmocka_unit_test(it_is_told_from_others_and_counts_as_a_use),
+        cmocka_unit_test(with_a_result_it_ends_with_telling),
+        cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
         cmocka_unit_test(others_say_nothing_of_that),

@@ -3,8 +3,10 @@
 
 #include <stddef.h>
 
+#include "asked.h"
 #include "event.h"
 #include "outcome.h"
+#include "result.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
@@ -16,23 +18,25 @@ static double tail_ticks(const struct waiter *waiter)
 
 void near_exact_init(struct waiter *waiter)
 {
-    enum { FIRST_NS = 100, TURNS = 16, OF = 16 };
+    enum { FIRST_NS = 100, TURNS = 16, OF = 50 };
     double ns_ticks = 1 / waiter->learnt.period_ns;
     int are_there = waiter->learnt.exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
     waiter->learnt.near_exact_ticks = are_there ? waiter->learnt.no_rehearsal_ticks : 0;
-    waiter->learnt.near_exact_need = (struct waiter_need){
-        .ticks = tail_ticks(waiter) + FIRST_NS * ns_ticks,
-        .step_ticks = ns_ticks,
-        .fade_ticks = ns_ticks / TURNS,
-        .of = OF,
-    };
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        waiter->learnt.near_exact_needs[way] = (struct waiter_need){
+            .ticks = tail_ticks(waiter) + FIRST_NS * ns_ticks,
+            .step_ticks = ns_ticks,
+            .fade_ticks = ns_ticks / TURNS,
+            .of = OF,
+        };
 }
 
 /* Is it asked for nothing that only the stages do? */
 static int is_simple(const struct hurried *asked)
 {
     unsigned others = asked->flags & ~(unsigned)TIMEBASE_WAIT_STEADY;
-    return asked->frame != NULL && others == 0 && !asked->waiter->is_calibrating;
+    int ends_well = asked->frame != NULL || asked->function != NULL;
+    return ends_well && others == 0 && !asked->waiter->is_calibrating;
 }
 
 /* One that is too near for the stages as well would teach nothing there. */
@@ -47,15 +51,28 @@ static double cycles_ticks(const struct waiter *waiter, int cycles)
     return cycles * waiter->tempo.cycle_ticks;
 }
 
+static enum event_way way_of(const struct hurried *asked)
+{
+    return asked->function != NULL ? EVENT_CALLED
+        : asked->result != NULL    ? EVENT_TELLS
+                                   : EVENT_RETURNS;
+}
+
 /* Behind waits by the loop most of its code is near, but not all. What is too near is tried again. */
-static int has_time(struct waiter *waiter, int is_hot, int64_t left)
+static int has_time(const struct hurried *asked, int64_t left)
 {
     enum { COLD_CYCLES = 300 };
-    struct waiter_need *need = &waiter->learnt.near_exact_need;
-    if ((double)left >= need->ticks)
-        return is_hot || (double)left >= need->ticks + cycles_ticks(waiter, COLD_CYCLES);
-    need->ticks -= left > 0 ? need->fade_ticks : 0;
-    return 0;
+    struct waiter *waiter = asked->waiter;
+    enum event_way way = way_of(asked);
+    struct waiter_need *need = &waiter->learnt.near_exact_needs[way];
+    double spare = (double)left - need->ticks;
+    if (spare < 0) {
+        need->ticks -= left > 0 ? need->fade_ticks : 0;
+        return 0;
+    }
+    if (waiter_is_exact_hot(waiter, asked->ticks))
+        return 1;
+    return way == EVENT_RETURNS && spare >= cycles_ticks(waiter, COLD_CYCLES);
 }
 
 /* What is known against exact waits fades, as of those by the loop nothing is seen. */
@@ -71,7 +88,7 @@ APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t lef
 {
     struct waiter *waiter = asked->waiter;
     return is_simple(asked) && !is_for_stages(waiter, left) &&
-        has_time(waiter, waiter_is_exact_hot(waiter, asked->ticks), left) &&
+        has_time(asked, left) &&
         is_better(waiter, asked->flags);
 }
 
@@ -85,14 +102,17 @@ static void learn_need(struct waiter *waiter)
     double way_in = (double)(int64_t)(last->ticks - last->entered_ticks) + a->poll_ticks[0];
     int is_first_known = a->polls <= APPROACH_VERNIER;
     if (last->is_near_exact && is_first_known && !last->has_learnt && !last->is_cold)
-        hurry_learn_near(&waiter->learnt.near_exact_need, way_in + tail_ticks(waiter));
+        hurry_learn_near(&waiter->learnt.near_exact_needs[wait_event_way(last)],
+                         way_in + tail_ticks(waiter));
 }
 
 /* Returns whether it was learnt from. */
-static int settle_last(struct waiter *waiter, int64_t left)
+static int settle_last(const struct hurried *asked, int64_t left)
 {
     enum { LEARNING_CYCLES = 600 };
-    double needed = waiter->learnt.near_exact_need.ticks + cycles_ticks(waiter, LEARNING_CYCLES);
+    struct waiter *waiter = asked->waiter;
+    const struct waiter_need *need = &waiter->learnt.near_exact_needs[way_of(asked)];
+    double needed = need->ticks + cycles_ticks(waiter, LEARNING_CYCLES);
     if (waiter->unsettled != LEFT_TO_COUNT)
         return 0;
     learn_need(waiter);
@@ -121,9 +141,11 @@ static void begin(const struct hurried *asked, int has_learnt)
     last->is_cold = !waiter_is_exact_hot(waiter, asked->ticks);
     last->ended_by_loop = 0;
     last->is_at_once = last->is_unsteady = last->prepared = 0;
-    last->function = NULL;
-    last->result = NULL;
+    last->function = asked->function;
+    last->argument = asked->argument;
+    last->result = asked->result;
     last->frame = asked->frame;
+    last->sleep = (struct sleep_wait){0};
     last->disturbance = 0;
     last->cpu = evidence_cpu(&waiter->evidence);
     waiter->found = 0;
@@ -136,22 +158,48 @@ static void aim(const struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     struct approach *a = &waiter->approach;
+    enum event_way way = wait_event_way(&waiter->last);
     a->target_ticks = asked->ticks;
-    waiter_aim_run(waiter, asked->fraction - waiter->learnt.exit_ticks[1][EVENT_RETURNS]);
-    event_set_return(waiter, EVENT_RETURNS);
+    waiter_aim_run(waiter, asked->fraction - waiter->learnt.exit_ticks[1][way]);
+    if (way == EVENT_CALLED)
+        event_set_call(a, asked->function, asked->argument);
+    else
+        event_set_return(waiter, way);
     a->even_least = INT32_MIN; /* it ends by a run */
     waiter->even_before = a->even_polls;
     waiter->exact_ticks = asked->ticks;
     a->frame = asked->frame;
 }
 
+static int end_behind(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    a->way = waiter->ways.exact;
+    approach_end_behind(a, a->end != NULL ? a->end : a->way);
+    return APPROACH_ENDS_BEHIND;
+}
+
+/* A function that waits by its own waiter has overwritten what was known of this wait. */
+static int end_with_call(struct waiter *waiter)
+{
+    uint64_t number = waiter->uses;
+    waiter->is_in_event = 1;
+    waiter->ways.exact(&waiter->approach);
+    waiter->is_in_event = 0;
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
+    if (waiter->last.result != NULL)
+        result_tell(&waiter->approach);
+    return outcome_is_late(&waiter->last);
+}
+
 APPROACH_WAY int near_exact(const struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
-    int has_learnt = settle_last(waiter, (int64_t)(asked->ticks - asked->entered_ticks));
+    int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt);
+    result_expect(&waiter->last);
     aim(asked);
     evidence_begin(&waiter->evidence, &waiter->approach);
-    approach_end_behind(&waiter->approach, waiter->ways.exact);
-    return APPROACH_ENDS_BEHIND;
+    return asked->function != NULL ? end_with_call(waiter) : end_behind(waiter);
 }

@@ -5,8 +5,9 @@
  * those before it. So it is aimed and begun, and nothing else. It is counted as others are, before
  * the next one; and learnt from, if that one has the time.
  *
- * Only behind another wait, by code that is near, and while exact waits are the better ones. One in
- * eight that has the time for it takes the stages, which see to what is not looked at here.
+ * Only behind another wait, by code that is near, and while exact waits are the better ones. Behind
+ * waits by the loop only one that just returns, as what tells and what is called is far away then. One
+ * in eight that has the time for it takes the stages, which see to what is not looked at here.
  */
 #ifndef WAIT_NEAR_EXACT_H
 #define WAIT_NEAR_EXACT_H
@@ -28,7 +29,7 @@ static inline int near_exact_is_due(const struct hurried *asked)
         near_exact_is_possible(asked, left);
 }
 
-/* Returns APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
+/* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int near_exact(const struct hurried *asked);
 
 #endif

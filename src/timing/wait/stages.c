@@ -261,9 +261,12 @@ static int is_near_exact(const struct wait *asked, struct hurried *near)
                              .ticks = asked->ticks,
                              .fraction = asked->fraction,
                              .flags = asked->flags,
+                             .function = asked->function,
+                             .argument = asked->argument,
                              .frame = asked->frame,
+                             .result = asked->result,
                              .entered_ticks = asked->entered_ticks};
-    return wait_event_way(asked) == EVENT_RETURNS && near_exact_is_due(near);
+    return near_exact_is_due(near);
 }
 
 APPROACH_WAY int stages_run(const struct wait *asked)

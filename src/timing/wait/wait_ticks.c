@@ -56,12 +56,6 @@ static inline int must_hurry(const struct hurried *asked)
     return hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
 }
 
-static inline __attribute__((always_inline)) int is_in_hurry(struct timebase_waiter *public,
-                                                             struct hurried *asked)
-{
-    return __builtin_expect(may_be_at_once(public, asked), 1) && must_hurry(asked);
-}
-
 APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter *waiter,
                                                           const struct hurried *asked)
 {
@@ -96,7 +90,10 @@ APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint
                             .flags = (unsigned)flags,
                             .frame = frame,
                             .result = (struct timebase_wait_result *)result};
-    return __builtin_expect(is_in_hurry((struct timebase_waiter *)waiter, &asked), 1)
+    int at_once = may_be_at_once((struct timebase_waiter *)waiter, &asked);
+    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
+        return near_exact(&asked);
+    return __builtin_expect(at_once && must_hurry(&asked), 1)
         ? hurry_tell(&asked)
         : in_time((struct timebase_waiter *)waiter, &asked);
 }
@@ -123,6 +120,9 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                             .result = result};
     if (function == NULL)
         return TIMEBASE_E_INVALID;
-    return __builtin_expect(is_in_hurry(waiter, &asked), 1) ? hurry_call(&asked)
-                                                            : in_time(waiter, &asked);
+    int at_once = may_be_at_once(waiter, &asked);
+    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
+        return near_exact(&asked);
+    return __builtin_expect(at_once && must_hurry(&asked), 1) ? hurry_call(&asked)
+                                                              : in_time(waiter, &asked);
 }

@@ -79,7 +79,7 @@ struct waiter_learnt {
     double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
     double delay_call_ticks; /* ... and its call to that reading */
     struct waiter_need learning_need; /* as near_needs: of one that learns from the wait before */
-    struct waiter_need near_exact_need; /* ... of one at its call */
+    struct waiter_need near_exact_needs[EVENT_WAYS]; /* ... of one at its call */
     int64_t near_exact_ticks; /* what is nearer may be one; 0: there are none */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
