@@ -355,6 +355,26 @@ static void what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail(void 
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS + 15);
 }
 
+/* One in sixteen. */
+static void one_with_too_little_time_to_learn_does_and_is_no_such_wait(void **state)
+{
+    enum { NEEDS_LEARNING = NEEDS + LEARNING_CYCLES / CYCLE_OF_4 };
+    (void)state;
+    for (int is_turn = 0; is_turn < 2; is_turn++) {
+        one_before(250);
+        waiter.uses = is_turn ? 16 : 17;
+        assert_int_equal(is_due(NEEDS_LEARNING - 2), !is_turn);
+        assert_int_equal(waiter.waits, is_turn);
+        assert_int_equal(waiter.unsettled, is_turn ? NOTHING_LEFT : LEFT_TO_COUNT);
+        assert_true(is_due(NEEDS_LEARNING - 2));
+        one_before(250);
+        waiter.uses = is_turn ? 16 : 17;
+        assert_true(is_due(NEEDS_LEARNING + 2));
+        waiter.last.is_near_exact = 0;
+        assert_true(is_due(NEEDS_LEARNING - 2));
+    }
+}
+
 static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32_t polls)
 {
     one_before(10);
@@ -427,6 +447,7 @@ int main(void)
         cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
+        cmocka_unit_test(one_with_too_little_time_to_learn_does_and_is_no_such_wait),
         cmocka_unit_test(others_say_nothing_of_that),
         cmocka_unit_test(a_wait_by_the_public_function_is_one),
     };

@@ -84,13 +84,6 @@ static int is_better(struct waiter *waiter, unsigned flags)
     return 0;
 }
 
-APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
-{
-    struct waiter *waiter = asked->waiter;
-    return is_simple(asked) && !is_for_stages(waiter, left) &&
-        has_time(asked, left) &&
-        is_better(waiter, asked->flags);
-}
 
 /* ---- the wait before it -------------------------------------------------------------------- */
 
@@ -106,23 +99,49 @@ static void learn_need(struct waiter *waiter)
                          way_in + tail_ticks(waiter));
 }
 
+static int may_learn(const struct hurried *asked, int64_t left)
+{
+    enum { LEARNING_CYCLES = 600 };
+    const struct waiter *waiter = asked->waiter;
+    const struct waiter_need *need = &waiter->learnt.near_exact_needs[way_of(asked)];
+    return (double)left > need->ticks + cycles_ticks(waiter, LEARNING_CYCLES);
+}
+
+/*
+ * Where all targets are too near for that, one in sixteen learns, and is left to the loop, which has
+ * the time for it. Nothing else would follow the core's clock.
+ */
+static int learns_instead(const struct hurried *asked, int64_t left)
+{
+    enum { SIXTEEN = 16 };
+    struct waiter *waiter = asked->waiter;
+    int is_open = waiter->unsettled == LEFT_TO_COUNT && waiter->last.is_near_exact;
+    if (waiter->uses % SIXTEEN != 0 || !is_open || may_learn(asked, left))
+        return 0;
+    return outcome_settle_open(waiter);
+}
+
 /* Returns whether it was learnt from. */
 static int settle_last(const struct hurried *asked, int64_t left)
 {
-    enum { LEARNING_CYCLES = 600 };
     struct waiter *waiter = asked->waiter;
-    const struct waiter_need *need = &waiter->learnt.near_exact_needs[way_of(asked)];
-    double needed = need->ticks + cycles_ticks(waiter, LEARNING_CYCLES);
     if (waiter->unsettled != LEFT_TO_COUNT)
         return 0;
     learn_need(waiter);
-    if ((double)left > needed)
+    if (may_learn(asked, left))
         return outcome_settle_open(waiter);
     outcome_count_open(waiter);
     return 0;
 }
 
 /* ---- the wait ------------------------------------------------------------------------------ */
+
+APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
+{
+    struct waiter *waiter = asked->waiter;
+    return is_simple(asked) && !is_for_stages(waiter, left) && has_time(asked, left) &&
+        is_better(waiter, asked->flags) && !learns_instead(asked, left);
+}
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */
 static void begin(const struct hurried *asked, int has_learnt)

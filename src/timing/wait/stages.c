@@ -254,9 +254,11 @@ static int run(const struct wait *asked)
     return outcome_is_late(wait);
 }
 
-/* A wait for a time, which was converted behind its call. */
+/* A wait for a time, which was converted behind its call. One for a tick has been asked there. */
 static int is_near_exact(const struct wait *asked, struct hurried *near)
 {
+    if (asked->ticks_at == NULL)
+        return 0;
     *near = (struct hurried){.waiter = asked->waiter,
                              .ticks = asked->ticks,
                              .fraction = asked->fraction,
