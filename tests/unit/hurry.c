@@ -186,6 +186,7 @@ static void let_code_go_cold(struct waiter *waiter)
 {
     int64_t since = 2 * waiter->learnt.hot_ticks;
     waiter->approach.event_ticks = timebase_ticks() - (uint64_t)since;
+    waiter->hurried_ticks = waiter->approach.event_ticks;
 }
 
 static void wait_ahead(int64_t ns)
