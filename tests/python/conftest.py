@@ -34,7 +34,7 @@ def timebase_command(tmp_path):
             cwd=tmp_path,
             env={**os.environ, "NO_COLOR": "1", "TERM": "dumb", **(environment or {})},
             capture_output=True,
-            text=True,
+            encoding=(environment or {}).get("PYTHONIOENCODING", "utf-8"),
             check=False,
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
