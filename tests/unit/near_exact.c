@@ -43,6 +43,7 @@ static void begin_anew(void)
         waiter.choice.error_ticks[CHOICE_EXACT][i] = 1;
     }
     waiter.approach.event_ticks = waiter.hurried_ticks = waiter.exact_ticks = NOW;
+    waiter.ways.poll_bare = approach_poll; /* they end behind their call */
     waiter.approach.rseq = (const uint32_t[8]){0};
     waiter.uses = 1;
 }

@@ -7,11 +7,15 @@
 
 #include "waiter.h"
 
+static inline enum event_way event_way_of(void (*function)(void *),
+                                          const struct timebase_wait_result *result)
+{
+    return function != NULL ? EVENT_CALLED : result != NULL ? EVENT_TELLS : EVENT_RETURNS;
+}
+
 static inline enum event_way wait_event_way(const struct wait *wait)
 {
-    return wait->function != NULL ? EVENT_CALLED
-        : wait->result != NULL    ? EVENT_TELLS
-                                  : EVENT_RETURNS;
+    return event_way_of(wait->function, wait->result);
 }
 
 /* The target in ticks, as the clock sees it now. */

@@ -17,8 +17,8 @@ static void know(struct waiter *waiter, int64_t cold_ticks)
  * Those by code that has gone cold are few, and differ more: they are followed in longer steps. And
  * fewer of them may be late, as what is late often leaves all of its kind to the loop (outcome.c).
  */
-static void set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
-                     double step_ns, int of)
+void hurry_set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
+                    double step_ns, int of)
 {
     enum { TURNS = 16 };
     double period_ns = waiter->learnt.period_ns;
@@ -34,9 +34,9 @@ void hurry_init(struct waiter *waiter)
     waiter->learnt.cold_near_ticks = waiter_ticks_of_ns(waiter, WAITER_COLD_NS);
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
     waiter->hurried_ticks = waiter_long_before(timebase_ticks());
-    set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);
-    set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, 100);
-    set_need(waiter, &waiter->learnt.learning_need, FIRST_LEARNING_NS, 1, 50);
+    hurry_set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);
+    hurry_set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, 100);
+    hurry_set_need(waiter, &waiter->learnt.learning_need, FIRST_LEARNING_NS, 1, 50);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
 

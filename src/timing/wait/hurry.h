@@ -90,6 +90,10 @@ static inline void hurry_pass(struct waiter *waiter, uint64_t now, int64_t left)
 /* A wait after a pause came to its polls after so many ticks. */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks);
 
+/* Begins with a guess; followed in such steps to what is enough for all but one of so many. */
+void hurry_set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
+                    double step_ns, int of);
+
 /* A near wait would have been exact if it had been asked for so many ticks before its target. */
 void hurry_learn_near(struct waiter_need *need, double needed_ticks);
 

@@ -29,6 +29,19 @@ struct hurried {
     uint64_t entered_ticks; /* the counter at the call */
 };
 
+static inline struct hurried hurried_of(const struct wait *wait)
+{
+    return (struct hurried){.waiter = wait->waiter,
+                            .ticks = wait->ticks,
+                            .fraction = wait->fraction,
+                            .flags = wait->flags,
+                            .function = wait->function,
+                            .argument = wait->argument,
+                            .frame = wait->frame,
+                            .result = wait->result,
+                            .entered_ticks = wait->entered_ticks};
+}
+
 /* ---- before the loop ---------------------------------------------------------------------- */
 
 static inline int hurry_is_hot(const struct waiter *waiter, uint64_t now)

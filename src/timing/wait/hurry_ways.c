@@ -40,15 +40,7 @@ APPROACH_WAY int hurry_call(struct hurried *asked)
 
 APPROACH_WAY int hurry_run(const struct wait *wait)
 {
-    struct hurried asked = {.waiter = wait->waiter,
-                            .ticks = wait->ticks,
-                            .fraction = wait->fraction,
-                            .flags = wait->flags,
-                            .function = wait->function,
-                            .argument = wait->argument,
-                            .frame = wait->frame,
-                            .result = wait->result,
-                            .entered_ticks = wait->entered_ticks};
+    struct hurried asked = hurried_of(wait);
     enum event_way way = wait_event_way(wait);
     return way == EVENT_CALLED ? hurry_call(&asked)
         : way == EVENT_TELLS   ? hurry_tell(&asked)

@@ -5,30 +5,18 @@
 
 #include "asked.h"
 #include "event.h"
-#include "outcome.h"
 #include "result.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
-/* From the last poll to the event at least. */
-static double tail_ticks(const struct waiter *waiter)
-{
-    return waiter->learnt.tail.cycles * waiter->tempo.cycle_ticks;
-}
-
 void near_exact_init(struct waiter *waiter)
 {
-    enum { FIRST_NS = 100, TURNS = 16, OF = 50 };
-    double ns_ticks = 1 / waiter->learnt.period_ns;
+    enum { WAY_IN_NS = 100, STEP_NS = 1, OF = 50 };
+    double first_ns = waiter_tail_ticks(waiter) * waiter->learnt.period_ns + WAY_IN_NS;
     int are_there = waiter->learnt.exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
     waiter->learnt.near_exact_ticks = are_there ? waiter->learnt.no_rehearsal_ticks : 0;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-        waiter->learnt.near_exact_needs[way] = (struct waiter_need){
-            .ticks = tail_ticks(waiter) + FIRST_NS * ns_ticks,
-            .step_ticks = ns_ticks,
-            .fade_ticks = ns_ticks / TURNS,
-            .of = OF,
-        };
+        hurry_set_need(waiter, &waiter->learnt.near_exact_needs[way], first_ns, STEP_NS, OF);
 }
 
 /* Is it asked for nothing that only the stages do? */
@@ -46,16 +34,9 @@ static int is_for_stages(const struct waiter *waiter, int64_t left)
     return waiter->uses % TEACHES == 0 && (double)left > waiter->learnt.learning_need.ticks;
 }
 
-static double cycles_ticks(const struct waiter *waiter, int cycles)
-{
-    return cycles * waiter->tempo.cycle_ticks;
-}
-
 static enum event_way way_of(const struct hurried *asked)
 {
-    return asked->function != NULL ? EVENT_CALLED
-        : asked->result != NULL    ? EVENT_TELLS
-                                   : EVENT_RETURNS;
+    return event_way_of(asked->function, asked->result);
 }
 
 /* Behind waits by the loop most of its code is near, but not all. What is too near is tried again. */
@@ -72,7 +53,7 @@ static int has_time(const struct hurried *asked, int64_t left)
     }
     if (waiter_is_exact_hot(waiter, asked->ticks))
         return 1;
-    return way == EVENT_RETURNS && spare >= cycles_ticks(waiter, COLD_CYCLES);
+    return way == EVENT_RETURNS && spare >= COLD_CYCLES * waiter->tempo.cycle_ticks;
 }
 
 /* What is known against exact waits fades, as of those by the loop nothing is seen. */
@@ -83,7 +64,6 @@ static int is_better(struct waiter *waiter, unsigned flags)
     choice_fade(&waiter->choice);
     return 0;
 }
-
 
 /* ---- the wait before it -------------------------------------------------------------------- */
 
@@ -96,7 +76,7 @@ static void learn_need(struct waiter *waiter)
     int is_first_known = a->polls <= APPROACH_VERNIER;
     if (last->is_near_exact && is_first_known && !last->has_learnt && !last->is_cold)
         hurry_learn_near(&waiter->learnt.near_exact_needs[wait_event_way(last)],
-                         way_in + tail_ticks(waiter));
+                         way_in + waiter_tail_ticks(waiter));
 }
 
 static int may_learn(const struct hurried *asked, int64_t left)
@@ -104,7 +84,7 @@ static int may_learn(const struct hurried *asked, int64_t left)
     enum { LEARNING_CYCLES = 600 };
     const struct waiter *waiter = asked->waiter;
     const struct waiter_need *need = &waiter->learnt.near_exact_needs[way_of(asked)];
-    return (double)left > need->ticks + cycles_ticks(waiter, LEARNING_CYCLES);
+    return (double)left > need->ticks + LEARNING_CYCLES * waiter->tempo.cycle_ticks;
 }
 
 /*
@@ -186,30 +166,7 @@ static void aim(const struct hurried *asked)
         event_set_return(waiter, way);
     a->even_least = INT32_MIN; /* it ends by a run */
     waiter->even_before = a->even_polls;
-    waiter->exact_ticks = asked->ticks;
     a->frame = asked->frame;
-}
-
-static int end_behind(struct waiter *waiter)
-{
-    struct approach *a = &waiter->approach;
-    a->way = waiter->ways.exact;
-    approach_end_behind(a, a->end != NULL ? a->end : a->way);
-    return APPROACH_ENDS_BEHIND;
-}
-
-/* A function that waits by its own waiter has overwritten what was known of this wait. */
-static int end_with_call(struct waiter *waiter)
-{
-    uint64_t number = waiter->uses;
-    waiter->is_in_event = 1;
-    waiter->ways.exact(&waiter->approach);
-    waiter->is_in_event = 0;
-    if (waiter->uses != number)
-        return TIMEBASE_E_INVALID;
-    if (waiter->last.result != NULL)
-        result_tell(&waiter->approach);
-    return outcome_is_late(&waiter->last);
 }
 
 APPROACH_WAY int near_exact(const struct hurried *asked)
@@ -220,5 +177,5 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
     result_expect(&waiter->last);
     aim(asked);
     evidence_begin(&waiter->evidence, &waiter->approach);
-    return asked->function != NULL ? end_with_call(waiter) : end_behind(waiter);
+    return result_of_approach(waiter, 1);
 }

@@ -9,7 +9,7 @@
 #ifndef WAIT_RESULT_H
 #define WAIT_RESULT_H
 
-#include "waiter.h"
+#include "outcome.h"
 
 /* From the stamp of a loop to the event; of the last wait, if it was not exact. */
 static inline double result_rest_of_loop(const struct waiter *waiter, enum event_way way)
@@ -33,6 +33,24 @@ int result_fetch(struct waiter *waiter);
 
 /* The end of a wait behind approach_from(): its way, and then the telling, which takes always as long. */
 int result_end(struct approach *approach);
+
+/*
+ * The approach of the last wait, which has been set up, and what the wait returns; or
+ * APPROACH_ENDS_BEHIND. A function that waits by its own waiter has overwritten what was known.
+ */
+static inline int result_of_approach(struct waiter *waiter, int exact)
+{
+    uint64_t number = waiter->uses;
+    waiter->is_in_event = waiter->last.function != NULL;
+    if (waiter_approach(waiter, exact) == APPROACH_ENDS_BEHIND)
+        return APPROACH_ENDS_BEHIND;
+    waiter->is_in_event = 0;
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
+    if (waiter->last.result != NULL)
+        result_tell(&waiter->approach);
+    return outcome_is_late(&waiter->last);
+}
 
 /* Such a way: the loop. */
 int result_poll(struct approach *approach);

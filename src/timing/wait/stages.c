@@ -179,7 +179,7 @@ static int approach(struct wait *wait)
         foresee_near(wait);
     set_up(wait);
     waiter_mark(waiter, wait->exact);
-    return waiter_approach(waiter, wait->exact);
+    return result_of_approach(waiter, wait->exact);
 }
 
 /*
@@ -243,15 +243,7 @@ static int run(const struct wait *asked)
     if (waiter->uses != number)
         return TIMEBASE_E_INVALID;
     waiter->unsettled = LEFT_TO_COUNT;
-    waiter->is_in_event = wait->function != NULL;
-    if (approach(wait) == APPROACH_ENDS_BEHIND)
-        return APPROACH_ENDS_BEHIND;
-    waiter->is_in_event = 0;
-    if (waiter->uses != number)
-        return TIMEBASE_E_INVALID;
-    if (wait->result != NULL)
-        result_tell(&waiter->approach);
-    return outcome_is_late(wait);
+    return approach(wait);
 }
 
 /* A wait for a time, which was converted behind its call. One for a tick has been asked there. */
@@ -259,15 +251,7 @@ static int is_near_exact(const struct wait *asked, struct hurried *near)
 {
     if (asked->ticks_at == NULL)
         return 0;
-    *near = (struct hurried){.waiter = asked->waiter,
-                             .ticks = asked->ticks,
-                             .fraction = asked->fraction,
-                             .flags = asked->flags,
-                             .function = asked->function,
-                             .argument = asked->argument,
-                             .frame = asked->frame,
-                             .result = asked->result,
-                             .entered_ticks = asked->entered_ticks};
+    *near = hurried_of(asked);
     return near_exact_is_due(near);
 }
 

@@ -35,9 +35,9 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
 }
 
 /*
- * Must it hurry? Then its waiter is known, and when it was entered. It reads the counter without
- * asking whether it is readable, because the word that says so is on another page. A waiter whose
- * waits may end behind has found it readable: so that is asked first.
+ * May it do without its stages? Then its waiter is known, and when it was entered. It reads the
+ * counter without asking whether it is readable, because the word that says so is on another page.
+ * A waiter whose waits may end behind has found it readable: so that is asked first.
  */
 static inline __attribute__((always_inline)) int may_be_at_once(struct timebase_waiter *public,
                                                                 struct hurried *asked)
@@ -68,6 +68,20 @@ APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter
     return wait_for(waiter, &wait, 0);
 }
 
+/* What its event is tells how it hurries, which is in line where it is to lie behind its call. */
+typedef int hurry_by_event(struct hurried *asked);
+
+static inline __attribute__((always_inline)) int wait_for_tick(struct timebase_waiter *public,
+                                                               struct hurried *asked,
+                                                               hurry_by_event *hurry)
+{
+    int at_once = may_be_at_once(public, asked);
+    if (__builtin_expect(at_once && near_exact_is_due(asked), 0))
+        return near_exact(asked);
+    return __builtin_expect(at_once && must_hurry(asked), 1) ? hurry(asked)
+                                                             : in_time(public, asked);
+}
+
 /* ---- the functions ------------------------------------------------------------------------ */
 
 APPROACH_WAY static int until(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
@@ -75,12 +89,7 @@ APPROACH_WAY static int until(void *waiter, uint64_t target_ticks, uint64_t flag
 {
     struct hurried asked = {.ticks = target_ticks, .flags = (unsigned)flags, .frame = frame};
     (void)result;
-    int at_once = may_be_at_once((struct timebase_waiter *)waiter, &asked);
-    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
-        return near_exact(&asked);
-    return __builtin_expect(at_once && must_hurry(&asked), 1)
-        ? hurry_return(&asked)
-        : in_time((struct timebase_waiter *)waiter, &asked);
+    return wait_for_tick((struct timebase_waiter *)waiter, &asked, hurry_return);
 }
 
 APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint64_t flags,
@@ -90,12 +99,7 @@ APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint
                             .flags = (unsigned)flags,
                             .frame = frame,
                             .result = (struct timebase_wait_result *)result};
-    int at_once = may_be_at_once((struct timebase_waiter *)waiter, &asked);
-    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
-        return near_exact(&asked);
-    return __builtin_expect(at_once && must_hurry(&asked), 1)
-        ? hurry_tell(&asked)
-        : in_time((struct timebase_waiter *)waiter, &asked);
+    return wait_for_tick((struct timebase_waiter *)waiter, &asked, hurry_tell);
 }
 
 TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
@@ -120,9 +124,5 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                             .result = result};
     if (function == NULL)
         return TIMEBASE_E_INVALID;
-    int at_once = may_be_at_once(waiter, &asked);
-    if (__builtin_expect(at_once && near_exact_is_due(&asked), 0))
-        return near_exact(&asked);
-    return __builtin_expect(at_once && must_hurry(&asked), 1) ? hurry_call(&asked)
-                                                              : in_time(waiter, &asked);
+    return wait_for_tick(waiter, &asked, hurry_call);
 }

@@ -297,10 +297,16 @@ static inline int waiter_takes_time(const struct waiter *waiter)
         waiter->period.value > 0;
 }
 
+/* From the last poll of an exact approach to its event at least. */
+static inline double waiter_tail_ticks(const struct waiter *waiter)
+{
+    return waiter->learnt.tail.cycles * waiter->tempo.cycle_ticks;
+}
+
 /* From the beginning of an exact approach to its event: what it needs at least. */
 static inline double waiter_coarse_ticks(const struct waiter *waiter)
 {
-    return waiter->period.value + waiter->learnt.tail.cycles * waiter->tempo.cycle_ticks;
+    return waiter->period.value + waiter_tail_ticks(waiter);
 }
 
 /* Where there are no exact waits it is their time that counts: polls are slow there. */
