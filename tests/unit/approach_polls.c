@@ -123,6 +123,42 @@ static void each_poll_narrows_what_those_before_left_open(void **state)
     assert_true(contradictory > 0 || next_approach(NULL)->approach == approach_poll);
 }
 
+/* By its last two polls. */
+static int64_t sooner_cycles(void)
+{
+    int64_t more = a.polls > 1 ? poll_ticks(a.polls - 1) - poll_ticks(a.polls - 2) - a.usual_ticks : 0;
+    int is_unusual = more > a.unusual_ticks || more < -a.unusual_ticks;
+    return is_unusual ? 0 : more * a.sooner_per_tick;
+}
+
+/* Whatever a poll takes here, it is longer and shorter than usual by little and by much in some. */
+static void after_a_slow_poll_the_event_is_to_come_sooner(void **state)
+{
+    enum { MOST_USUAL = 4000, EACH = 10 };
+    (void)state;
+    const struct named_approach *named = NULL;
+    int sooner = 0, later = 0, unusual = 0;
+    while ((named = next_approach(named)) != NULL) {
+        for (int i = 0; i < MOST_USUAL && named->approach != approach_poll; i++) {
+            prepare_approach(&a, 200 + i % EACH * 400, note, &events);
+            a.usual_ticks = i;
+            a.unusual_ticks = i / 2;
+            a.sooner_per_tick = 3 << (APPROACH_CYCLE_BITS - 2);
+            named->approach(&a);
+            int64_t expected = sooner_cycles();
+            assert_int_equal(a.sooner_cycles, expected);
+            int64_t due = (a.sample_ticks * a.cycles_per_tick + a.fixed_cycles + expected) >>
+                APPROACH_CYCLE_BITS;
+            assert_int_equal(a.overdue_cycles, due);
+            sooner += expected > 0;
+            later += expected < 0;
+            unusual += a.polls > 1 && expected == 0;
+        }
+    }
+    int all = sooner > 0 && later > 0 && unusual > 0;
+    assert_true(all || next_approach(NULL)->approach == approach_poll);
+}
+
 static void a_pad_of_any_length_leads_to_the_next_poll(void **state)
 {
     (void)state;
@@ -148,6 +184,7 @@ int main(void)
         cmocka_unit_test(polls_that_agree_are_counted),
 #if defined(__x86_64__)
         cmocka_unit_test(each_poll_narrows_what_those_before_left_open),
+        cmocka_unit_test(after_a_slow_poll_the_event_is_to_come_sooner),
         cmocka_unit_test(a_pad_of_any_length_leads_to_the_next_poll),
 #endif
     };

@@ -241,6 +241,7 @@ static void let_all_be_near(struct waiter *waiter)
     waiter->uneven = waiter->far_stages = (struct caution){0};
     learnt->near_needs[0].ticks = learnt->near_needs[1].ticks = 0;
     learnt->no_rehearsal_ticks = learnt->cold_near_ticks = ticks_of(SECOND);
+    learnt->lead_need.ticks = (double)ticks_of(SECOND);
     learnt->hot_ticks = learnt->pause_ticks = ticks_of(SECOND);
     waiter->approach.event_ticks = timebase_ticks();
     waiter->uses = 2; /* its turn is not due: outcome_settle_some() */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An exact wait at its call: when, what it is, what becomes of the one before; and a whole one. */
+/* An exact wait at its call: when, what it is, and what becomes of the one before. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +13,16 @@
 #include "timing/wait/result.h"
 #include "waiting.h"
 
-enum { NOW = 1000000, NO_REHEARSAL = 900, NEEDS = 300, LEARNING = 600, HOT = 2000, CYCLE_OF_4 = 4 };
-enum { COLD_CYCLES = 300, LEARNING_CYCLES = 600 };
+enum { NOW = 1000000, NEAR = 3000, HOT = 4000, CYCLE_OF_4 = 4 };
+enum { NEEDS = 300, NEEDS_LEARNING = 500, NEEDS_COLD = 600, NEEDS_LEAD = 1200 };
 
 static struct waiter waiter;
 static void *frame[2]; /* approach_from() finds the approach below its frame */
+
+static struct waiter_need need(double ticks)
+{
+    return (struct waiter_need){.ticks = ticks, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
+}
 
 /* A tick is 1 ns and 4 cycles; the last event was just now. */
 static void begin_anew(void)
@@ -25,13 +30,13 @@ static void begin_anew(void)
     memset(&waiter, 0, sizeof(waiter));
     waiter.learnt.period_ns = 1;
     waiter.learnt.hot_ticks = HOT;
-    waiter.learnt.no_rehearsal_ticks = NO_REHEARSAL;
-    waiter.learnt.learning_need.ticks = LEARNING;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-        waiter.learnt.near_exact_needs[way] =
-            (struct waiter_need){.ticks = NEEDS, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
+        waiter.learnt.near_exact_needs[way] = need(NEEDS);
+    waiter.learnt.near_exact_learning = need(NEEDS_LEARNING);
+    waiter.learnt.near_exact_cold = need(NEEDS_COLD);
+    waiter.learnt.lead_need = need(NEEDS_LEAD);
     waiter.learnt.exact = 1;
-    waiter.learnt.near_exact_ticks = NO_REHEARSAL;
+    waiter.learnt.near_exact_ticks = NEAR;
     waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};
     waiter.vernier.readings = 1;
     waiter.vernier.step_ticks = waiter.vernier.span_ticks = 1;
@@ -64,13 +69,13 @@ static int is_due(int64_t left)
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
-static void it_is_due_where_there_is_time_for_it_and_for_no_rehearsal(void **state)
+static void it_is_due_where_there_is_time_for_it_and_little_more(void **state)
 {
     (void)state;
     begin_anew();
     assert_true(is_due(NEEDS));
-    assert_true(is_due(NO_REHEARSAL - 1));
-    assert_false(is_due(NO_REHEARSAL));
+    assert_true(is_due(NEAR - 1));
+    assert_false(is_due(NEAR));
     assert_false(is_due(NEEDS - 1));
     assert_false(is_due(-1));
 }
@@ -90,14 +95,16 @@ static void a_calibration_says_whether_there_are_any(void **state)
 {
     (void)state;
     begin_anew();
-    waiter.ways.poll_bare = approach_poll;
+    waiter.learnt.cold_near_ticks = NEAR + 1;
     near_exact_init(&waiter);
-    assert_int_equal(waiter.learnt.near_exact_ticks, NO_REHEARSAL);
+    assert_int_equal(waiter.learnt.near_exact_ticks, NEAR + 1);
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == 100 + 100);
+    assert_true(waiter.learnt.near_exact_learning.ticks == 100 + 100 + 300);
+    assert_true(waiter.learnt.near_exact_cold.ticks == 100 + 100 + 300);
     waiter.vernier.readings = APPROACH_FINE;
     near_exact_init(&waiter);
     assert_int_equal(waiter.learnt.near_exact_ticks, 0);
-    assert_false(is_due(NO_REHEARSAL - 1));
+    assert_false(is_due(NEAR - 1));
     waiter.vernier.readings = 1;
     waiter.learnt.exact = 0;
     near_exact_init(&waiter);
@@ -129,7 +136,6 @@ static void it_is_not_for_what_only_the_stages_do(void **state)
 /* Behind waits by the loop it needs more; behind none it is not. */
 static void by_code_that_is_not_near_it_needs_more(void **state)
 {
-    enum { NEEDS_COLD = NEEDS + COLD_CYCLES / CYCLE_OF_4 };
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
@@ -139,24 +145,6 @@ static void by_code_that_is_not_near_it_needs_more(void **state)
     assert_true(is_due(NEEDS_COLD));
     waiter.hurried_ticks = NOW - HOT - 1;
     assert_false(is_due(NEEDS_COLD));
-}
-
-/* What tells and what is called is far away then. */
-static void by_such_code_it_only_returns(void **state)
-{
-    struct timebase_wait_result result;
-    struct hurried asked;
-    (void)state;
-    for (int is_cold = 0; is_cold < 2; is_cold++) {
-        begin_anew();
-        waiter.exact_ticks = NOW - is_cold * HOT;
-        asked = asked_for(NO_REHEARSAL - 1);
-        assert_true(near_exact_is_due(&asked));
-        asked.result = &result;
-        assert_int_equal(near_exact_is_due(&asked), !is_cold);
-        asked.function = note_event;
-        assert_int_equal(near_exact_is_due(&asked), !is_cold);
-    }
 }
 
 static void each_way_has_its_need(void **state)
@@ -180,10 +168,11 @@ static void one_in_eight_that_has_the_time_takes_the_stages(void **state)
     (void)state;
     begin_anew();
     waiter.uses = 8;
-    assert_true(is_due(LEARNING));
-    assert_false(is_due(LEARNING + 1));
+    assert_false(is_due(NEEDS_LEAD));
+    assert_true(is_due(NEEDS_LEAD - 1));
+    assert_true(waiter.learnt.lead_need.ticks == NEEDS_LEAD - 0.5); /* it fades */
     waiter.uses = 9;
-    assert_true(is_due(LEARNING + 1));
+    assert_true(is_due(NEEDS_LEAD));
 }
 
 /* What is known against exact waits fades, or there would never be one again. */
@@ -329,19 +318,30 @@ static void one_before(int32_t first_poll)
 
 static void it_is_counted_and_learnt_from_where_there_is_time(void **state)
 {
-    enum { NEEDS_LEARNING = NEEDS + LEARNING_CYCLES / CYCLE_OF_4 };
     (void)state;
     one_before(250);
-    run(NEEDS_LEARNING - 2);
+    run(NEEDS_LEARNING - 1);
     assert_int_equal(waiter.waits, 1);
     assert_false(waiter.last.has_learnt);
+    assert_true(waiter.learnt.near_exact_learning.ticks == NEEDS_LEARNING - 0.5);
     one_before(250);
-    run(NEEDS_LEARNING + 2);
+    run(NEEDS_LEARNING);
     assert_int_equal(waiter.waits, 1);
     assert_true(waiter.last.has_learnt);
     begin_anew();
     run(NEEDS);
     assert_int_equal(waiter.waits, 0);
+}
+
+static void by_code_that_is_not_near_nothing_is_learnt(void **state)
+{
+    (void)state;
+    one_before(250);
+    waiter.exact_ticks = NOW - HOT;
+    run(NEEDS_LEARNING);
+    assert_int_equal(waiter.waits, 1);
+    assert_false(waiter.last.has_learnt);
+    assert_true(waiter.last.is_cold);
 }
 
 /* Its first poll came 150 behind its call, and behind that comes a tail of 100. */
@@ -356,32 +356,56 @@ static void what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail(void 
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS + 15);
 }
 
-/* One in sixteen. */
-static void one_with_too_little_time_to_learn_does_and_is_no_such_wait(void **state)
+/* If none of 64 uses has had the time, the next one learns, and is left to the loop. */
+static void what_never_has_the_time_to_learn_does_without(void **state)
 {
-    enum { NEEDS_LEARNING = NEEDS + LEARNING_CYCLES / CYCLE_OF_4 };
+    enum { MANY = 64 };
     (void)state;
-    for (int is_turn = 0; is_turn < 2; is_turn++) {
+    for (unsigned uses = MANY - 1; uses <= MANY; uses++) {
+        int is_turn = uses == MANY;
         one_before(250);
-        waiter.uses = is_turn ? 16 : 17;
-        assert_int_equal(is_due(NEEDS_LEARNING - 2), !is_turn);
+        waiter.learning_uses = 1000;
+        waiter.uses = 1000 + uses;
+        assert_int_equal(is_due(NEEDS), !is_turn);
         assert_int_equal(waiter.waits, is_turn);
         assert_int_equal(waiter.unsettled, is_turn ? NOTHING_LEFT : LEFT_TO_COUNT);
-        assert_true(is_due(NEEDS_LEARNING - 2));
-        one_before(250);
-        waiter.uses = is_turn ? 16 : 17;
-        assert_true(is_due(NEEDS_LEARNING + 2));
-        waiter.last.is_near_exact = 0;
-        assert_true(is_due(NEEDS_LEARNING - 2));
+        assert_true(is_due(NEEDS));
+        waiter.unsettled = LEFT_TO_COUNT;
+        waiter.learning_uses = 0;
+        waiter.last.is_near_exact = 0; /* the stages see to it */
+        assert_true(is_due(NEEDS));
     }
 }
 
-static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32_t polls)
+/* Each kind of such waits has a need of its own. */
+static void need_changes_behind(int has_learnt, int is_cold, const struct waiter_need *changes)
+{
+    const struct waiter_learnt *learnt = &waiter.learnt;
+    one_before(10);
+    waiter.last.entered_ticks = NOW - 2000;
+    waiter.last.has_learnt = has_learnt;
+    waiter.last.is_cold = is_cold;
+    run(NEEDS);
+    assert_int_equal(learnt->near_exact_needs[EVENT_RETURNS].ticks > NEEDS,
+                     changes == &learnt->near_exact_needs[EVENT_RETURNS]);
+    assert_int_equal(learnt->near_exact_learning.ticks > NEEDS_LEARNING,
+                     changes == &learnt->near_exact_learning);
+    assert_int_equal(learnt->near_exact_cold.ticks > NEEDS_COLD,
+                     changes == &learnt->near_exact_cold);
+}
+
+static void each_kind_has_its_need(void **state)
+{
+    (void)state;
+    need_changes_behind(0, 0, &waiter.learnt.near_exact_needs[EVENT_RETURNS]);
+    need_changes_behind(1, 0, &waiter.learnt.near_exact_learning);
+    need_changes_behind(0, 1, &waiter.learnt.near_exact_cold);
+}
+
+static double need_behind(int is_near_exact, uint32_t polls)
 {
     one_before(10);
     waiter.last.is_near_exact = is_near_exact;
-    waiter.last.has_learnt = has_learnt;
-    waiter.last.is_cold = is_cold;
     waiter.approach.polls = polls;
     run(NEEDS);
     return waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks;
@@ -390,54 +414,20 @@ static double need_behind(int is_near_exact, int has_learnt, int is_cold, uint32
 static void others_say_nothing_of_that(void **state)
 {
     (void)state;
-    assert_true(need_behind(1, 0, 0, 1) > NEEDS);
-    assert_true(need_behind(0, 0, 0, 1) == NEEDS);
-    assert_true(need_behind(1, 1, 0, 1) == NEEDS);
-    assert_true(need_behind(1, 0, 1, 1) == NEEDS);
-    assert_true(need_behind(1, 0, 0, APPROACH_VERNIER) > NEEDS);
-    assert_true(need_behind(1, 0, 0, APPROACH_VERNIER + 1) == NEEDS);
-}
-
-/* ---- a whole one --------------------------------------------------------------------------- */
-
-/* As long ahead as nothing holds a test up, and as if the counter's steps were fine. */
-static void a_wait_by_the_public_function_is_one(void **state)
-{
-    enum { AHEAD_NS = 200000000, MOST_NS = 2 * AHEAD_NS };
-    (void)state;
-    stay_on_this_cpu();
-    struct waiter *real = waiter_within(the_waiter());
-    if (!waiter_ends_behind(real) || !real->learnt.exact)
-        return; /* nor is there one: a_calibration_says_whether_there_are_any */
-    real->vernier.readings = 1;
-    near_exact_init(real);
-    real->learnt.near_exact_ticks = waiter_ticks_of_ns(real, MOST_NS);
-    real->learnt.hot_ticks = INT64_MAX / 2;
-    real->uses = 1;
-    choice_forget(&real->choice);
-    choice_learn(&real->choice, CHOICE_LOOP, 1e6);
-    memset(real->choice.error_ticks[CHOICE_EXACT], 0, sizeof(real->choice.error_ticks[0]));
-    uint64_t target = timebase_ticks() + (uint64_t)waiter_ticks_of_ns(real, AHEAD_NS);
-    assert_int_equal(timebase_wait_until_ticks(the_waiter(), target, 0, NULL) & ~1, 0);
-    assert_true((int64_t)(timebase_ticks_ordered() - target) > -waiter_ticks_of_ns(real, 1000));
-    assert_true(real->last.is_near_exact);
-    assert_int_equal(real->last.ticks, target);
-    assert_true(real->approach.polls > APPROACH_VERNIER);
-    uint64_t waits = real->waits;
-    struct timebase_waiter_description told;
-    assert_int_equal(timebase_waiter_describe(the_waiter(), &told), TIMEBASE_OK);
-    assert_int_equal(told.waits, waits + 1);
+    assert_true(need_behind(1, 1) > NEEDS);
+    assert_true(need_behind(0, 1) == NEEDS);
+    assert_true(need_behind(1, APPROACH_VERNIER) > NEEDS);
+    assert_true(need_behind(1, APPROACH_VERNIER + 1) == NEEDS);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_due_where_there_is_time_for_it_and_for_no_rehearsal),
+        cmocka_unit_test(it_is_due_where_there_is_time_for_it_and_little_more),
         cmocka_unit_test(what_it_needs_fades_with_each_that_had_less),
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
-        cmocka_unit_test(by_such_code_it_only_returns),
         cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
         cmocka_unit_test(it_is_not_while_the_loop_is_better),
@@ -448,9 +438,10 @@ int main(void)
         cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
-        cmocka_unit_test(one_with_too_little_time_to_learn_does_and_is_no_such_wait),
+        cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
+        cmocka_unit_test(what_never_has_the_time_to_learn_does_without),
+        cmocka_unit_test(each_kind_has_its_need),
         cmocka_unit_test(others_say_nothing_of_that),
-        cmocka_unit_test(a_wait_by_the_public_function_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,10 @@
  * Each poll waits for the end of all that was before, so the time between two is the same. Where
  * the counter steps, this makes a vernier of them: see vernier.h.
  *
+ * What is read behind the event comes later the longer a reading takes, which another thread of the
+ * core changes. The last poll shows it: by how much later than usual it came behind the one before,
+ * the event comes sooner (find_sooner).
+ *
  * Where polls have contradicted equal distances, something else uses the core: a run would rely on
  * it for too long. So the approach ends by the loop then, which is reached in the same way as a run.
  *
@@ -94,6 +98,21 @@
     cmovgl %eax, %r15d
     movl %r12d, AT(COUNT)
     movl %r15d, AT(GAP)
+    find_sooner
+    .endm
+
+    /* eax: since the poll before. By UNUSUAL more than usual at most, or less; else it counts as usual. */
+    .macro find_sooner
+    subl AT(USUAL_PERIOD), %eax
+    movl AT(UNUSUAL), %edi
+    addl %edi, %eax
+    leal (%rdi, %rdi), %r14d
+    cmpl %r14d, %eax
+    cmoval %edi, %eax
+    subl %edi, %eax
+    cltq
+    imulq AT(SOONER_RATE), %rax
+    movq %rax, AT(SOONER)
     .endm
 
     /*
@@ -131,6 +150,7 @@
     movq %rdi, AT(SAMPLE)
     imulq AT(CYCLES_PER_TICK), %rdi
     addq AT(FIXED), %rdi
+    addq AT(SOONER), %rdi
     sarq $CYCLE_BITS, %rdi
     movl %edi, AT(OVERDUE)
     xorl %ecx, %ecx

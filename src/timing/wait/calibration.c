@@ -26,6 +26,12 @@ enum {
     ATTEMPTS = 3,
 };
 
+/*
+ * Of what a wait's last poll took longer than those before it, so much comes again in the readings
+ * behind it. Where a neighbour comes and goes 1 would be best, beside one that stays 0.4.
+ */
+#define SOONER_SHARE 0.5
+
 /* ---- warm up ------------------------------------------------------------------------------ */
 
 static uint64_t time_of_work(void)
@@ -172,8 +178,16 @@ static double mean_period(struct waiter *waiter)
 
 static void publish_period(struct waiter *waiter, double period_ticks)
 {
-    estimate_init(&waiter->period, period_ticks, WAITER_PERIOD_MEAN);
+    int most = waiter_has_vernier(waiter) ? WAITER_PERIOD_MEAN : WAITER_FINE_PERIOD_MEAN;
+    estimate_init(&waiter->period, period_ticks, most);
     waiter_publish_tempo(waiter);
+}
+
+/* A poll's distance is known to a step of the counter: nothing is seen where that is coarse. */
+static void note_usual_period(struct waiter *waiter)
+{
+    waiter->learnt.usual_period_ticks = waiter->period.value;
+    waiter->learnt.sooner_share = SOONER_SHARE;
 }
 
 static void find_period(struct waiter *waiter)
@@ -183,8 +197,10 @@ static void find_period(struct waiter *waiter)
     a->pad_cycles = 0;
     publish_period(waiter, cycle * APPROACH_LONGEST_RUN);
     publish_period(waiter, mean_period(waiter));
-    if (!waiter_has_vernier(waiter))
+    if (!waiter_has_vernier(waiter)) {
+        note_usual_period(waiter);
         return;
+    }
     vernier_note_gaps(&waiter->vernier, APPROACH_VERNIER);
     a->pad_cycles =
         vernier_choose(&waiter->vernier, waiter->period.value, cycle, APPROACH_LONGEST_PAD + 1, 0);

@@ -52,6 +52,7 @@ APPROACH_WAY static void hold(struct waiter *waiter)
     waiter->held_argument = a->argument;
     a->event = event_not_before;
     a->argument = waiter;
+    a->sooner_per_tick = 0; /* it would wait for one more reading then */
 }
 
 APPROACH_WAY void event_set(const struct wait *wait)

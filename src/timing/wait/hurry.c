@@ -37,6 +37,7 @@ void hurry_init(struct waiter *waiter)
     hurry_set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);
     hurry_set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, 100);
     hurry_set_need(waiter, &waiter->learnt.learning_need, FIRST_LEARNING_NS, 1, 50);
+    hurry_set_need(waiter, &waiter->learnt.lead_need, NO_REHEARSAL_NS, 1, 100);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
 }
 

@@ -11,12 +11,17 @@
 
 void near_exact_init(struct waiter *waiter)
 {
-    enum { WAY_IN_NS = 100, STEP_NS = 1, OF = 50 };
-    double first_ns = waiter_tail_ticks(waiter) * waiter->learnt.period_ns + WAY_IN_NS;
-    int are_there = waiter->learnt.exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
-    waiter->learnt.near_exact_ticks = are_there ? waiter->learnt.no_rehearsal_ticks : 0;
+    enum { WAY_IN_NS = 100, MORE_NS = 300, STEP_NS = 1, COLD_STEP_NS = 5 };
+    enum { OF = 10, OF_COLD = 20, OF_LEARNING = 100 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double first_ns = waiter_tail_ticks(waiter) * learnt->period_ns + WAY_IN_NS;
+    int are_there = learnt->exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
+    learnt->near_exact_ticks = are_there ? learnt->cold_near_ticks : 0;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-        hurry_set_need(waiter, &waiter->learnt.near_exact_needs[way], first_ns, STEP_NS, OF);
+        hurry_set_need(waiter, &learnt->near_exact_needs[way], first_ns, STEP_NS, OF);
+    first_ns += MORE_NS;
+    hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
+    hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, OF_COLD);
 }
 
 /* Is it asked for nothing that only the stages do? */
@@ -27,33 +32,29 @@ static int is_simple(const struct hurried *asked)
     return ends_well && others == 0 && !asked->waiter->is_calibrating;
 }
 
-/* One that is too near for the stages as well would teach nothing there. */
-static int is_for_stages(const struct waiter *waiter, int64_t left)
+/* What has too little time lets the need fade, so that it is tried again. */
+static int is_enough_for(struct waiter_need *need, int64_t left)
+{
+    if ((double)left >= need->ticks)
+        return 1;
+    need->ticks -= left > 0 ? need->fade_ticks : 0;
+    return 0;
+}
+
+/* One that is too near to rehearse would teach nothing there. */
+static int is_for_stages(struct waiter *waiter, int64_t left)
 {
     enum { TEACHES = 8 };
-    return waiter->uses % TEACHES == 0 && (double)left > waiter->learnt.learning_need.ticks;
+    return waiter->uses % TEACHES == 0 && is_enough_for(&waiter->learnt.lead_need, left);
 }
 
-static enum event_way way_of(const struct hurried *asked)
-{
-    return event_way_of(asked->function, asked->result);
-}
-
-/* Behind waits by the loop most of its code is near, but not all. What is too near is tried again. */
+/* Behind waits by the loop most of its code is near, but not all. */
 static int has_time(const struct hurried *asked, int64_t left)
 {
-    enum { COLD_CYCLES = 300 };
-    struct waiter *waiter = asked->waiter;
-    enum event_way way = way_of(asked);
-    struct waiter_need *need = &waiter->learnt.near_exact_needs[way];
-    double spare = (double)left - need->ticks;
-    if (spare < 0) {
-        need->ticks -= left > 0 ? need->fade_ticks : 0;
-        return 0;
-    }
-    if (waiter_is_exact_hot(waiter, asked->ticks))
-        return 1;
-    return way == EVENT_RETURNS && spare >= COLD_CYCLES * waiter->tempo.cycle_ticks;
+    struct waiter_learnt *learnt = &asked->waiter->learnt;
+    enum event_way way = event_way_of(asked->function, asked->result);
+    int is_hot = waiter_is_exact_hot(asked->waiter, asked->ticks);
+    return is_enough_for(is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold, left);
 }
 
 /* What is known against exact waits fades, as of those by the loop nothing is seen. */
@@ -67,36 +68,43 @@ static int is_better(struct waiter *waiter, unsigned flags)
 
 /* ---- the wait before it -------------------------------------------------------------------- */
 
+static struct waiter_need *need_of_last(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    const struct wait *last = &waiter->last;
+    return last->is_cold   ? &learnt->near_exact_cold
+        : last->has_learnt ? &learnt->near_exact_learning
+                           : &learnt->near_exact_needs[wait_event_way(last)];
+}
+
 /* How long before its target it should have been asked for, by when its first poll was. */
 static void learn_need(struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
     const struct wait *last = &waiter->last;
     double way_in = (double)(int64_t)(last->ticks - last->entered_ticks) + a->poll_ticks[0];
-    int is_first_known = a->polls <= APPROACH_VERNIER;
-    if (last->is_near_exact && is_first_known && !last->has_learnt && !last->is_cold)
-        hurry_learn_near(&waiter->learnt.near_exact_needs[wait_event_way(last)],
-                         way_in + waiter_tail_ticks(waiter));
+    if (last->is_near_exact && a->polls <= APPROACH_VERNIER)
+        hurry_learn_near(need_of_last(waiter), way_in + waiter_tail_ticks(waiter));
 }
 
+/* By code that is not near it would take too long. */
 static int may_learn(const struct hurried *asked, int64_t left)
 {
-    enum { LEARNING_CYCLES = 600 };
-    const struct waiter *waiter = asked->waiter;
-    const struct waiter_need *need = &waiter->learnt.near_exact_needs[way_of(asked)];
-    return (double)left > need->ticks + LEARNING_CYCLES * waiter->tempo.cycle_ticks;
+    struct waiter *waiter = asked->waiter;
+    return waiter_is_exact_hot(waiter, asked->ticks) &&
+        is_enough_for(&waiter->learnt.near_exact_learning, left);
 }
 
 /*
- * Where all targets are too near for that, one in sixteen learns, and is left to the loop, which has
- * the time for it. Nothing else would follow the core's clock.
+ * Where all targets have been too near for that, one in 64 learns, and is left to the loop. It is late
+ * if it is nearer than that takes; but nothing else would follow the core's clock.
  */
-static int learns_instead(const struct hurried *asked, int64_t left)
+static int learns_instead(const struct hurried *asked)
 {
-    enum { SIXTEEN = 16 };
+    enum { MANY = 64 };
     struct waiter *waiter = asked->waiter;
     int is_open = waiter->unsettled == LEFT_TO_COUNT && waiter->last.is_near_exact;
-    if (waiter->uses % SIXTEEN != 0 || !is_open || may_learn(asked, left))
+    if (!is_open || waiter->uses - waiter->learning_uses < MANY)
         return 0;
     return outcome_settle_open(waiter);
 }
@@ -120,7 +128,7 @@ APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t lef
 {
     struct waiter *waiter = asked->waiter;
     return is_simple(asked) && !is_for_stages(waiter, left) && has_time(asked, left) &&
-        is_better(waiter, asked->flags) && !learns_instead(asked, left);
+        is_better(waiter, asked->flags) && !learns_instead(asked);
 }
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */

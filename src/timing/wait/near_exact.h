@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near_exact: an exact wait for a target so near that nothing is rehearsed, at the call. Where a single
+ * near_exact: an exact wait for a near target, at its call: nothing is rehearsed. Where a single
  * poll is enough, as the counter's steps are fine, all that such a wait has to know is there from
  * those before it. So it is aimed and begun, and nothing else. It is counted as others are, before
  * the next one; and learnt from, if that one has the time.
  *
- * Only behind another wait, by code that is near, and while exact waits are the better ones. Behind
- * waits by the loop only one that just returns, as what tells and what is called is far away then. One
- * in eight that has the time for it takes the stages, which see to what is not looked at here.
+ * Only behind another wait, by code that is near, and while exact waits are the better ones; behind
+ * waits by the loop it needs more time. One in eight that has the time to rehearse takes the stages,
+ * which see to what is not looked at here.
  */
 #ifndef WAIT_NEAR_EXACT_H
 #define WAIT_NEAR_EXACT_H

@@ -77,6 +77,15 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
 }
 
 /*
+ * Rehearsals see their errors better where the counter steps. By a fine one waits see theirs as well,
+ * and by code that a neighbour has had the time to drive out.
+ */
+static int tells_how_good(const struct waiter *waiter)
+{
+    return !waiter_has_vernier(waiter) || !waiter_has_rehearsed(waiter, waiter->approach.event_ticks);
+}
+
+/*
  * Learns what a wait shows by itself. The stamp is its only reading of the event: the wait's error
  * is by how much the stamp contradicts what was believed, or by how much the readings of the sample
  * contradict each other. On a stepped counter the step hides smaller errors, in the loop as in
@@ -91,7 +100,7 @@ static void learn_exact(struct waiter *waiter, int late)
     double wrong =
         size_of(event - waiter_sample_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
-    if (!waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
+    if (tells_how_good(waiter))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
     waiter_learn_period(waiter);
     if (late)
@@ -204,6 +213,7 @@ APPROACH_WAY int outcome_settle_open(struct waiter *waiter)
     uint32_t found = waiter->disturbance;
     /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
     int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
+    waiter->learning_uses = waiter->uses;
     if (wait->exact && is_sound)
         learn_exact(waiter, late);
     else if (wait->ended_by_loop && is_sound && !late)

@@ -3,6 +3,7 @@
 
 #include "asked.h"
 #include "foresight.h"
+#include "hurry.h"
 #include "prepare.h"
 #include "rehearsal.h"
 
@@ -105,6 +106,18 @@ static double needed_ticks(const struct waiter *waiter, int is_hot)
     return needed + (lead > polls ? lead : polls);
 }
 
+/*
+ * Of a wait that came here at once: how long before its target it should have been asked for. Where
+ * near waits are exact at their call those that rehearse are few, and need not be near.
+ */
+static void learn_lead(const struct wait *wait, uint64_t now, double needed_ticks)
+{
+    enum { LONGER = TIMEBASE_WAIT_SLEEP | TIMEBASE_WAIT_REHEARSE };
+    struct waiter_learnt *learnt = &wait->waiter->learnt;
+    if (wait_asked_before_ticks(wait) < learnt->near_exact_ticks && !(wait->flags & LONGER))
+        hurry_learn_near(&learnt->lead_need, (double)(now - wait->entered_ticks) + needed_ticks);
+}
+
 int prepare(struct wait wait)
 {
     struct waiter *waiter = wait.waiter;
@@ -119,6 +132,8 @@ int prepare(struct wait wait)
     if (wait.flags & TIMEBASE_WAIT_REHEARSE && (double)wait_left_ticks(&wait) > needed)
         rehearse_function(&wait);
     uint64_t start = timebase_ticks();
+    if (is_hot)
+        learn_lead(&wait, start, needed + learnt->rehearsal_ticks * HOT);
     for (; turn < MOST_REHEARSALS; turn++) {
         double left = (double)wait_left_ticks(&wait);
         double room = is_hot ? HOT : turn == 0 ? COLD : WARM;

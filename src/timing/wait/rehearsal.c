@@ -3,6 +3,7 @@
 
 #include "event.h"
 #include "result.h"
+#include "slower.h"
 
 enum {
     MOST_TICKS = 8
@@ -155,7 +156,7 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 
 static void learn_exact(struct waiter *waiter, double error_ticks)
 {
-    double ticks = error_ticks - waiter_sample_ticks(waiter);
+    double ticks = error_ticks - waiter_sample_ticks(waiter) - waiter_slower_ticks(waiter);
     waiter_learn_tempo(waiter, ticks, 0);
 }
 

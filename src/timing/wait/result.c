@@ -8,6 +8,7 @@
 
 #include "asked.h"
 #include "outcome.h"
+#include "slower.h"
 
 #define PREPARING (unsigned)(TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE)
 
@@ -54,7 +55,7 @@ APPROACH_WAY static double event_of(const struct wait *wait)
     const struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(wait);
     if (is_by_run(wait))
-        return event_of_run(waiter) + learnt->exit_ticks[1][way];
+        return event_of_run(waiter) + learnt->exit_ticks[1][way] + waiter_sooner_ticks(waiter);
     return waiter_middle(waiter, a->event_ticks, a->target_ticks) + result_rest_of_loop(waiter, way);
 }
 

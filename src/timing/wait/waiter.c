@@ -110,7 +110,8 @@ void waiter_learn_period(struct waiter *waiter)
     int kept = waiter_last_polls(waiter, polls);
     if (kept == 0)
         return;
-    estimate_learn(&waiter->period, vernier_slope(polls, kept), 1, far_ticks(waiter, kept));
+    double far = waiter_has_vernier(waiter) ? far_ticks(waiter, kept) : waiter->period.value / 2;
+    estimate_learn(&waiter->period, vernier_slope(polls, kept), 1, far);
     if (waiter->period.count == SETTLED && waiter_has_vernier(waiter))
         choose_pad(waiter);
 }

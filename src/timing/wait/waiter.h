@@ -27,6 +27,7 @@
  *     result                      what a wait tells its caller
  *     outcome                     what became of a wait, and what it teaches
  *     asked                       what a wait was asked for
+ *     slower                      by how much longer readings take than usual
  *     waiter*                     this structure; what calibrations learn; where its approach aims
  *     target  wait_names          know no waiter
  *
@@ -60,8 +61,11 @@
 
 #define WAITER_FLAGS 127u /* all that there are */
 
-/* Of so many what is followed is the mean. The time between polls changes with the core's load. */
-enum { WAITER_MEAN = 256, WAITER_PERIOD_MEAN = 64 };
+/*
+ * Of so many what is followed is the mean. The time between polls changes with the core's load; where
+ * the counter's steps are fine a few polls show it.
+ */
+enum { WAITER_MEAN = 256, WAITER_PERIOD_MEAN = 64, WAITER_FINE_PERIOD_MEAN = 8 };
 
 /* So soon after it was executed, code is still near. */
 enum { WAITER_HOT_NS = 20000 };
@@ -196,6 +200,7 @@ struct waiter {
     int calibrations;
     unsigned rehearsals;
     uint64_t exact_ticks;     /* the target of the last exact approach */
+    uint64_t learning_uses;   /* the uses when a wait was learnt from last */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
     uint32_t dice;

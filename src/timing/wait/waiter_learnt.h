@@ -66,6 +66,8 @@ struct waiter_learnt {
     double delay_cycle_ticks; /* of a cycle, in runs of thousands */
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
+    double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
+    double sooner_share;      /* of each tick by which a poll took longer: see approach.h */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
@@ -80,6 +82,9 @@ struct waiter_learnt {
     double delay_call_ticks; /* ... and its call to that reading */
     struct waiter_need learning_need; /* as near_needs: of one that learns from the wait before */
     struct waiter_need near_exact_needs[EVENT_WAYS]; /* ... of one at its call */
+    struct waiter_need near_exact_learning; /* ... that learns; */
+    struct waiter_need near_exact_cold;     /* ... by code gone cold */
+    struct waiter_need lead_need; /* ... of one that leads up to its approach, and rehearses once */
     int64_t near_exact_ticks; /* what is nearer may be one; 0: there are none */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
