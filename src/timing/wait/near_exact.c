@@ -28,8 +28,7 @@ void near_exact_init(struct waiter *waiter)
 static int is_simple(const struct hurried *asked)
 {
     unsigned others = asked->flags & ~(unsigned)TIMEBASE_WAIT_STEADY;
-    int ends_well = asked->frame != NULL || asked->function != NULL;
-    return ends_well && others == 0 && !asked->waiter->is_calibrating;
+    return others == 0 && !asked->waiter->is_calibrating;
 }
 
 /* What has too little time lets the need fade, so that it is tried again. */
@@ -42,7 +41,7 @@ static int is_enough_for(struct waiter_need *need, int64_t left)
 }
 
 /* One that is too near to rehearse would teach nothing there. */
-static int is_for_stages(struct waiter *waiter, int64_t left)
+APPROACH_WAY int near_exact_is_for_stages(struct waiter *waiter, int64_t left)
 {
     enum { TEACHES = 8 };
     return waiter->uses % TEACHES == 0 && is_enough_for(&waiter->learnt.lead_need, left);
@@ -127,8 +126,8 @@ static int settle_last(const struct hurried *asked, int64_t left)
 APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
-    return is_simple(asked) && !is_for_stages(waiter, left) && has_time(asked, left) &&
-        is_better(waiter, asked->flags) && !learns_instead(asked);
+    return is_simple(asked) && has_time(asked, left) && is_better(waiter, asked->flags) &&
+        !learns_instead(asked);
 }
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */

@@ -17,16 +17,20 @@
 /* At the end of a calibration. */
 void near_exact_init(struct waiter *waiter);
 
-/* The rest of near_exact_is_due(). */
+/* Of one that ends behind its call, or calls, by code that is near; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
+
+/* Is it left to the stages, as one in eight? */
+int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
 
 /* Of a wait whose waiter is known, and when it was entered. */
 static inline int near_exact_is_due(const struct hurried *asked)
 {
-    const struct waiter *waiter = asked->waiter;
+    struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
+    int ends_well = asked->frame != NULL || asked->function != NULL;
     return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
-        near_exact_is_possible(asked, left);
+        ends_well && !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
 
 /* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */

@@ -10,6 +10,7 @@
 
 #include "calibration.h"
 #include "delay_at_once.h"
+#include "delay_near.h"
 #include "delay_pause.h"
 #include "event.h"
 #include "stages.h"
@@ -137,9 +138,13 @@ timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned fl
         return TIMEBASE_E_INVALID;
     uint64_t start = read_at_call(waiter);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+    waiter->delay_called_ticks = start;
+    uint64_t end_ticks;
+    if (!is_cold && delay_may_be_near(waiter, delay_ns, result) &&
+        delay_near_is_due(waiter, delay_ns, flags, result, &end_ticks))
+        return approach_from(waiter, end_ticks, flags, result, delay_near);
     if (!is_cold && (delay_ns >= waiter->learnt.checked_ns || result != NULL))
         APPROACH_HIDE(9); /* shorter ones have no time */
-    waiter->delay_called_ticks = start;
     if (__builtin_expect(may_be_at_once(waiter, delay_ns, flags, result), 1)) {
         if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, is_cold), 1))
             return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, is_cold));

@@ -13,6 +13,7 @@
  *     calibration_ends            ... from the stamp to the event, for each way to end
  *     calibration_trials          ... from rehearsals
  *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
+ *     delay_near                  ... that is an exact wait at its call
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle

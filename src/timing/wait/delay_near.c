@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "delay_near.h"
+
+#include "delay_at_once.h"
+#include "near_exact.h"
+
+static struct hurried asked_for(struct waiter *waiter, uint64_t end_ticks, unsigned flags,
+                                struct timebase_wait_result *result)
+{
+    return (struct hurried){.waiter = waiter,
+                            .ticks = end_ticks,
+                            .flags = flags,
+                            .result = result,
+                            .entered_ticks = waiter->delay_called_ticks};
+}
+
+/* The last one was by the loop: how far off? Exact waits say the same of themselves. */
+APPROACH_WAY static void note_loop(struct waiter *waiter)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    if (waiter->delay_error_ticks < 0)
+        return;
+    double wrong =
+        waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
+    choice_learn(&waiter->choice, CHOICE_LOOP, wrong < 0 ? -wrong : wrong);
+}
+
+/* Rounded to a tick, which is fine where there are such waits. */
+APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                                   struct timebase_wait_result *result, uint64_t *end_ticks)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double ticks = (double)(int64_t)delay_ns / learnt->period_ns - learnt->delay_call_ticks;
+    int64_t left = (int64_t)(ticks + 0.5);
+    if (left >= learnt->near_exact_ticks)
+        return 0;
+    note_loop(waiter);
+    *end_ticks = waiter->delay_called_ticks + (uint64_t)left;
+    struct hurried asked = asked_for(waiter, *end_ticks, flags, result);
+    if (!near_exact_is_possible(&asked, left))
+        return 0;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    return 1;
+}
+
+APPROACH_WAY int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, void *result,
+                            void *frame)
+{
+    struct hurried asked = asked_for((struct waiter *)waiter, end_ticks, (unsigned)flags,
+                                     (struct timebase_wait_result *)result);
+    asked.frame = frame;
+    return near_exact(&asked);
+}

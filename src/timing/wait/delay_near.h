@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_near: a short delay that is an exact wait at its call (near_exact.h), where there are such: a
+ * poll shortly before its end is as good as one at its call, and all that comes before it counts
+ * nothing.
+ */
+#ifndef WAIT_DELAY_NEAR_H
+#define WAIT_DELAY_NEAR_H
+
+#include "waiter.h"
+
+/*
+ * Soon after another one: is there the time to ask? What is too short lets the need fade, so that it
+ * is tried again. By code that is not near only those that are so long that the next ones, which find
+ * it near, are such as well: beside a neighbour the first is late by 0.1 to 0.6 us.
+ */
+static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns, const void *result)
+{
+    enum { LONGER_NS = 300 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double ns = (double)(int64_t)delay_ns, per_tick = learnt->period_ns;
+    struct waiter_need *need =
+        &learnt->near_exact_needs[result != NULL ? EVENT_TELLS : EVENT_RETURNS];
+    if (learnt->near_exact_ticks == 0)
+        return 0;
+    if (!waiter_is_exact_hot(waiter, waiter->delay_called_ticks))
+        return ns >= learnt->near_exact_cold.ticks * per_tick + LONGER_NS;
+    if (ns >= need->ticks * per_tick)
+        return 1;
+    need->ticks -= need->fade_ticks;
+    return 0;
+}
+
+/* From delay_called_ticks on; `end_ticks` is set to when it ends. */
+int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                      struct timebase_wait_result *result, uint64_t *end_ticks);
+
+/* It ends behind approach_from(): as near_exact() does. */
+int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, void *result, void *frame);
+
+#endif

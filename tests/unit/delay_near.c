@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* A short delay that is an exact wait at its call: when, until when, and a whole one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "timing/wait/delay_at_once.h"
+#include "timing/wait/delay_near.h"
+#include "timing/wait/near_exact.h"
+#include "waiting.h"
+
+/* A tick is 2 ns; the last delay was just now. */
+enum { NOW = 1000000, PERIOD_NS = 2, HOT = 10000, NEAR = 1500, NEEDS = 150, NEEDS_COLD = 300 };
+enum { CALL = 4, NEEDS_TELLING = 200 };
+
+static struct waiter waiter;
+
+static struct waiter_need need(double ticks)
+{
+    return (struct waiter_need){.ticks = ticks, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
+}
+
+static void begin_anew(void)
+{
+    struct waiter_learnt *learnt = &waiter.learnt;
+    memset(&waiter, 0, sizeof(waiter));
+    learnt->period_ns = PERIOD_NS;
+    learnt->hot_ticks = HOT;
+    learnt->exact = 1;
+    learnt->near_exact_ticks = NEAR;
+    learnt->near_exact_needs[EVENT_RETURNS] = need(NEEDS);
+    learnt->near_exact_needs[EVENT_TELLS] = need(NEEDS_TELLING);
+    learnt->near_exact_cold = need(NEEDS_COLD);
+    learnt->delay_call_ticks = CALL;
+    waiter.vernier.readings = 1;
+    choice_forget(&waiter.choice);
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        waiter.choice.error_ticks[CHOICE_LOOP][i] = 10;
+        waiter.choice.error_ticks[CHOICE_EXACT][i] = 1;
+    }
+    waiter.exact_ticks = NOW - 1;
+    waiter.delay_called_ticks = NOW;
+    waiter.delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    waiter.uses = 1;
+}
+
+/* ---- is there the time to ask? ------------------------------------------------------------ */
+
+static void it_takes_what_an_exact_wait_at_its_call_needs(void **state)
+{
+    struct timebase_wait_result result;
+    (void)state;
+    begin_anew();
+    assert_true(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL));
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
+    assert_true(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS, &result));
+    assert_false(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS - 1, &result));
+}
+
+/* The first is late beside a neighbour: only where the next ones will be such delays, too. */
+static void by_code_that_is_not_near_it_takes_more(void **state)
+{
+    enum { LONGER_NS = 300, LEAST_NS = NEEDS_COLD * PERIOD_NS + LONGER_NS };
+    (void)state;
+    begin_anew();
+    waiter.exact_ticks = NOW - HOT;
+    assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL));
+    assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL));
+}
+
+static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.learnt.near_exact_ticks = 0;
+    assert_false(delay_may_be_near(&waiter, NEAR, NULL));
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
+}
+
+/* ---- is it due? --------------------------------------------------------------------------- */
+
+static int is_due(uint64_t delay_ns, unsigned flags, uint64_t *end_ticks)
+{
+    return delay_near_is_due(&waiter, delay_ns, flags, NULL, end_ticks);
+}
+
+/* To the nearest tick. */
+static void it_ends_so_long_after_its_call(void **state)
+{
+    uint64_t end = 0;
+    (void)state;
+    begin_anew();
+    assert_true(is_due(1000, 0, &end));
+    assert_int_equal(end, NOW + 1000 / PERIOD_NS - CALL);
+    assert_true(is_due(1001, 0, &end));
+    assert_int_equal(end, NOW + 1000 / PERIOD_NS - CALL + 1);
+    assert_true(is_due(1000, TIMEBASE_WAIT_STEADY, &end));
+}
+
+static void it_is_not_for_what_others_do(void **state)
+{
+    uint64_t end = 0;
+    (void)state;
+    begin_anew();
+    assert_true(is_due((NEAR + CALL) * PERIOD_NS - 2, 0, &end));
+    assert_false(is_due((NEAR + CALL) * PERIOD_NS, 0, &end)); /* it has the time for the stages */
+    assert_false(is_due(1000, TIMEBASE_WAIT_PLAIN, &end));
+    assert_false(is_due(1000, TIMEBASE_WAIT_NEVER_EARLY, &end));
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
+    assert_false(is_due(1000, 0, &end));
+}
+
+/* By its stamp, as an exact wait. Each counts once. */
+static void a_delay_by_the_loop_says_how_good_that_is(void **state)
+{
+    uint64_t end = 0;
+    double known;
+    (void)state;
+    begin_anew();
+    waiter.learnt.at_once_ticks = 20;
+    waiter.learnt.at_once_rest_ticks = 5;
+    waiter.delay_error_ticks = 15;
+    is_due(1000, 0, &end);
+    known = waiter.choice.error_ticks[CHOICE_LOOP][0];
+    assert_true(known < 10);
+    assert_int_equal(waiter.delay_error_ticks, DELAY_ERROR_UNKNOWN);
+    is_due(1000, 0, &end);
+    assert_true(waiter.choice.error_ticks[CHOICE_LOOP][0] == known);
+    waiter.delay_error_ticks = 50;
+    is_due(1000, 0, &end);
+    assert_true(waiter.choice.error_ticks[CHOICE_LOOP][0] > known);
+}
+
+/* ---- what it is --------------------------------------------------------------------------- */
+
+static void it_is_such_a_wait(void **state)
+{
+    static void *frame[2];
+    (void)state;
+    begin_anew();
+    tempo_init(&waiter.tempo, 0.5);
+    waiter.ways.poll_bare = waiter.ways.exact = approach_poll;
+    waiter.approach.rseq = (const uint32_t[8]){0};
+    assert_int_equal(delay_near(&waiter, NOW + 500, 0, NULL, &frame[1]), APPROACH_ENDS_BEHIND);
+    assert_int_equal(waiter.approach.target_ticks, NOW + 500);
+    assert_int_equal(waiter.last.entered_ticks, NOW);
+    assert_true(waiter.last.is_near_exact);
+}
+
+/* As long as nothing holds a test up, and as if the counter's steps were fine. */
+static void a_delay_by_the_public_function_is_one(void **state)
+{
+    enum { DELAY_NS = 200000000, MOST_NS = 2 * DELAY_NS };
+    (void)state;
+    stay_on_this_cpu();
+    struct waiter *real = waiter_within(the_waiter());
+    if (!waiter_ends_behind(real) || !real->learnt.exact)
+        return; /* nor is there one: unit/near_exact.c */
+    real->vernier.readings = 1;
+    near_exact_init(real);
+    real->learnt.near_exact_ticks = waiter_ticks_of_ns(real, MOST_NS);
+    real->learnt.hot_ticks = INT64_MAX / 2;
+    choice_forget(&real->choice);
+    choice_learn(&real->choice, CHOICE_LOOP, 1e6);
+    memset(real->choice.error_ticks[CHOICE_EXACT], 0, sizeof(real->choice.error_ticks[0]));
+    real->last.is_near_exact = 0;
+    uint64_t called = timebase_ticks_ordered();
+    assert_int_equal(timebase_delay_ns(the_waiter(), DELAY_NS, 0, NULL) & ~1, 0);
+    int64_t took = (int64_t)(timebase_ticks_ordered() - called);
+    assert_true(took > waiter_ticks_of_ns(real, DELAY_NS - 1000));
+    assert_true(real->last.is_near_exact);
+    assert_true(real->approach.polls > APPROACH_VERNIER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_takes_what_an_exact_wait_at_its_call_needs),
+        cmocka_unit_test(by_code_that_is_not_near_it_takes_more),
+        cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),
+        cmocka_unit_test(it_ends_so_long_after_its_call),
+        cmocka_unit_test(it_is_not_for_what_others_do),
+        cmocka_unit_test(a_delay_by_the_loop_says_how_good_that_is),
+        cmocka_unit_test(it_is_such_a_wait),
+        cmocka_unit_test(a_delay_by_the_public_function_is_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
