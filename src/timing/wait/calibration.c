@@ -332,8 +332,10 @@ void calibrate(struct waiter *waiter)
     choice_forget(&waiter->choice);
     find_plain(waiter);
     find_ways(waiter);
+    const struct choice found = waiter->choice; /* what comes now has biases that are not known yet */
     calibrate_calls(waiter);
     calibrate_delays(waiter);
+    waiter->choice = found;
     hurry_init(waiter);
     near_exact_init(waiter);
     waiter->approach.even_polls = 0;    /* those of calibrations do not count */
