@@ -333,6 +333,22 @@ static void it_is_counted_and_learnt_from_where_there_is_time(void **state)
     assert_int_equal(waiter.waits, 0);
 }
 
+/* Of a call with a result, before the call returned. */
+static void one_that_has_been_counted_teaches_all_the_same(void **state)
+{
+    (void)state;
+    one_before(250);
+    waiter.unsettled = LEFT_TO_LEARN;
+    run(NEEDS_LEARNING);
+    assert_int_equal(waiter.waits, 0);
+    assert_true(waiter.last.has_learnt);
+    one_before(250);
+    waiter.unsettled = LEFT_TO_LEARN;
+    waiter.uses = 100;
+    assert_false(is_due(NEEDS));
+    assert_int_equal(waiter.unsettled, NOTHING_LEFT);
+}
+
 static void by_code_that_is_not_near_nothing_is_learnt(void **state)
 {
     (void)state;
@@ -438,6 +454,7 @@ int main(void)
         cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
+        cmocka_unit_test(one_that_has_been_counted_teaches_all_the_same),
         cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
         cmocka_unit_test(what_never_has_the_time_to_learn_does_without),
         cmocka_unit_test(each_kind_has_its_need),

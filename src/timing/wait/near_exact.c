@@ -102,7 +102,7 @@ static int learns_instead(const struct hurried *asked)
 {
     enum { MANY = 64 };
     struct waiter *waiter = asked->waiter;
-    int is_open = waiter->unsettled == LEFT_TO_COUNT && waiter->last.is_near_exact;
+    int is_open = waiter->unsettled != NOTHING_LEFT && waiter->last.is_near_exact;
     if (!is_open || waiter->uses - waiter->learning_uses < MANY)
         return 0;
     return outcome_settle_open(waiter);
@@ -112,7 +112,7 @@ static int learns_instead(const struct hurried *asked)
 static int settle_last(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
-    if (waiter->unsettled != LEFT_TO_COUNT)
+    if (waiter->unsettled == NOTHING_LEFT)
         return 0;
     learn_need(waiter);
     if (may_learn(asked, left))
