@@ -71,6 +71,17 @@ static void by_code_that_is_not_near_it_takes_more(void **state)
     waiter.exact_ticks = NOW - HOT;
     assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL));
     assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL));
+    assert_true(waiter.learnt.near_exact_cold.ticks == NEEDS_COLD - 0.5);
+}
+
+/* It would never be one, and what it needs would fade to nothing. */
+static void what_is_too_short_for_any_check_is_not_asked(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.learnt.checked_ns = NEEDS * PERIOD_NS + 1;
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }
 
 static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
@@ -182,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_takes_what_an_exact_wait_at_its_call_needs),
         cmocka_unit_test(by_code_that_is_not_near_it_takes_more),
+        cmocka_unit_test(what_is_too_short_for_any_check_is_not_asked),
         cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),
         cmocka_unit_test(it_ends_so_long_after_its_call),
         cmocka_unit_test(it_is_not_for_what_others_do),

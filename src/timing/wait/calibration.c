@@ -332,7 +332,7 @@ void calibrate(struct waiter *waiter)
     choice_forget(&waiter->choice);
     find_plain(waiter);
     find_ways(waiter);
-    const struct choice found = waiter->choice; /* what comes now has biases that are not known yet */
+    const struct choice found = waiter->choice; /* behind this biases are not known yet */
     calibrate_calls(waiter);
     calibrate_delays(waiter);
     waiter->choice = found;

@@ -11,21 +11,21 @@
 
 /*
  * Soon after another one: is there the time to ask? What is too short lets the need fade, so that it
- * is tried again. By code that is not near only those that are so long that the next ones, which find
- * it near, are such as well: beside a neighbour the first is late by 0.1 to 0.6 us.
+ * is tried again; but for what is too short for anything that is checked. By code that is not near
+ * only those that are so long that the next ones, which find it near, are such as well: beside a
+ * neighbour the first is late by 0.1 to 0.6 us.
  */
 static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns, const void *result)
 {
     enum { LONGER_NS = 300 };
     struct waiter_learnt *learnt = &waiter->learnt;
-    double ns = (double)(int64_t)delay_ns, per_tick = learnt->period_ns;
-    struct waiter_need *need =
-        &learnt->near_exact_needs[result != NULL ? EVENT_TELLS : EVENT_RETURNS];
-    if (learnt->near_exact_ticks == 0)
+    enum event_way way = result != NULL ? EVENT_TELLS : EVENT_RETURNS;
+    int is_hot = waiter_is_exact_hot(waiter, waiter->delay_called_ticks);
+    struct waiter_need *need = is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold;
+    if (learnt->near_exact_ticks == 0 || delay_ns < learnt->checked_ns)
         return 0;
-    if (!waiter_is_exact_hot(waiter, waiter->delay_called_ticks))
-        return ns >= learnt->near_exact_cold.ticks * per_tick + LONGER_NS;
-    if (ns >= need->ticks * per_tick)
+    double least_ns = need->ticks * learnt->period_ns + (is_hot ? 0 : LONGER_NS);
+    if ((double)(int64_t)delay_ns >= least_ns)
         return 1;
     need->ticks -= need->fade_ticks;
     return 0;

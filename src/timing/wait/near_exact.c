@@ -36,7 +36,7 @@ static int is_enough_for(struct waiter_need *need, int64_t left)
 {
     if ((double)left >= need->ticks)
         return 1;
-    need->ticks -= left > 0 ? need->fade_ticks : 0;
+    need->ticks -= need->fade_ticks;
     return 0;
 }
 
@@ -53,6 +53,8 @@ static int has_time(const struct hurried *asked, int64_t left)
     struct waiter_learnt *learnt = &asked->waiter->learnt;
     enum event_way way = event_way_of(asked->function, asked->result);
     int is_hot = waiter_is_exact_hot(asked->waiter, asked->ticks);
+    if ((double)left < waiter_tail_ticks(asked->waiter))
+        return 0; /* it never is enough */
     return is_enough_for(is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold, left);
 }
 
@@ -95,12 +97,12 @@ static int may_learn(const struct hurried *asked, int64_t left)
 }
 
 /*
- * Where all targets have been too near for that, one in 64 learns, and is left to the loop. It is late
+ * Where all targets have been too near for that, one in 128 learns, and is left to the loop. It is late
  * if it is nearer than that takes; but nothing else would follow the core's clock.
  */
 static int learns_instead(const struct hurried *asked)
 {
-    enum { MANY = 64 };
+    enum { MANY = 128 };
     struct waiter *waiter = asked->waiter;
     int is_open = waiter->unsettled != NOTHING_LEFT && waiter->last.is_near_exact;
     if (!is_open || waiter->uses - waiter->learning_uses < MANY)
