@@ -2,8 +2,9 @@
 """QEMU and Bochs.
 
 QEMU emulates the processor (TCG). With `-icount shift=0,sleep=off` each instruction takes 1 ns of the
-machine's own time, all its clocks follow that, and a halted processor wakes at once: a run is the
-same to the last bit, however busy this machine is. No boot has a limit in time: scripts/watchdog ends
+machine's own time, all its clocks follow that, and a halted processor wakes at once, or now and
+then (3 of some 80 runs, QEMU 7.2) a block of instructions later, and all behind that at other phases.
+Until then a run is the same to the last bit, however busy this machine is. No boot has a limit in time: scripts/watchdog ends
 what hangs.
 """
 
