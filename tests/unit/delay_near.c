@@ -8,21 +8,15 @@
 
 #include <string.h>
 
+#include "near_waits.h"
 #include "timing/wait/delay_at_once.h"
 #include "timing/wait/delay_near.h"
-#include "timing/wait/near_exact.h"
-#include "waiting.h"
 
 /* A tick is 2 ns; the last delay was just now. */
 enum { NOW = 1000000, PERIOD_NS = 2, HOT = 10000, NEAR = 1500, NEEDS = 150, NEEDS_COLD = 300 };
 enum { CALL = 4, NEEDS_TELLING = 200 };
 
 static struct waiter waiter;
-
-static struct waiter_need need(double ticks)
-{
-    return (struct waiter_need){.ticks = ticks, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
-}
 
 static void begin_anew(void)
 {
@@ -163,23 +157,14 @@ static void it_is_such_a_wait(void **state)
     assert_true(waiter.last.is_near_exact);
 }
 
-/* As long as nothing holds a test up, and as if the counter's steps were fine. */
+/* As long as nothing holds a test up. */
 static void a_delay_by_the_public_function_is_one(void **state)
 {
     enum { DELAY_NS = 200000000, MOST_NS = 2 * DELAY_NS };
     (void)state;
-    stay_on_this_cpu();
-    struct waiter *real = waiter_within(the_waiter());
-    if (!waiter_ends_behind(real) || !real->learnt.exact)
-        return; /* nor is there one: unit/near_exact.c */
-    real->vernier.readings = 1;
-    near_exact_init(real);
-    real->learnt.near_exact_ticks = waiter_ticks_of_ns(real, MOST_NS);
-    real->learnt.hot_ticks = INT64_MAX / 2;
-    choice_forget(&real->choice);
-    choice_learn(&real->choice, CHOICE_LOOP, 1e6);
-    memset(real->choice.error_ticks[CHOICE_EXACT], 0, sizeof(real->choice.error_ticks[0]));
-    real->last.is_near_exact = 0;
+    struct waiter *real = waiter_of_near_waits(MOST_NS);
+    if (real == NULL)
+        return;
     uint64_t called = timebase_ticks_ordered();
     assert_int_equal(timebase_delay_ns(the_waiter(), DELAY_NS, 0, NULL) & ~1, 0);
     int64_t took = (int64_t)(timebase_ticks_ordered() - called);

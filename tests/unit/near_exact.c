@@ -11,18 +11,13 @@
 #include "timing/wait/hurry.h"
 #include "timing/wait/near_exact.h"
 #include "timing/wait/result.h"
-#include "waiting.h"
+#include "near_waits.h"
 
 enum { NOW = 1000000, NEAR = 3000, HOT = 4000, CYCLE_OF_4 = 4 };
 enum { NEEDS = 300, NEEDS_LEARNING = 500, NEEDS_COLD = 600, NEEDS_LEAD = 1200 };
 
 static struct waiter waiter;
 static void *frame[2]; /* approach_from() finds the approach below its frame */
-
-static struct waiter_need need(double ticks)
-{
-    return (struct waiter_need){.ticks = ticks, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
-}
 
 /* A tick is 1 ns and 4 cycles; the last event was just now. */
 static void begin_anew(void)

@@ -6,11 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <string.h>
-
-#include "timing/wait/near_exact.h"
+#include "near_waits.h"
 #include "timing/wait/stages.h"
-#include "waiting.h"
 
 /* ---- one that rehearses ---------------------------------------------------------------------- */
 
@@ -49,23 +46,14 @@ static void what_that_takes_is_learnt_where_others_do_without(void **state)
 
 /* ---- a whole one --------------------------------------------------------------------------- */
 
-/* As long ahead as nothing holds a test up, and as if the counter's steps were fine. */
+/* As long ahead as nothing holds a test up. */
 static void a_wait_by_the_public_function_is_one(void **state)
 {
     enum { AHEAD_NS = 200000000, MOST_NS = 2 * AHEAD_NS };
     (void)state;
-    stay_on_this_cpu();
-    struct waiter *real = waiter_within(the_waiter());
-    if (!waiter_ends_behind(real) || !real->learnt.exact)
-        return; /* nor is there one: a_calibration_says_whether_there_are_any */
-    real->vernier.readings = 1;
-    near_exact_init(real);
-    real->learnt.near_exact_ticks = waiter_ticks_of_ns(real, MOST_NS);
-    real->learnt.hot_ticks = INT64_MAX / 2;
-    real->uses = 1;
-    choice_forget(&real->choice);
-    choice_learn(&real->choice, CHOICE_LOOP, 1e6);
-    memset(real->choice.error_ticks[CHOICE_EXACT], 0, sizeof(real->choice.error_ticks[0]));
+    struct waiter *real = waiter_of_near_waits(MOST_NS);
+    if (real == NULL)
+        return;
     uint64_t target = timebase_ticks() + (uint64_t)waiter_ticks_of_ns(real, AHEAD_NS);
     assert_int_equal(timebase_wait_until_ticks(the_waiter(), target, 0, NULL) & ~1, 0);
     assert_true((int64_t)(timebase_ticks_ordered() - target) > -waiter_ticks_of_ns(real, 1000));

@@ -26,7 +26,6 @@ static void begin_anew(void)
     waiter.learnt.exact = 1;
     waiter.learnt.tail = (struct tempo_tail){.cycles = TAIL_CYCLES, .first_cycles = TAIL_CYCLES};
     waiter.learnt.usual_period_ticks = USUAL;
-    waiter.learnt.sooner_share = 0.5;
     waiter.vernier.readings = 1;
     waiter.vernier.step_ticks = waiter.vernier.span_ticks = 1;
     waiter.period.value = PERIOD;
@@ -51,7 +50,6 @@ static void it_is_aimed_at_so_much_sooner(void **state)
     begin_anew();
     assert_true(fixed_cycles(5) == TAIL_CYCLES + (PERIOD - USUAL - 5) * CYCLES_PER_TICK);
     assert_int_equal(a->usual_ticks, PERIOD);
-    assert_int_equal(a->unusual_ticks, PERIOD / 2);
     assert_int_equal(a->sooner_per_tick, INT64_C(1) << APPROACH_CYCLE_BITS);
 }
 
@@ -60,7 +58,7 @@ static void where_the_counter_steps_far_nothing_is(void **state)
 {
     (void)state;
     begin_anew();
-    waiter.learnt.usual_period_ticks = waiter.learnt.sooner_share = 0;
+    waiter.learnt.usual_period_ticks = 0;
     assert_true(fixed_cycles(5) == TAIL_CYCLES - 5 * CYCLES_PER_TICK);
     assert_int_equal(waiter.approach.sooner_per_tick, 0);
 }

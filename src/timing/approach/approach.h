@@ -92,10 +92,9 @@ struct approach {
     /*
      * On x86-64. Beside a neighbour a reading takes longer, and then so does the next one. So an exact
      * event comes sooner for each tick by which the last poll came later than usual behind the one
-     * before; not if that was unusually far, or if there was none before.
+     * before; not by more or less than half of that, or if there was none before.
      */
     int32_t usual_ticks;     /* from poll to poll */
-    int32_t unusual_ticks;   /* more or less than usual by more than this says nothing */
     int64_t sooner_per_tick; /* cycles; 2^-CYCLE_BITS */
     int64_t sooner_cycles;   /* of the last event; 2^-CYCLE_BITS */
 } __attribute__((aligned(128)));

@@ -101,10 +101,11 @@
     find_sooner
     .endm
 
-    /* eax: since the poll before. By UNUSUAL more than usual at most, or less; else it counts as usual. */
+    /* eax: since the poll before. By half of the usual more or less at most; else it counts as usual. */
     .macro find_sooner
-    subl AT(USUAL_PERIOD), %eax
-    movl AT(UNUSUAL), %edi
+    movl AT(USUAL_PERIOD), %edi
+    subl %edi, %eax
+    shrl $1, %edi
     addl %edi, %eax
     leal (%rdi, %rdi), %r14d
     cmpl %r14d, %eax

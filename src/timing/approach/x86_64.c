@@ -46,7 +46,6 @@ AT(hurry_ticks, HURRY);
 AT(hurry_event_ticks, HURRY_EVENT);
 AT(hurry_late, HURRY_LATE);
 AT(usual_ticks, USUAL_PERIOD);
-AT(unusual_ticks, UNUSUAL);
 AT(sooner_per_tick, SOONER_RATE);
 AT(sooner_cycles, SOONER);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&

@@ -35,9 +35,10 @@ void choice_init(struct choice *choice, enum choice_way way, const double *error
 
 void choice_learn(struct choice *choice, enum choice_way way, double error_ticks)
 {
+    double size = error_ticks < 0 ? -error_ticks : error_ticks;
     for (int i = 0; i < CHOICE_QUANTILES; i++) {
         double *known = &choice->error_ticks[way][i];
-        *known *= error_ticks > *known ? steps[i].rise : steps[i].fall;
+        *known *= size > *known ? steps[i].rise : steps[i].fall;
         *known = *known > LEAST_TICKS ? *known : LEAST_TICKS;
     }
 }

@@ -27,7 +27,7 @@ void choice_forget(struct choice *choice);
 /* From the errors of a calibration, sorted by size. */
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count);
 
-/* An error's size. */
+/* Early or late counts the same. */
 void choice_learn(struct choice *choice, enum choice_way way, double error_ticks);
 
 /*

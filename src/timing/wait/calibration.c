@@ -26,12 +26,6 @@ enum {
     ATTEMPTS = 3,
 };
 
-/*
- * Of what a wait's last poll took longer than those before it, so much comes again in the readings
- * behind it. Where a neighbour comes and goes 1 would be best, beside one that stays 0.4.
- */
-#define SOONER_SHARE 0.5
-
 /* ---- warm up ------------------------------------------------------------------------------ */
 
 static uint64_t time_of_work(void)
@@ -183,13 +177,6 @@ static void publish_period(struct waiter *waiter, double period_ticks)
     waiter_publish_tempo(waiter);
 }
 
-/* A poll's distance is known to a step of the counter: nothing is seen where that is coarse. */
-static void note_usual_period(struct waiter *waiter)
-{
-    waiter->learnt.usual_period_ticks = waiter->period.value;
-    waiter->learnt.sooner_share = SOONER_SHARE;
-}
-
 static void find_period(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
@@ -198,7 +185,7 @@ static void find_period(struct waiter *waiter)
     publish_period(waiter, cycle * APPROACH_LONGEST_RUN);
     publish_period(waiter, mean_period(waiter));
     if (!waiter_has_vernier(waiter)) {
-        note_usual_period(waiter);
+        waiter->learnt.usual_period_ticks = waiter->period.value;
         return;
     }
     vernier_note_gaps(&waiter->vernier, APPROACH_VERNIER);

@@ -2,7 +2,6 @@
 #include "delay_near.h"
 
 #include "delay_at_once.h"
-#include "near_exact.h"
 
 static struct hurried asked_for(struct waiter *waiter, uint64_t end_ticks, unsigned flags,
                                 struct timebase_wait_result *result)
@@ -20,9 +19,8 @@ APPROACH_WAY static void note_loop(struct waiter *waiter)
     const struct waiter_learnt *learnt = &waiter->learnt;
     if (waiter->delay_error_ticks < 0)
         return;
-    double wrong =
-        waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
-    choice_learn(&waiter->choice, CHOICE_LOOP, wrong < 0 ? -wrong : wrong);
+    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
+    choice_learn(&waiter->choice, CHOICE_LOOP, wrong);
 }
 
 /* Rounded to a tick, which is fine where there are such waits. */

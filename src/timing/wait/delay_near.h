@@ -7,7 +7,8 @@
 #ifndef WAIT_DELAY_NEAR_H
 #define WAIT_DELAY_NEAR_H
 
-#include "waiter.h"
+#include "asked.h"
+#include "near_exact.h"
 
 /*
  * Soon after another one: is there the time to ask? What is too short lets the need fade, so that it
@@ -15,16 +16,17 @@
  * only those that are so long that the next ones, which find it near, are such as well: beside a
  * neighbour the first is late by 0.1 to 0.6 us.
  */
-static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns, const void *result)
+static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
+                                    const struct timebase_wait_result *result)
 {
     enum { LONGER_NS = 300 };
-    struct waiter_learnt *learnt = &waiter->learnt;
-    enum event_way way = result != NULL ? EVENT_TELLS : EVENT_RETURNS;
-    int is_hot = waiter_is_exact_hot(waiter, waiter->delay_called_ticks);
-    struct waiter_need *need = is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold;
+    const struct waiter_learnt *learnt = &waiter->learnt;
     if (learnt->near_exact_ticks == 0 || delay_ns < learnt->checked_ns)
         return 0;
-    double least_ns = need->ticks * learnt->period_ns + (is_hot ? 0 : LONGER_NS);
+    struct waiter_need *need =
+        near_exact_need(waiter, waiter->delay_called_ticks, event_way_of(NULL, result));
+    int is_cold = need == &learnt->near_exact_cold;
+    double least_ns = need->ticks * learnt->period_ns + (is_cold ? LONGER_NS : 0);
     if ((double)(int64_t)delay_ns >= least_ns)
         return 1;
     need->ticks -= need->fade_ticks;

@@ -94,6 +94,15 @@ void hurry_learn(struct waiter *waiter, int64_t begin_ticks);
 void hurry_set_need(const struct waiter *waiter, struct waiter_need *need, double first_ns,
                     double step_ns, int of);
 
+/* What has too little time lets the need fade, so that it is tried again. */
+static inline int hurry_is_enough(struct waiter_need *need, double ticks)
+{
+    if (ticks >= need->ticks)
+        return 1;
+    need->ticks -= need->fade_ticks;
+    return 0;
+}
+
 /* A near wait would have been exact if it had been asked for so many ticks before its target. */
 void hurry_learn_near(struct waiter_need *need, double needed_ticks);
 

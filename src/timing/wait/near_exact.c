@@ -31,31 +31,19 @@ static int is_simple(const struct hurried *asked)
     return others == 0 && !asked->waiter->is_calibrating;
 }
 
-/* What has too little time lets the need fade, so that it is tried again. */
-static int is_enough_for(struct waiter_need *need, int64_t left)
-{
-    if ((double)left >= need->ticks)
-        return 1;
-    need->ticks -= need->fade_ticks;
-    return 0;
-}
-
 /* One that is too near to rehearse would teach nothing there. */
 APPROACH_WAY int near_exact_is_for_stages(struct waiter *waiter, int64_t left)
 {
     enum { TEACHES = 8 };
-    return waiter->uses % TEACHES == 0 && is_enough_for(&waiter->learnt.lead_need, left);
+    return waiter->uses % TEACHES == 0 && hurry_is_enough(&waiter->learnt.lead_need, (double)left);
 }
 
-/* Behind waits by the loop most of its code is near, but not all. */
 static int has_time(const struct hurried *asked, int64_t left)
 {
-    struct waiter_learnt *learnt = &asked->waiter->learnt;
     enum event_way way = event_way_of(asked->function, asked->result);
-    int is_hot = waiter_is_exact_hot(asked->waiter, asked->ticks);
     if ((double)left < waiter_tail_ticks(asked->waiter))
         return 0; /* it never is enough */
-    return is_enough_for(is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold, left);
+    return hurry_is_enough(near_exact_need(asked->waiter, asked->ticks, way), (double)left);
 }
 
 /* What is known against exact waits fades, as of those by the loop nothing is seen. */
@@ -93,7 +81,7 @@ static int may_learn(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
     return waiter_is_exact_hot(waiter, asked->ticks) &&
-        is_enough_for(&waiter->learnt.near_exact_learning, left);
+        hurry_is_enough(&waiter->learnt.near_exact_learning, (double)left);
 }
 
 /*

@@ -17,6 +17,15 @@
 /* At the end of a calibration. */
 void near_exact_init(struct waiter *waiter);
 
+/* Behind waits by the loop most of its code is near, but not all. */
+static inline struct waiter_need *near_exact_need(struct waiter *waiter, uint64_t ticks,
+                                                  enum event_way way)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    int is_hot = waiter_is_exact_hot(waiter, ticks);
+    return is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold;
+}
+
 /* Of one that ends behind its call, or calls, by code that is near; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
 

@@ -130,7 +130,7 @@ static void learn_plain(struct waiter *waiter)
     double stamp = learnt->plain_stamp_ticks[waiter_loop_way(waiter)];
     double wrong = follow_bias(waiter, &learnt->plain_bias_ticks, stamp);
     if (waiter->last.is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
-        choice_learn(&waiter->choice, CHOICE_LOOP, size_of(wrong));
+        choice_learn(&waiter->choice, CHOICE_LOOP, wrong);
 }
 
 /* An exact wait that ended by the loop. */

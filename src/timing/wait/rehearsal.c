@@ -180,7 +180,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
         follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);
         return;
     }
-    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error < 0 ? -error : error);
+    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error);
     if (plan.way != EVENT_CALLED)
         follow(leave, error, waiter, exact);
     else if (!exact)

@@ -30,14 +30,13 @@ APPROACH_WAY static void set_period(struct waiter *waiter, double doubt_ticks)
 APPROACH_WAY void waiter_aim_run(struct waiter *waiter, double aim_ticks)
 {
     struct approach *a = &waiter->approach;
-    const struct waiter_learnt *learnt = &waiter->learnt;
     double cycles_per_tick = 1 / waiter->tempo.cycle_ticks;
     double later = waiter_slower_ticks(waiter) - aim_ticks;
-    double cycles = learnt->tail.cycles + later * cycles_per_tick;
+    double cycles = waiter->learnt.tail.cycles + later * cycles_per_tick;
     a->usual_ticks = (int32_t)waiter->period.value;
-    a->unusual_ticks = a->usual_ticks / 2;
     a->fixed_cycles = waiter_scaled(cycles + 0.5, APPROACH_CYCLE_BITS);
-    a->sooner_per_tick = waiter_scaled(learnt->sooner_share * cycles_per_tick, APPROACH_CYCLE_BITS);
+    a->sooner_per_tick =
+        waiter_scaled(waiter_sooner_share(waiter) * cycles_per_tick, APPROACH_CYCLE_BITS);
 }
 
 APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, double aim_ticks,

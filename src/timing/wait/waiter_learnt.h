@@ -67,7 +67,6 @@ struct waiter_learnt {
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
-    double sooner_share;      /* of each tick by which a poll took longer: see approach.h */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
