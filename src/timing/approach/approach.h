@@ -105,6 +105,7 @@ struct approach {
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
     approach_function *exact;
+    approach_function *exact_hot; /* the same where what follows is near; null: there is no other */
     /* Where there are these, an exact approach's polls are equally far apart, too. */
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */

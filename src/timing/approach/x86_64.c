@@ -58,7 +58,7 @@ _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_B
                    APPROACH_FARTHEST == FARTHEST && APPROACH_NEVER == NEVER,
                "in assembly");
 
-approach_function approach_return, approach_jump;
+approach_function approach_return, approach_jump, approach_return_hot, approach_jump_hot;
 approach_readings approach_fine_0, approach_fine_1, approach_fine_2;
 approach_readings approach_series_0, approach_series_1, approach_series_2;
 approach_foresight approach_foresee;
@@ -92,6 +92,7 @@ struct approach_ways approach_ways(void)
 {
     struct approach_ways ways = {
         .exact = approach_return,
+        .exact_hot = approach_return_hot,
         .fine = {approach_fine_0, approach_fine_1, approach_fine_2},
         .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
@@ -102,6 +103,7 @@ struct approach_ways approach_ways(void)
     };
     if (has_shadow_stack()) {
         ways.exact = approach_jump;
+        ways.exact_hot = approach_jump_hot;
         ways.foresee = NULL;
         ways.foresee_return = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;

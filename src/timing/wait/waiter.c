@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiter.h"
 
+#include <stddef.h>
+
 #include "timing/learn/within.h"
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
@@ -30,6 +32,14 @@ APPROACH_WAY static void begin_without_evidence(struct approach *a, const struct
     a->run = 0;
 }
 
+/* One at its call behind another has no time to foresee what is near. */
+static approach_function *exact_way(const struct waiter *waiter)
+{
+    const struct approach_ways *ways = &waiter->ways;
+    int is_hot = waiter->last.is_near_exact && !waiter->last.is_cold;
+    return is_hot && ways->exact_hot != NULL ? ways->exact_hot : ways->exact;
+}
+
 APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
 {
     struct approach *a = &waiter->approach;
@@ -38,10 +48,10 @@ APPROACH_WAY int waiter_approach(struct waiter *waiter, int exact)
     else if (a->behind != NULL)
         begin_without_evidence(a, &waiter->evidence);
     if (a->behind == NULL) {
-        (exact ? waiter->ways.exact : approach_poll)(a);
+        (exact ? exact_way(waiter) : approach_poll)(a);
         return 0;
     }
-    a->way = exact ? waiter->ways.exact : a->behind;
+    a->way = exact ? exact_way(waiter) : a->behind;
     approach_end_behind(a, a->end != NULL ? a->end : a->way);
     return APPROACH_ENDS_BEHIND;
 }
