@@ -9,6 +9,8 @@
 #include "stepped.h"
 #include "timing/learn/choice.h"
 
+#define SHARE (1.0 / 512) /* by which what is known fades */
+
 static struct dice dice;
 
 /* A machine: exact errors are small but for a share that is held up; the loop's are even. */
@@ -109,7 +111,7 @@ static void what_is_known_against_exact_waits_fades_unless_seen_again(void **sta
     (void)state;
     rehearse(&choice, &(struct machine){300, 0, 0, 20}, 1000);
     for (; !choice_is_exact(&choice, 0, 1); waits++)
-        choice_fade(&choice);
+        choice_fade(&choice, SHARE);
     assert_in_range(waits, 100, 10000);
 }
 
@@ -119,7 +121,7 @@ static void a_way_that_is_not_there_is_never_chosen(void **state)
     (void)state;
     choice_forget(&choice);
     for (int i = 0; i < 1000000; i++)
-        choice_fade(&choice);
+        choice_fade(&choice, SHARE);
     choice_learn(&choice, CHOICE_LOOP, 1e6);
     assert_false(choice_is_exact(&choice, 0, 1));
     assert_false(choice_is_exact(&choice, 1, 1));

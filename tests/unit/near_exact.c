@@ -1,66 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* An exact wait at its call: when, what it is, and what becomes of the one before. */
+/* An exact wait at its call: when, and what it is. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <string.h>
-
-#include "timing/wait/hurry.h"
-#include "timing/wait/near_exact.h"
 #include "timing/wait/result.h"
-#include "near_waits.h"
-
-enum { NOW = 1000000, NEAR = 3000, HOT = 4000, CYCLE_OF_4 = 4 };
-enum { NEEDS = 300, NEEDS_LEARNING = 500, NEEDS_COLD = 600, NEEDS_LEAD = 1200 };
-
-static struct waiter waiter;
-static void *frame[2]; /* approach_from() finds the approach below its frame */
-
-/* A tick is 1 ns and 4 cycles; the last event was just now. */
-static void begin_anew(void)
-{
-    memset(&waiter, 0, sizeof(waiter));
-    waiter.learnt.period_ns = 1;
-    waiter.learnt.hot_ticks = HOT;
-    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
-        waiter.learnt.near_exact_needs[way] = need(NEEDS);
-    waiter.learnt.near_exact_learning = need(NEEDS_LEARNING);
-    waiter.learnt.near_exact_cold = need(NEEDS_COLD);
-    waiter.learnt.lead_need = need(NEEDS_LEAD);
-    waiter.learnt.exact = 1;
-    waiter.learnt.near_exact_ticks = NEAR;
-    waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};
-    waiter.vernier.readings = 1;
-    waiter.vernier.step_ticks = waiter.vernier.span_ticks = 1;
-    waiter.period.value = 50;
-    tempo_init(&waiter.tempo, 1.0 / CYCLE_OF_4);
-    choice_forget(&waiter.choice);
-    for (int i = 0; i < CHOICE_QUANTILES; i++) {
-        waiter.choice.error_ticks[CHOICE_LOOP][i] = 10;
-        waiter.choice.error_ticks[CHOICE_EXACT][i] = 1;
-    }
-    waiter.approach.event_ticks = waiter.hurried_ticks = waiter.exact_ticks = NOW;
-    waiter.ways.poll_bare = approach_poll; /* they end behind their call */
-    waiter.approach.rseq = (const uint32_t[8]){0};
-    waiter.uses = 1;
-}
-
-static struct hurried asked_for(int64_t left)
-{
-    return (struct hurried){.waiter = &waiter,
-                            .ticks = NOW + (uint64_t)left,
-                            .entered_ticks = NOW,
-                            .frame = &frame[1]};
-}
-
-static int is_due(int64_t left)
-{
-    struct hurried asked = asked_for(left);
-    return near_exact_is_due(&asked);
-}
+#include "near_exact.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
@@ -172,17 +119,26 @@ static void one_in_eight_that_has_the_time_takes_the_stages(void **state)
     assert_true(is_due(NEEDS_LEAD));
 }
 
+/* The loop's is 10: how many waits are by it. */
+static int turns_of_loop(double exact_ticks, unsigned flags)
+{
+    begin_anew();
+    struct hurried asked = asked_for(NEEDS);
+    asked.flags = flags;
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = exact_ticks;
+    int turns = 0;
+    while (turns < 10000 && !near_exact_is_due(&asked))
+        turns++;
+    return turns;
+}
+
 /* What is known against exact waits fades, or there would never be one again. */
-static void it_is_not_while_the_loop_is_better(void **state)
+static void it_is_not_while_the_loop_is_far_better(void **state)
 {
     (void)state;
-    begin_anew();
-    waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
-    assert_false(is_due(NEEDS));
-    int turns = 1;
-    for (; turns < 2000 && !is_due(NEEDS); turns++)
-        continue;
-    assert_in_range(turns, 50, 1000);
+    assert_int_equal(turns_of_loop(16, 0), 0);
+    assert_in_range(turns_of_loop(30, 0), 50, 100);
+    assert_in_range(turns_of_loop(30, TIMEBASE_WAIT_STEADY), 200, 2000);
 }
 
 /* The steadier tail has to be better by p99 as well, and without doubt. */
@@ -199,12 +155,6 @@ static void for_the_steadier_tail_it_has_to_be_clearly_better(void **state)
 
 /* ---- what it is ---------------------------------------------------------------------------- */
 
-static void run(int64_t left)
-{
-    struct hurried asked = asked_for(left);
-    assert_int_equal(near_exact(&asked), APPROACH_ENDS_BEHIND);
-}
-
 static void it_is_an_approach_to_its_target_that_returns(void **state)
 {
     const struct approach *a = &waiter.approach;
@@ -220,6 +170,26 @@ static void it_is_an_approach_to_its_target_that_returns(void **state)
     assert_true(a->event == approach_event_none);
     assert_int_equal(a->even_least, INT32_MIN);
     assert_int_equal(waiter.exact_ticks, NOW + NEEDS);
+}
+
+static int approach_hot(struct approach *approach)
+{
+    (void)approach;
+    return 0;
+}
+
+/* It has no time to foresee what is near. */
+static void behind_another_it_foresees_nothing(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.ways.exact = approach_poll;
+    waiter.ways.exact_hot = approach_hot;
+    run(NEEDS);
+    assert_true(waiter.approach.end == approach_hot);
+    waiter.exact_ticks = NOW - HOT;
+    run(NEEDS);
+    assert_true(waiter.approach.end == approach_poll);
 }
 
 static void it_is_told_from_others_and_counts_as_a_use(void **state)
@@ -299,140 +269,6 @@ static void it_calls_its_function_and_says_whether_that_was_late(void **state)
     assert_int_equal(call(0, 1), TIMEBASE_E_INVALID);
 }
 
-/* ---- the wait before it -------------------------------------------------------------------- */
-
-/* It was asked for 400 before its target, and had its first poll so long before that. */
-static void one_before(int32_t first_poll)
-{
-    begin_anew();
-    waiter.unsettled = LEFT_TO_COUNT;
-    waiter.last = (struct wait){.waiter = &waiter, .exact = 1, .is_near_exact = 1};
-    waiter.last.entered_ticks = NOW - 1000;
-    waiter.last.ticks = NOW - 600;
-    waiter.approach.polls = 2;
-    waiter.approach.poll_ticks[0] = -first_poll;
-}
-
-static void it_is_counted_and_learnt_from_where_there_is_time(void **state)
-{
-    (void)state;
-    one_before(250);
-    run(NEEDS_LEARNING - 1);
-    assert_int_equal(waiter.waits, 1);
-    assert_false(waiter.last.has_learnt);
-    assert_true(waiter.learnt.near_exact_learning.ticks == NEEDS_LEARNING - 0.5);
-    one_before(250);
-    run(NEEDS_LEARNING);
-    assert_int_equal(waiter.waits, 1);
-    assert_true(waiter.last.has_learnt);
-    begin_anew();
-    run(NEEDS);
-    assert_int_equal(waiter.waits, 0);
-}
-
-/* Of a call with a result, before the call returned. */
-static void one_that_has_been_counted_teaches_all_the_same(void **state)
-{
-    (void)state;
-    one_before(250);
-    waiter.unsettled = LEFT_TO_LEARN;
-    run(NEEDS_LEARNING);
-    assert_int_equal(waiter.waits, 0);
-    assert_true(waiter.last.has_learnt);
-    one_before(250);
-    waiter.unsettled = LEFT_TO_LEARN;
-    waiter.uses = 200;
-    assert_false(is_due(NEEDS));
-    assert_int_equal(waiter.unsettled, NOTHING_LEFT);
-}
-
-static void by_code_that_is_not_near_nothing_is_learnt(void **state)
-{
-    (void)state;
-    one_before(250);
-    waiter.exact_ticks = NOW - HOT;
-    run(NEEDS_LEARNING);
-    assert_int_equal(waiter.waits, 1);
-    assert_false(waiter.last.has_learnt);
-    assert_true(waiter.last.is_cold);
-}
-
-/* Its first poll came 150 behind its call, and behind that comes a tail of 100. */
-static void what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail(void **state)
-{
-    (void)state;
-    one_before(250);
-    run(NEEDS);
-    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 1);
-    one_before(400 - 201);
-    run(NEEDS);
-    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS + 15);
-}
-
-/* If none of 128 uses has had the time, the next one learns, and is left to the loop. */
-static void what_never_has_the_time_to_learn_does_without(void **state)
-{
-    enum { MANY = 128 };
-    (void)state;
-    for (unsigned uses = MANY - 1; uses <= MANY; uses++) {
-        int is_turn = uses == MANY;
-        one_before(250);
-        waiter.learning_uses = 1000;
-        waiter.uses = 1000 + uses;
-        assert_int_equal(is_due(NEEDS), !is_turn);
-        assert_int_equal(waiter.waits, is_turn);
-        assert_int_equal(waiter.unsettled, is_turn ? NOTHING_LEFT : LEFT_TO_COUNT);
-        assert_true(is_due(NEEDS));
-        waiter.unsettled = LEFT_TO_COUNT;
-        waiter.learning_uses = 0;
-        waiter.last.is_near_exact = 0; /* the stages see to it */
-        assert_true(is_due(NEEDS));
-    }
-}
-
-/* Each kind of such waits has a need of its own. */
-static void need_changes_behind(int has_learnt, int is_cold, const struct waiter_need *changes)
-{
-    const struct waiter_learnt *learnt = &waiter.learnt;
-    one_before(10);
-    waiter.last.entered_ticks = NOW - 2000;
-    waiter.last.has_learnt = has_learnt;
-    waiter.last.is_cold = is_cold;
-    run(NEEDS);
-    assert_int_equal(learnt->near_exact_needs[EVENT_RETURNS].ticks > NEEDS,
-                     changes == &learnt->near_exact_needs[EVENT_RETURNS]);
-    assert_int_equal(learnt->near_exact_learning.ticks > NEEDS_LEARNING,
-                     changes == &learnt->near_exact_learning);
-    assert_int_equal(learnt->near_exact_cold.ticks > NEEDS_COLD,
-                     changes == &learnt->near_exact_cold);
-}
-
-static void each_kind_has_its_need(void **state)
-{
-    (void)state;
-    need_changes_behind(0, 0, &waiter.learnt.near_exact_needs[EVENT_RETURNS]);
-    need_changes_behind(1, 0, &waiter.learnt.near_exact_learning);
-    need_changes_behind(0, 1, &waiter.learnt.near_exact_cold);
-}
-
-static double need_behind(int is_near_exact, uint32_t polls)
-{
-    one_before(10);
-    waiter.last.is_near_exact = is_near_exact;
-    waiter.approach.polls = polls;
-    run(NEEDS);
-    return waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks;
-}
-
-static void others_say_nothing_of_that(void **state)
-{
-    (void)state;
-    assert_true(need_behind(1, 1) > NEEDS);
-    assert_true(need_behind(0, 1) == NEEDS);
-    assert_true(need_behind(1, APPROACH_VERNIER) > NEEDS);
-    assert_true(need_behind(1, APPROACH_VERNIER + 1) == NEEDS);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,19 +279,13 @@ int main(void)
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
         cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
-        cmocka_unit_test(it_is_not_while_the_loop_is_better),
+        cmocka_unit_test(it_is_not_while_the_loop_is_far_better),
         cmocka_unit_test(for_the_steadier_tail_it_has_to_be_clearly_better),
         cmocka_unit_test(it_is_an_approach_to_its_target_that_returns),
+        cmocka_unit_test(behind_another_it_foresees_nothing),
         cmocka_unit_test(it_is_told_from_others_and_counts_as_a_use),
         cmocka_unit_test(with_a_result_it_ends_with_telling),
         cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
-        cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
-        cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
-        cmocka_unit_test(one_that_has_been_counted_teaches_all_the_same),
-        cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
-        cmocka_unit_test(what_never_has_the_time_to_learn_does_without),
-        cmocka_unit_test(each_kind_has_its_need),
-        cmocka_unit_test(others_say_nothing_of_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

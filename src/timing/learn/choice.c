@@ -10,7 +10,6 @@
  */
 static const double clearly[CHOICE_QUANTILES] = {1.5, 1.25, 1.25};
 #define QUIETLY 1.9
-#define FADE (1 - 1.0 / 512)
 
 /* e^(G q) and e^(-G (1 - q)) for G = 1/4. */
 static const struct {
@@ -43,10 +42,10 @@ void choice_learn(struct choice *choice, enum choice_way way, double error_ticks
     }
 }
 
-void choice_fade(struct choice *choice)
+void choice_fade(struct choice *choice, double share)
 {
     for (int i = 0; i < CHOICE_QUANTILES; i++)
-        choice->error_ticks[CHOICE_EXACT][i] *= FADE;
+        choice->error_ticks[CHOICE_EXACT][i] *= 1 - share;
 }
 
 APPROACH_WAY int choice_is_exact(const struct choice *choice, int steady, double doubt)

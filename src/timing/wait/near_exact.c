@@ -51,7 +51,7 @@ static int is_better(struct waiter *waiter, unsigned flags)
 {
     if (waiter_prefers_exact(waiter, flags))
         return 1;
-    choice_fade(&waiter->choice);
+    waiter_fade_choice(waiter, flags);
     return 0;
 }
 

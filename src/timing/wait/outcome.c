@@ -177,12 +177,23 @@ static void note_end(struct waiter *waiter)
     wait->exact = wait->exact && !wait->ended_by_loop;
 }
 
-/* Costs next to nothing. */
-APPROACH_WAY void outcome_count(struct waiter *waiter)
+/*
+ * An exact wait at its call of which there is nothing to say. Without branches: it is asked at the
+ * next call, which may be as near.
+ */
+APPROACH_WAY static int is_as_usual(const struct waiter *waiter)
+{
+    const struct wait *last = &waiter->last;
+    int at_its_call = last->exact & last->is_near_exact & !last->is_cold;
+    int by_a_run = waiter_polls_agreed(waiter) & !outcome_is_uneven(waiter) &
+        !waiter_ended_by_loop(waiter);
+    return at_its_call & by_a_run & !outcome_is_late(last) & outcome_is_undisturbed(waiter);
+}
+
+/* All of it. */
+APPROACH_WAY static void count(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
-    if (waiter->unsettled != LEFT_TO_COUNT)
-        return;
     int late = outcome_is_late(wait);
     note_end(waiter);
     uint32_t found = judge(wait) | (late ? wait->disturbance : 0);
@@ -194,7 +205,20 @@ APPROACH_WAY void outcome_count(struct waiter *waiter)
     waiter->late += (uint64_t)late;
     note_far(waiter, late, found);
     waiter->disturbed += found != 0;
+}
+
+/* Costs next to nothing. */
+APPROACH_WAY void outcome_count(struct waiter *waiter)
+{
+    if (waiter->unsettled != LEFT_TO_COUNT)
+        return;
     waiter->unsettled = LEFT_TO_LEARN;
+    if (!is_as_usual(waiter)) {
+        count(waiter);
+        return;
+    }
+    waiter->disturbance = 0;
+    waiter->waits++;
 }
 
 APPROACH_WAY void outcome_count_open(struct waiter *waiter)
@@ -221,7 +245,7 @@ APPROACH_WAY int outcome_settle_open(struct waiter *waiter)
     else if ((wait->is_unsteady || wait->flags & TIMEBASE_WAIT_PLAIN) && is_sound && !late)
         learn_plain(waiter);
     if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
-        choice_fade(&waiter->choice);
+        waiter_fade_choice(waiter, wait->flags);
     return 1;
 }
 

@@ -404,8 +404,9 @@ void waiter_mark(struct waiter *waiter, int exact);
 /* Where its run ends. */
 void waiter_aim_run(struct waiter *waiter, double aim_ticks);
 
-/* By what was seen of both ways. */
+/* By what was seen of both ways; and what was seen of exact ones counts less and less. */
 int waiter_prefers_exact(const struct waiter *waiter, unsigned flags);
+void waiter_fade_choice(struct waiter *waiter, unsigned flags);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int waiter_approach(struct waiter *waiter, int exact);
@@ -493,8 +494,7 @@ void waiter_publish_tempo(struct waiter *waiter);
 /* The last exact approach took so many ticks from its last poll on, known to +/- bound_ticks. */
 void waiter_learn_tempo(struct waiter *waiter, double ticks, double bound_ticks);
 
-/* Where it ends by the loop, for an event so long after a tick, if it is exact and its event set.
- */
+/* Where it ends by the loop, so long after a tick, if it is exact and its event set. */
 void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks);
 
 #endif

@@ -9,7 +9,11 @@
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
 #define DOUBT_STEPPED 0.6
-#define DOUBT_FINE 0.65
+#define DOUBT_FINE 0.4
+
+/* With each wait by the loop; where the tail is asked for, slowly, as a trial may be bad. */
+#define FADE_SLOWLY (1.0 / 512)
+#define FADE_FINE (1.0 / 128)
 
 #define DOUBT 0.03 /* of the time from poll to poll; steps of the counter */
 
@@ -149,13 +153,21 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
  * steps. Where polls say when exact waits are good, it is enough that they do not look worse. By a
  * fine counter's rehearsals they look worse than they are, as these read it once more, which takes
- * 20 ticks longer beside a neighbour: it is enough that they do not look much worse.
+ * 20 ticks longer beside a neighbour: it is enough that they do not look far worse. A few bad ones in
+ * a row are soon forgotten there: the loop that others would write is no narrower then, and ours is
+ * wider than that, as behind its end it reads the counter once more.
  */
 APPROACH_WAY int waiter_prefers_exact(const struct waiter *waiter, unsigned flags)
 {
     int steady = (flags & TIMEBASE_WAIT_STEADY) != 0;
     double doubt = may_end_by_loop(waiter) ? DOUBT_STEPPED : steady ? 1 : DOUBT_FINE;
     return choice_is_exact(&waiter->choice, steady, doubt) && may_be_even(waiter);
+}
+
+APPROACH_WAY void waiter_fade_choice(struct waiter *waiter, unsigned flags)
+{
+    int slowly = may_end_by_loop(waiter) || (flags & TIMEBASE_WAIT_STEADY) != 0;
+    choice_fade(&waiter->choice, slowly ? FADE_SLOWLY : FADE_FINE);
 }
 
 APPROACH_WAY int wait_is_exact_better(const struct wait *wait)
