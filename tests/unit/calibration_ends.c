@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What ways to end differ by, while something makes all of them later and later: rehearsals are the
- * test's, so nothing here depends on the machine.
+ * test's, so nothing of that depends on the machine. And what a reading adds.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "timing/wait/calibration_calls.h"
 #include "timing/wait/calibration_ends.h"
 #include "timing/wait/rehearsal.h"
 #include "waiting.h"
@@ -88,12 +89,33 @@ static void a_loop_ends_in_the_middle_of_a_step(void **state)
     }
 }
 
+/* What a fine reading's call takes: a neighbour makes it longer, nothing makes it shorter. */
+static double reading_behind(double known_ticks)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    waiter->learnt.reading_ticks = known_ticks;
+    calibrate_reading(waiter);
+    return waiter->learnt.reading_ticks;
+}
+
+static void of_readings_the_least_counts(void **state)
+{
+    const double least_ticks = 1e-9, most_ticks = 1e9;
+    (void)state;
+    double found = reading_behind(0);
+    assert_true(found >= 0);
+    assert_true(reading_behind(least_ticks) == least_ticks);
+    double later = reading_behind(most_ticks);
+    assert_true(later == most_ticks || (later > 0 && later < most_ticks));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_differ_by_what_they_do),
         cmocka_unit_test(nor_by_more_while_all_of_them_get_later),
         cmocka_unit_test(a_loop_ends_in_the_middle_of_a_step),
+        cmocka_unit_test(of_readings_the_least_counts),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

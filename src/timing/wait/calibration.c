@@ -316,8 +316,12 @@ void calibrate(struct waiter *waiter)
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);
+    if (!waiter_has_vernier(waiter)) /* it is not known well enough yet */
+        calibrate_reading(waiter);
     choice_forget(&waiter->choice);
     find_plain(waiter);
+    if (!waiter_has_vernier(waiter))
+        calibrate_reading(waiter);
     find_ways(waiter);
     const struct choice found = waiter->choice; /* behind this biases are not known yet */
     calibrate_calls(waiter);

@@ -64,14 +64,25 @@ static double one_reading(struct waiter *waiter, int is_called)
  * stopwatch tells would be off by that for good. Where the counter's reading is emulated it is not
  * steady.
  */
-static void find_reading(struct waiter *waiter)
+static double find_reading(struct waiter *waiter)
 {
     double ticks[READING_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
     waiter->learnt.reading_ticks = 0;
     for (int i = 0; i < READING_TRIALS; i++)
         ticks[i] = one_reading(waiter, 1) - one_reading(waiter, 0);
     double found = quantile_mean_about(ticks, READING_TRIALS, trials_reach_ticks(waiter));
-    waiter->learnt.reading_ticks = found > 0 && found < most ? found : 0;
+    return found > 0 && found < most ? found : 0;
+}
+
+/*
+ * A neighbour makes it longer by 4 ns, and comes and goes within milliseconds: of all tries in a
+ * calibration the least counts.
+ */
+void calibrate_reading(struct waiter *waiter)
+{
+    double before = waiter->learnt.reading_ticks, found = find_reading(waiter);
+    int is_less = found > 0 && (before == 0 || found < before);
+    waiter->learnt.reading_ticks = is_less ? found : before;
 }
 
 /* ---- the lead ----------------------------------------------------------------------------- */
@@ -108,7 +119,7 @@ void calibrate_calls(struct waiter *waiter)
     waiter->unsettled = NOTHING_LEFT;
     waiter->learnt.rehearsal_ticks = time_of_rehearsals(waiter);
     find_lead(waiter);
-    find_reading(waiter);
+    calibrate_reading(waiter);
     calibrate_ends(waiter);
     outcome_settle_open(waiter);
 }
