@@ -194,35 +194,67 @@ static double find_cycle(const struct waiter *waiter)
 }
 
 /* As if no delay were long enough for a reading. */
-static void find_unchecked(struct waiter *waiter)
+static double find_unchecked(struct waiter *waiter)
 {
     enum { UNCHECKED_NS = 150 };
     double after_ticks;
     waiter->learnt.checked_ns = UINT64_MAX;
     waiter->calibrated_way = DELAY_UNCHECKED;
-    waiter->learnt.delay_fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
+    double fixed_ticks = find_fixed(waiter, UNCHECKED_NS, 0, &after_ticks);
     waiter->learnt.checked_ns = 0;
+    return fixed_ticks;
 }
 
 /* On slow cores a reading, and what hides the way to it, take longer than others' delays. */
-static uint64_t shortest_checked_ns(const struct waiter *waiter)
+static double shortest_checked_ns(const struct waiter *waiter)
 {
     double least = least_ns(waiter, DELAY_BY_RUN);
-    return least > DELAY_CHECKED_NS ? (uint64_t)least : DELAY_CHECKED_NS;
+    return least > DELAY_CHECKED_NS ? least : DELAY_CHECKED_NS;
+}
+
+/* What nothing follows afterwards is found so often, between the others. */
+enum { ROUNDS = 3 };
+
+struct rounds {
+    double unchecked_ticks[ROUNDS], checked_ns[ROUNDS];
+    int count;
+};
+
+enum { ONE_NS = 300, TWO_NS = 900 };
+
+static void find_runs(struct waiter *waiter, struct rounds *rounds)
+{
+    rounds->unchecked_ticks[rounds->count] = find_unchecked(waiter);
+    find_way(waiter, DELAY_BY_RUN, ONE_NS);
+    rounds->checked_ns[rounds->count++] = shortest_checked_ns(waiter);
+}
+
+/*
+ * A neighbour, or a hypervisor, can make all trials of one round 40 ns longer or shorter: then all
+ * delays of 200 ns were too short by that for good.
+ */
+static double middle(double rounds[ROUNDS])
+{
+    quantile_sort(rounds, ROUNDS);
+    return rounds[ROUNDS / 2];
 }
 
 static void find_ways(struct waiter *waiter)
 {
-    enum { ONE_NS = 300, TWO_NS = 900 };
-    waiter->learnt.delay_cycle_ticks = find_cycle(waiter);
-    find_unchecked(waiter);
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct rounds rounds;
+    rounds.count = 0;
+    learnt->delay_cycle_ticks = find_cycle(waiter);
+    find_runs(waiter, &rounds);
     find_way(waiter, DELAY_BY_LOOP, ONE_NS);
     find_at_once(waiter);
-    find_way(waiter, DELAY_BY_RUN, ONE_NS);
+    find_runs(waiter, &rounds);
     begin_between(waiter);
     find_touch(waiter);
     find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
-    waiter->learnt.checked_ns = shortest_checked_ns(waiter);
+    find_runs(waiter, &rounds);
+    learnt->delay_fixed_ticks = middle(rounds.unchecked_ticks);
+    learnt->checked_ns = (uint64_t)middle(rounds.checked_ns);
     waiter->contradicted_run = waiter->far_code = (struct caution){0};
 }
 
