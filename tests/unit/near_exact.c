@@ -141,23 +141,6 @@ static void it_is_not_while_the_loop_is_far_better(void **state)
     assert_in_range(turns_of_loop(30, TIMEBASE_WAIT_STEADY), 200, 2000);
 }
 
-/* The stages would find nothing else. */
-static void while_it_is_worse_it_is_by_the_loop(void **state)
-{
-    (void)state;
-    begin_anew();
-    struct hurried asked = asked_for(NEAR - 1), too_far = asked_for(NEAR);
-    assert_false(near_exact_is_worse(&asked));
-    waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
-    assert_true(near_exact_is_worse(&asked));
-    assert_false(near_exact_is_worse(&too_far));
-    waiter.uses = 8; /* it rehearses */
-    assert_false(near_exact_is_worse(&asked));
-    waiter.uses = 9;
-    asked.flags = TIMEBASE_WAIT_NEVER_EARLY; /* what only the stages do */
-    assert_false(near_exact_is_worse(&asked));
-}
-
 /* The steadier tail has to be better by p99 as well, and without doubt. */
 static void for_the_steadier_tail_it_has_to_be_clearly_better(void **state)
 {
@@ -297,7 +280,6 @@ int main(void)
         cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
         cmocka_unit_test(it_is_not_while_the_loop_is_far_better),
-        cmocka_unit_test(while_it_is_worse_it_is_by_the_loop),
         cmocka_unit_test(for_the_steadier_tail_it_has_to_be_clearly_better),
         cmocka_unit_test(it_is_an_approach_to_its_target_that_returns),
         cmocka_unit_test(behind_another_it_foresees_nothing),

@@ -66,29 +66,11 @@ static void a_wait_by_the_public_function_is_one(void **state)
     assert_int_equal(told.waits, waits + 1);
 }
 
-/* For a tick and for a time: the stages see neither. */
-static void while_those_are_worse_it_hurries(void **state)
-{
-    enum { AHEAD_NS = 50000000, MOST_NS = 4 * AHEAD_NS };
-    (void)state;
-    struct waiter *real = waiter_of_near_waits(MOST_NS);
-    if (real == NULL)
-        return;
-    real->choice.error_ticks[CHOICE_EXACT][0] = 1e9;
-    uint64_t target = timebase_ticks() + (uint64_t)waiter_ticks_of_ns(real, AHEAD_NS);
-    assert_int_equal(timebase_wait_until_ticks(the_waiter(), target, 0, NULL) & ~1, 0);
-    assert_int_equal(real->hurried_ticks, target);
-    int64_t ns = timebase_mono_ns(timebase_clock_default()) + AHEAD_NS;
-    assert_int_equal(timebase_wait_until_mono(the_waiter(), ns, 0, NULL) & ~1, 0);
-    assert_true((int64_t)(real->hurried_ticks - target) > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_that_takes_is_learnt_where_others_do_without),
         cmocka_unit_test(a_wait_by_the_public_function_is_one),
-        cmocka_unit_test(while_those_are_worse_it_hurries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 void near_exact_init(struct waiter *waiter)
 {
     enum { WAY_IN_NS = 100, MORE_NS = 300, STEP_NS = 1, COLD_STEP_NS = 5 };
-    enum { OF = 4, OF_COLD = 20, OF_LEARNING = 100 };
+    enum { OF = 10, OF_COLD = 20, OF_LEARNING = 100 };
     struct waiter_learnt *learnt = &waiter->learnt;
     double first_ns = waiter_tail_ticks(waiter) * learnt->period_ns + WAY_IN_NS;
     int are_there = learnt->exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
@@ -53,13 +53,6 @@ static int is_better(struct waiter *waiter, unsigned flags)
         return 1;
     waiter_fade_choice(waiter, flags);
     return 0;
-}
-
-APPROACH_WAY int near_exact_is_worse(const struct hurried *asked)
-{
-    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
-    return near_exact_is_near(asked, left) && is_simple(asked) &&
-        !waiter_prefers_exact(asked->waiter, asked->flags);
 }
 
 /* ---- the wait before it -------------------------------------------------------------------- */

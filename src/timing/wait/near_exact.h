@@ -32,26 +32,15 @@ int near_exact_is_possible(const struct hurried *asked, int64_t left);
 /* Is it left to the stages, as one in eight? */
 int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
 
-static inline int near_exact_is_near(const struct hurried *asked, int64_t left)
-{
-    struct waiter *waiter = asked->waiter;
-    int ends_well = asked->frame != NULL || asked->function != NULL;
-    return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
-        ends_well && !near_exact_is_for_stages(waiter, left);
-}
-
 /* Of a wait whose waiter is known, and when it was entered. */
 static inline int near_exact_is_due(const struct hurried *asked)
 {
+    struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
-    return near_exact_is_near(asked, left) && near_exact_is_possible(asked, left);
+    int ends_well = asked->frame != NULL || asked->function != NULL;
+    return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
+        ends_well && !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
-
-/*
- * Is it as near, but exact ones look worse now? Then it is by the loop, and hurries: the stages would
- * find nothing else, and make one in a hundred late.
- */
-int near_exact_is_worse(const struct hurried *asked);
 
 /* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int near_exact(const struct hurried *asked);

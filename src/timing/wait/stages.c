@@ -246,14 +246,20 @@ static int run(const struct wait *asked)
     return approach(wait);
 }
 
+/* A wait for a time, which was converted behind its call. One for a tick has been asked there. */
+static int is_near_exact(const struct wait *asked, struct hurried *near)
+{
+    if (asked->ticks_at == NULL)
+        return 0;
+    *near = hurried_of(asked);
+    return near_exact_is_due(near);
+}
+
 APPROACH_WAY int stages_run(const struct wait *asked)
 {
-    /* A wait for a time, which was converted behind its call. One for a tick has been asked there. */
-    int is_for_time = asked->ticks_at != NULL;
-    struct hurried near = hurried_of(asked);
-    if (is_for_time && near_exact_is_due(&near))
+    struct hurried near;
+    if (is_near_exact(asked, &near))
         return near_exact(&near);
-    int must_hurry = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
-    must_hurry = must_hurry || (is_for_time && near_exact_is_worse(&near));
-    return must_hurry ? hurry_run(asked) : run(asked);
+    int is_due = hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
+    return is_due ? hurry_run(asked) : run(asked);
 }

@@ -53,8 +53,7 @@ static inline __attribute__((always_inline)) int may_be_at_once(struct timebase_
 
 static inline int must_hurry(const struct hurried *asked)
 {
-    return hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags) ||
-        near_exact_is_worse(asked);
+    return hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
 }
 
 APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter *waiter,
