@@ -12,7 +12,7 @@
 void near_exact_init(struct waiter *waiter)
 {
     enum { WAY_IN_NS = 100, MORE_NS = 300, STEP_NS = 1, COLD_STEP_NS = 5 };
-    enum { OF = 10, OF_COLD = 20, OF_LEARNING = 100 };
+    enum { OF = 20, OF_COLD = 20, OF_LEARNING = 100 };
     struct waiter_learnt *learnt = &waiter->learnt;
     double first_ns = waiter_tail_ticks(waiter) * learnt->period_ns + WAY_IN_NS;
     int are_there = learnt->exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);

@@ -9,7 +9,7 @@
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
 #define DOUBT_STEPPED 0.6
-#define DOUBT_FINE 0.4
+#define DOUBT_FINE 0.5
 
 /* With each wait by the loop; where the tail is asked for, slowly, as a trial may be bad. */
 #define FADE_SLOWLY (1.0 / 512)
@@ -153,9 +153,9 @@ APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
  * steps. Where polls say when exact waits are good, it is enough that they do not look worse. By a
  * fine counter's rehearsals they look worse than they are, as these read it once more, which takes
- * 20 ticks longer beside a neighbour: it is enough that they do not look far worse. A few bad ones in
- * a row are soon forgotten there: the loop that others would write is no narrower then, and ours is
- * wider than that, as behind its end it reads the counter once more.
+ * 20 ticks longer beside a neighbour: it is enough that they do not look worse by a third. A few bad
+ * ones in a row are soon forgotten there: the loop that others would write is no narrower then, and
+ * ours is wider than that, as behind its end it reads the counter once more.
  */
 APPROACH_WAY int waiter_prefers_exact(const struct waiter *waiter, unsigned flags)
 {
