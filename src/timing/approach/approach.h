@@ -6,7 +6,7 @@
  *     until no other poll can come before it
  *     enter a run of dependent instructions that lasts so many cycles; or, where polls have
  *         contradicted each other lately, poll to the end
- *     read the counter (the stamp), note the evidence, call event(argument)
+ *     read the counter (the stamp) and note the evidence, call event(argument)
  *
  * Each processor has its own, approach_<processor>, as a compiler would change the instructions. A
  * processor without one polls (approach_poll). All of them use this structure. It has cache lines

@@ -119,14 +119,18 @@ static double least_ns(const struct waiter *waiter, enum delay_way way)
     return within(0, takes_ns, DELAY_SHORT_NS) + DELAY_LEAST_RUN_NS;
 }
 
+static void find_one(struct waiter *waiter, enum delay_way way, uint64_t ns, int measured)
+{
+    struct waiter_delay found;
+    waiter->calibrated_way = way;
+    found.fixed_ticks = find_fixed(waiter, ns, measured, &found.after_ticks);
+    waiter->learnt.delays[way][measured] = found;
+}
+
 static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
 {
-    waiter->calibrated_way = way;
-    for (int measured = 0; measured < 2; measured++) {
-        struct waiter_delay found;
-        found.fixed_ticks = find_fixed(waiter, ns, measured, &found.after_ticks);
-        waiter->learnt.delays[way][measured] = found;
-    }
+    find_one(waiter, way, ns, 0);
+    find_one(waiter, way, ns, 1);
 }
 
 /*
@@ -225,7 +229,7 @@ enum { ONE_NS = 300, TWO_NS = 900 };
 static void find_runs(struct waiter *waiter, struct rounds *rounds)
 {
     rounds->unchecked_ticks[rounds->count] = find_unchecked(waiter);
-    find_way(waiter, DELAY_BY_RUN, ONE_NS);
+    find_one(waiter, DELAY_BY_RUN, ONE_NS, 0);
     rounds->checked_ns[rounds->count++] = shortest_checked_ns(waiter);
 }
 
@@ -249,6 +253,7 @@ static void find_ways(struct waiter *waiter)
     find_way(waiter, DELAY_BY_LOOP, ONE_NS);
     find_at_once(waiter);
     find_runs(waiter, &rounds);
+    find_one(waiter, DELAY_BY_RUN, ONE_NS, 1);
     begin_between(waiter);
     find_touch(waiter);
     find_way(waiter, DELAY_BY_TWO_RUNS, TWO_NS);
