@@ -45,9 +45,10 @@
  * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of
  * all exact waits end a fraction of a nanosecond early; TIMEBASE_WAIT_NEVER_EARLY shifts the aim.
  *
- * "At the target" means: timebase_ticks_ordered(), as the event's first act, reads it. What the event
- * writes is seen from about then on. As behind any loop the processor may begin with loads, and with
- * readings that wait for nothing, 5 to 30 ns sooner: where that matters, let a fence come first.
+ * "At the target" means: timebase_ticks_ordered(), as the event's first act, reads it. What the
+ * event writes is seen from about then on. As behind any loop the processor may begin with loads,
+ * and with readings that wait for nothing, 5 to 30 ns sooner: where that matters, let a fence come
+ * first.
  *
  * A waiter belongs to one thread and, as cores run at different clocks, to the CPU on which it was
  * calibrated: pin the thread first. If the thread has moved to another CPU, the waiter calibrates

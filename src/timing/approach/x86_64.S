@@ -334,8 +334,8 @@
     xorl %r15d, %r15d
     jmp 1f
     /*
-     * The ends of waits stand between code that each poll executes, in the same cache lines or the next:
-     * so they are near when their time comes.
+     * The ends of waits stand between code that each poll executes, in the same cache lines or the
+     * next: so they are near when their time comes.
      */
     .p2align 6
     .skip 16, 0xcc

@@ -31,8 +31,8 @@ void choice_init(struct choice *choice, enum choice_way way, const double *error
 void choice_learn(struct choice *choice, enum choice_way way, double error_ticks);
 
 /*
- * After a wait by the loop that showed nothing of exact waits: the errors known of them fade by such
- * a share, so that they are tried again.
+ * After a wait by the loop that showed nothing of exact waits: the errors known of them fade by
+ * such a share, so that they are tried again.
  */
 void choice_fade(struct choice *choice, double share);
 
