@@ -63,6 +63,9 @@ static void there_may_be_something_to_say_of_it(void **state)
     count_one(0, 0, CONTRADICTED);
     assert_int_equal(waiter.disturbance, TIMEBASE_DISTURBED_UNEVEN);
     assert_int_equal(waiter.disturbed, 1);
+    one_before(250); /* its polls did not agree */
+    run(NEEDS);
+    assert_true(waiter.uneven_share > 0);
 }
 
 /* Of a call with a result, before the call returned. */

@@ -49,9 +49,9 @@
 #define BIAS 128
 #define AT(field) (field - BIAS)(%rbx)
 
-    .macro multiply times
+    .macro multiply times, register=edx
     .rept \times
-    imull %edx, %edx
+    imull %\register, %\register
     .endr
     .endm
 
@@ -257,9 +257,7 @@
      * pass by a fence, when all of it has passed.
      */
     .macro hide_call
-    .rept HIDDEN_CALL
-    imull %edi, %edi
-    .endr
+    multiply HIDDEN_CALL, edi
     .endm
 
     .macro note_evidence

@@ -299,6 +299,13 @@ static double find_period_ns(const timebase_clock *clock)
     return ticks > 0 ? 1e9 / (double)ticks : 1;
 }
 
+/* Where there is a vernier it is not known well enough yet. */
+static void try_reading(struct waiter *waiter)
+{
+    if (!waiter_has_vernier(waiter))
+        calibrate_reading(waiter);
+}
+
 void calibrate(struct waiter *waiter)
 {
     uint64_t start = timebase_ticks();
@@ -316,12 +323,10 @@ void calibrate(struct waiter *waiter)
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);
-    if (!waiter_has_vernier(waiter)) /* it is not known well enough yet */
-        calibrate_reading(waiter);
+    try_reading(waiter);
     choice_forget(&waiter->choice);
     find_plain(waiter);
-    if (!waiter_has_vernier(waiter))
-        calibrate_reading(waiter);
+    try_reading(waiter);
     find_ways(waiter);
     const struct choice found = waiter->choice; /* behind this biases are not known yet */
     calibrate_calls(waiter);

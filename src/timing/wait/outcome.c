@@ -185,9 +185,7 @@ APPROACH_WAY static int is_as_usual(const struct waiter *waiter)
 {
     const struct wait *last = &waiter->last;
     int at_its_call = last->exact & last->is_near_exact & !last->is_cold;
-    int by_a_run = waiter_polls_agreed(waiter) & !outcome_is_uneven(waiter) &
-        !waiter_ended_by_loop(waiter);
-    return at_its_call & by_a_run & !outcome_is_late(last) & outcome_is_undisturbed(waiter);
+    return at_its_call & waiter_polls_agreed(waiter) & outcome_is_as_expected(waiter);
 }
 
 /* All of it. */

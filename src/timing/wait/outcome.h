@@ -38,6 +38,16 @@ static inline int outcome_is_undisturbed(const struct waiter *waiter)
     return stayed & evidence_is_clean(&waiter->evidence, a, outcome_gap_limit(waiter));
 }
 
+/* Of the last wait. Each && would be a branch. */
+static inline int outcome_is_as_expected(const struct waiter *waiter)
+{
+    const struct wait *wait = &waiter->last;
+    int by_loop = waiter_ended_by_loop(waiter);
+    int uneven_run = outcome_is_uneven(waiter) & (by_loop == 0);
+    int another_end = uneven_run | (by_loop ^ wait->ended_by_loop);
+    return outcome_is_undisturbed(waiter) & !outcome_is_late(wait) & !(wait->exact & another_end);
+}
+
 /* Judge the last wait and count it; nothing is learnt from it yet. */
 void outcome_count(struct waiter *waiter);
 

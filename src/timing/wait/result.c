@@ -81,21 +81,11 @@ APPROACH_WAY void result_expect(const struct wait *wait)
         fill(wait, wait->is_unsteady ? TIMEBASE_DISTURBED_SHARED : 0, 0);
 }
 
-/* Each && would be a branch. */
-APPROACH_WAY static int is_as_expected(const struct waiter *waiter)
-{
-    const struct wait *wait = &waiter->last;
-    int by_loop = waiter_ended_by_loop(waiter);
-    int uneven_run = outcome_is_uneven(waiter) & (by_loop == 0);
-    int another_end = uneven_run | (by_loop ^ wait->ended_by_loop);
-    return outcome_is_undisturbed(waiter) & !outcome_is_late(wait) & !(wait->exact & another_end);
-}
-
 APPROACH_WAY void result_tell(struct approach *approach)
 {
     struct waiter *waiter = (struct waiter *)(void *)approach;
     const struct wait *wait = &waiter->last;
-    if (!is_written_before(wait) || !is_as_expected(waiter)) {
+    if (!is_written_before(wait) || !outcome_is_as_expected(waiter)) {
         outcome_count(waiter);
         fill(wait, waiter->disturbance, outcome_is_late(wait));
     }
@@ -105,7 +95,7 @@ APPROACH_WAY void result_tell(struct approach *approach)
 APPROACH_WAY int result_fetch(struct waiter *waiter)
 {
     fill_event(&waiter->last);
-    return is_as_expected(waiter);
+    return outcome_is_as_expected(waiter);
 }
 
 /* What tells, and then what the wait returns to. */
