@@ -82,6 +82,8 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
         (uint64_t)(fixed_ticks[DELAY_AFTER_PAUSE] * waiter->learnt.period_ns) + DELAY_LEAST_RUN_NS;
     waiter->learnt.delay_call_ticks = 0;
     waiter->learnt.near_exact_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
+    waiter->learnt.at_once_stamp_ticks = 0;
+    waiter->counted = (struct waiter_counted){0}; /* nor is one only counted: unit/delay_counted.c */
     waiter->contradicted_run = waiter->far_code = (struct caution){0};
     waiter->far_runs = (struct in_a_row){0, 0};
     waiter->far_cycles = 0;

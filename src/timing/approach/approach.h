@@ -102,6 +102,12 @@ struct approach {
 /* Further from any target than a poll can be. */
 #define APPROACH_NEVER (INT64_C(1) << 50)
 
+/*
+ * Passes so many cycles from when `link` is known, and ends by a fence. Returns 0. A wrong prediction
+ * costs nothing if `link` is known late enough.
+ */
+typedef int approach_counting(uint64_t cycles, uint64_t link);
+
 /* What a processor offers. A null function: it does not offer that. */
 struct approach_ways {
     approach_function *exact;
@@ -110,6 +116,7 @@ struct approach_ways {
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
+    approach_counting *count;                 /* null: not possible */
     approach_foresight *foresee;              /* null: not possible */
     approach_foresight_of_return *foresee_return; /* ... nor is this */
     const void *runs[APPROACH_RUNS];          /* of an exact approach: what to foresee */

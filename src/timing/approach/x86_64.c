@@ -64,6 +64,7 @@ approach_readings approach_series_0, approach_series_1, approach_series_2;
 approach_foresight approach_foresee;
 approach_foresight_of_return approach_foresee_return;
 void approach_run(uint64_t cycles);
+approach_counting approach_count;
 extern const char approach_return_runs[], approach_return_returning_runs[];
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
@@ -96,6 +97,7 @@ struct approach_ways approach_ways(void)
         .fine = {approach_fine_0, approach_fine_1, approach_fine_2},
         .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
+        .count = approach_count,
         .foresee = approach_foresee,
         .foresee_return = approach_foresee_return,
         .mechanism = TIMEBASE_MECHANISM_RETURN,

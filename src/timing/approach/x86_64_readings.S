@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Series of readings at known distances, and the run alone, on x86-64: see approach.h. */
+/* Series of readings at known distances, and runs alone, on x86-64: see approach.h. */
 
 #ifdef __x86_64__
 
@@ -53,6 +53,74 @@ approach_run:
     ret
     .cfi_endproc
     .size approach_run, . - approach_run
+
+#define FEW_BITS 4
+#define FEW (1 << FEW_BITS)
+#define ENTRY_BITS 7 /* few, a rest and the end are less than so long */
+
+    /* Three cycles. Four bytes, by an idle prefix. */
+    .macro long_link
+    .byte 0x3e
+    imull %edx, %edx
+    .endm
+
+    /*
+     * int approach_count(uint64_t cycles, uint64_t link): multiplications, each of which needs the
+     * one before, and the first one `link`; and up to two ADDs. There is no fence before them:
+     * where to begin is found, and a wrong prediction made good, while `link` is not known yet.
+     * They are few in a row, as all their lines have to be near.
+     */
+    .p2align 6
+    .globl approach_count
+    .hidden approach_count
+    .type approach_count, @function
+approach_count:
+    .cfi_startproc
+    endbr64
+    imulq $0x55555556, %rdi, %rcx
+    movl %esi, %edx
+    shrq $32, %rcx               /* a third */
+    leaq (%rcx, %rcx, 2), %rax
+    subq %rax, %rdi              /* the rest */
+    movl %ecx, %esi
+    andl $(FEW - 1), %ecx
+    shll $ENTRY_BITS, %edi
+    shll $2, %ecx
+    leaq 4f(%rip), %rax
+    subq %rcx, %rax
+    addq %rdi, %rax
+    shrl $FEW_BITS, %esi
+    jz 2f
+    .p2align 5
+1:
+    .rept FEW
+    long_link
+    .endr
+    decl %esi
+    jnz 1b
+2:
+    notrack jmp *%rax
+    .p2align ENTRY_BITS
+3:
+    .set rest, 0
+    .rept 3
+    .org 3b + (rest << ENTRY_BITS), 0xcc
+    .rept FEW
+    long_link
+    .endr
+    .if rest == 0
+4:
+    .endif
+    .rept rest
+    link
+    .endr
+    xorl %eax, %eax
+    lfence
+    ret
+    .set rest, rest + 1
+    .endr
+    .cfi_endproc
+    .size approach_count, . - approach_count
 
     .text
 

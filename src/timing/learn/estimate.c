@@ -17,7 +17,7 @@ static void learn_near(struct estimate *estimate, double wrong, double units)
 
 static void learn_far(struct estimate *estimate, double wrong, double units)
 {
-    double more = in_a_row_far(&estimate->far, wrong), known = estimate->value;
+    double more = in_a_row_far(&estimate->far, wrong, IN_A_ROW_USUALLY), known = estimate->value;
     if (more == 0)
         return;
     estimate->value = within(known / 2, known + more / units, known * 2);

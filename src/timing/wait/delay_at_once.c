@@ -29,6 +29,28 @@ APPROACH_WAY static inline void follow_last(struct waiter *waiter)
     learnt->at_once_ticks += wrong / mean_of;
 }
 
+/*
+ * By a fine counter a reading behind the loop is as wide as the loop itself: one in eight has it,
+ * by what the counter's own bits happen to be.
+ */
+APPROACH_WAY static inline int is_bare(const struct waiter *waiter)
+{
+    enum { ANY = 16, EIGHT = 8 };
+    if (waiter->is_calibrating)
+        return waiter->calibrated_way == DELAY_AT_ONCE_BARE;
+    return waiter->learnt.at_once_stamp_ticks != 0 &&
+        waiter->delay_called_ticks / ANY % EIGHT != 0;
+}
+
+APPROACH_WAY static inline int by_bare_loop(uint64_t leave)
+{
+    uint64_t now = timebase_arch_ticks();
+    int late = (int64_t)(leave - now) <= 0;
+    while ((int64_t)(leave - now) > 0)
+        now = timebase_arch_ticks();
+    return late;
+}
+
 /* Straight, and right behind its call: where it is cold, each line of it takes 0.1 us. */
 APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks)
 {
@@ -39,6 +61,10 @@ APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int ask
     int fetches = asks && waiter->delay_fetched < DELAY_LINES;
     if (__builtin_expect(fetches || !waiter_may_read(waiter), 0))
         return poll_and_fetch(waiter, delay_ns, leave, fetches);
+    if (__builtin_expect(is_bare(waiter), 0)) {
+        waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+        return by_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
+    }
     uint64_t now = timebase_arch_ticks();
     int late = (int64_t)(leave - now) <= 0;
     while ((int64_t)(leave - now) > 0)
@@ -50,9 +76,40 @@ APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int ask
 
 /* ---- what the next delay needs ------------------------------------------------------------ */
 
+APPROACH_WAY static inline void fetch_code(const void *code, unsigned first, unsigned count)
+{
+    for (unsigned line = first; line < first + count; line++)
+        approach_fetch_code((const char *)code + line * APPROACH_LINE);
+}
+
+/*
+ * All that a counted delay needs, in a few steps. Where its multiplications lie comes last: it has to
+ * come itself, and the next poll would wait for that.
+ */
+APPROACH_WAY static inline void fetch_next_of_counted(struct waiter *waiter)
+{
+    enum { FIRST_STEPS = 3, STEPS = 5, LINES = DELAY_LINES_OF_DATA / FIRST_STEPS };
+    enum { LINES_OF_CODE = 2, LINES_OF_COUNT = 4 };
+    unsigned step = waiter->delay_fetched++;
+    if (step < FIRST_STEPS) {
+        for (unsigned line = step * LINES; line < (step + 1) * LINES; line++)
+            approach_fetch(delay_data_line(waiter, line));
+        fetch_code((const void *)(uintptr_t)delay_counted, step * LINES_OF_CODE, LINES_OF_CODE);
+        return;
+    }
+    fetch_code((const void *)(uintptr_t)waiter->ways.count, (step - FIRST_STEPS) * LINES_OF_COUNT,
+               LINES_OF_COUNT);
+    if (waiter->delay_fetched == STEPS)
+        delay_counted_begin(waiter);
+}
+
 /* Nobody waits for that; but where the run lies is known only when the waiter has come. */
 APPROACH_WAY static inline void fetch_next(struct waiter *waiter)
 {
+    if (waiter->counted.span_ns != 0) {
+        fetch_next_of_counted(waiter);
+        return;
+    }
     unsigned line = waiter->delay_fetched++;
     if (line < DELAY_LINES_OF_DATA) {
         approach_fetch_code(delay_code_line(line));
@@ -83,7 +140,8 @@ APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_n
                                          int64_t left_ticks)
 {
     enum { ONE_NS = 200, TWO_NS = 500 };
-    if (waiter->is_calibrating || left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
+    if (waiter->is_calibrating || waiter->counted.span_ns != 0 ||
+        left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
         return;
     int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
     delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);

@@ -12,7 +12,7 @@
 #ifndef WAIT_DELAY_AT_ONCE_H
 #define WAIT_DELAY_AT_ONCE_H
 
-#include "delay_short.h"
+#include "delay_counted.h"
 
 /* The shortest that has the time to ask for all of it, and to rehearse, by code that is cold. */
 enum { DELAY_REHEARSES_NS = 400 };
@@ -22,9 +22,6 @@ enum { DELAY_REHEARSES_NS = 400 };
  * Returns 0, or 1 if the call takes longer.
  */
 int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks);
-
-/* A delay at once that was late, or by another loop. */
-enum { DELAY_ERROR_UNKNOWN = -1 };
 
 /* Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever. */
 static inline int delay_asks(uint64_t delay_ns, unsigned flags, int is_cold)
@@ -51,9 +48,11 @@ void delay_fetch_wait(const struct waiter *waiter);
 static inline int delay_is_far(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
     waiter->delay_fetched = 0;
+    delay_counted_ends(waiter);
     if (delay_ns >= DELAY_SHORT_NS || flags & DELAY_FLAGS_OF_LOOP)
         return 1;
-    return caution_takes_turn(&waiter->far_code) || delay_ns < waiter->learnt.touch_least_ns;
+    return delay_has_length_of_counted(waiter, delay_ns) ||
+        caution_takes_turn(&waiter->far_code) || delay_ns < waiter->learnt.touch_least_ns;
 }
 
 /*
@@ -69,6 +68,8 @@ static inline int delay_has_turn_of_loop(struct waiter *waiter, uint64_t delay_n
         return 1;
     if (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS)
         return 0;
+    if (delay_has_length_of_counted(waiter, delay_ns))
+        return 1;
     return (flags & TIMEBASE_WAIT_STEADY) || caution_takes_turn(&waiter->contradicted_run) ||
         waiter->delay_fetched < DELAY_LINES;
 }

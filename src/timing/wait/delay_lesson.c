@@ -41,7 +41,7 @@ APPROACH_WAY static void note_near(struct waiter *waiter, double cycles)
 APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, double cycles)
 {
     waiter->far_cycles = cycles;
-    double more = in_a_row_far(&waiter->far_runs, wrong);
+    double more = in_a_row_far(&waiter->far_runs, wrong, IN_A_ROW_USUALLY);
     delay_goes_wrong(&waiter->contradicted_run);
     if (more == 0)
         return believed(waiter, wrong);

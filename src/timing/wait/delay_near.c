@@ -38,6 +38,7 @@ APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, uns
     if (!near_exact_is_possible(&asked, left))
         return 0;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    delay_counted_ends(waiter);
     return 1;
 }
 

@@ -10,6 +10,7 @@
 
 #include "calibration.h"
 #include "delay_at_once.h"
+#include "delay_counted.h"
 #include "delay_near.h"
 #include "delay_pause.h"
 #include "event.h"
@@ -61,7 +62,7 @@ APPROACH_WAY static int delay_long(void *of, uint64_t delay_ns, uint64_t flags, 
     return stages_run(&wait);
 }
 
-/* ---- the call ----------------------------------------------------------------------------- */
+/* ---- what a call does first --------------------------------------------------------------- */
 
 /*
  * In two steps. All before the call is done first; then the counter is read, for which the
@@ -83,6 +84,7 @@ APPROACH_WAY static inline void fetch(struct timebase_waiter *public)
     const char *first = (const char *)&waiter_within(public)->magic;
     approach_fetch(first + 1 * APPROACH_LINE);
     approach_fetch(first + 2 * APPROACH_LINE);
+    approach_fetch(&waiter_within(public)->counted);
 }
 
 APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
@@ -122,10 +124,42 @@ APPROACH_WAY static __attribute__((noinline)) int delay_by_more(struct waiter *w
     return approach_from(waiter, delay_ns, flags, result, delay_long);
 }
 
+/* ---- soon after another ------------------------------------------------------------------- */
+
+/* By code that is near. What is only counted comes first, as it has the least to do. */
+APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *waiter,
+                                                             uint64_t delay_ns, unsigned flags,
+                                                             struct timebase_wait_result *result)
+{
+    uint64_t end_ticks, link = 0;
+    int may_be_counted = delay_may_be_counted(waiter, delay_ns, flags, result);
+    if (may_be_counted) {
+        link = approach_link(waiter->delay_called_ticks);
+        if (delay_is_only_counted(waiter))
+            return delay_only_counted(waiter, delay_ns, link);
+    } else {
+        delay_counted_ends(waiter);
+    }
+    if (delay_may_be_near(waiter, delay_ns, result) &&
+        delay_near_is_due(waiter, delay_ns, flags, result, &end_ticks))
+        return approach_from(waiter, end_ticks, flags, result, delay_near);
+    if (may_be_counted && delay_is_counted(waiter))
+        return delay_counted(waiter, delay_ns, link);
+    if (delay_ns >= waiter->learnt.checked_ns || result != NULL)
+        APPROACH_HIDE(9); /* shorter ones have no time */
+    if (may_be_at_once(waiter, delay_ns, flags, result) &&
+        delay_is_by_loop(waiter, delay_ns, flags, 0))
+        return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, 0));
+    return delay_by_more(waiter, delay_ns, flags, result, 0);
+}
+
+/* ---- the call ----------------------------------------------------------------------------- */
+
 /*
  * The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay. It
  * is read when all before the call is done, or the delay would begin sooner by as much as the core
- * is ahead of itself: 7 to 20 ns, as its neighbour leaves it.
+ * is ahead of itself: 7 to 20 ns, as its neighbour leaves it. What is for cold code stands right
+ * behind that.
  */
 TIMEBASE_API APPROACH_WAY __attribute__((aligned(2048))) int
 timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
@@ -139,17 +173,11 @@ timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned fl
     uint64_t start = read_at_call(waiter);
     int is_cold = (int64_t)(start - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = start;
-    uint64_t end_ticks;
-    if (!is_cold && delay_may_be_near(waiter, delay_ns, result) &&
-        delay_near_is_due(waiter, delay_ns, flags, result, &end_ticks))
-        return approach_from(waiter, end_ticks, flags, result, delay_near);
-    if (!is_cold && (delay_ns >= waiter->learnt.checked_ns || result != NULL))
-        APPROACH_HIDE(9); /* shorter ones have no time */
-    if (__builtin_expect(may_be_at_once(waiter, delay_ns, flags, result), 1)) {
-        if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, is_cold), 1))
-            return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, is_cold));
-        if (is_cold)
-            return delay_after_pause(waiter, delay_ns, flags);
-    }
-    return delay_by_more(waiter, delay_ns, flags, result, is_cold);
+    if (__builtin_expect(!is_cold, 0))
+        return delay_soon(waiter, delay_ns, flags, result);
+    if (__builtin_expect(!may_be_at_once(waiter, delay_ns, flags, result), 0))
+        return delay_by_more(waiter, delay_ns, flags, result, 1);
+    if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, 1), 1))
+        return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, 1));
+    return delay_after_pause(waiter, delay_ns, flags);
 }

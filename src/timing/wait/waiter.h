@@ -10,10 +10,13 @@
  *     calibration                 what a calibration learns, step by step
  *     calibration_calls  calibration_delays
  *                                 ... from whole waits, from whole delays
+ *     calibration_counted  calibration_delay
+ *                                 ... from counted ones; what one way of delays takes
  *     calibration_ends            ... from the stamp to the event, for each way to end
  *     calibration_trials          ... from rehearsals
  *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
  *     delay_near                  ... that is an exact wait at its call
+ *     delay_counted               ... of multiplications, and nothing else
  *     delay_rehearsal  delay_short  delay_lesson
  *                                 a run of instructions, or the loop; and what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
@@ -92,17 +95,6 @@ enum { WAITER_LEAST_POLLS = 10, WAITER_LEAST_FINE_POLLS = 3 };
 /* How an exact approach ends. */
 enum approach_end { END_BY_RUN, END_BY_LOOP };
 
-/* A short delay's run was executed just now; asked for since it went cold; touched; none of these. */
-enum delay_code { DELAY_CODE_HOT, DELAY_CODE_FETCHED, DELAY_CODE_NEAR, DELAY_CODE_COLD };
-
-/* What a short delay has to teach: learnt before the next one, as it would make this one longer. */
-struct delay_lesson {
-    struct waiter_delay *of; /* null: it has been learnt */
-    double expected_ticks;   /* of delay_taken_ticks */
-    double cycles;           /* counted; by the loop 0 */
-    enum delay_code code;
-};
-
 /* One wait. */
 struct wait {
     struct waiter *waiter;
@@ -168,6 +160,8 @@ struct waiter {
     struct caution uneven;       /* of exact waits while polls contradict each other */
     uint64_t hurried_ticks; /* the target of the last wait in a hurry */
     struct waiter_learnt learnt;
+    struct waiter_counted counted;
+    struct counted_lesson counted_lesson;
     int cpu;
     enum unsettled unsettled; /* of the last wait */
     uint32_t disturbance;     /* of it, once it has been counted */

@@ -7,28 +7,10 @@
 
 #include "timing/learn/tempo.h"
 
-/*
- * How a short delay passes. After a pause it is by a run, too, if its code is near; the
- * last two are by a run that no reading checks, and by cold code.
- */
-enum delay_way {
-    DELAY_BY_LOOP,
-    DELAY_BY_RUN,
-    DELAY_BY_TWO_RUNS,
-    DELAY_AFTER_PAUSE,
-    DELAY_WAYS,
-    DELAY_UNCHECKED = DELAY_WAYS,
-    DELAY_AT_ONCE
-};
+#include "waiter_delay.h"
 
 /* What a wait's event is: a call; or the return to the caller, without or with a result. */
 enum event_way { EVENT_CALLED, EVENT_RETURNS, EVENT_TELLS, EVENT_WAYS };
-
-/* Of a short delay of one way; ticks. */
-struct waiter_delay {
-    double fixed_ticks; /* what it takes beside what it counts */
-    double after_ticks; /* from its reading at the end to its return */
-};
 
 /* What is enough for all but one of so many: followed by steps, and less with each that has less. */
 struct waiter_need {
@@ -43,6 +25,7 @@ struct waiter_learnt {
     int64_t near_ticks;   /* cold_ticks where a wait may end behind, else 0 */
     double at_once_ticks; /* a short delay by the loop alone, beside that; 0: there is none */
     double at_once_rest_ticks; /* ... of it, what is before its reading or behind its stamp */
+    int64_t at_once_stamp_ticks; /* ... what its stamp takes; 0: all have one */
     uint64_t checked_ns;  /* the shortest delay that the counter checks */
     int64_t hot_ticks;    /* WAITER_HOT_NS */
     int64_t pause_ticks;  /* since the last event: the code has gone out of the caches meanwhile */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "delay_counted.h"
+
+#include "timing/learn/shares.h"
+#include "timing/learn/within.h"
+
+/* ---- or by the loop? ---------------------------------------------------------------------- */
+
+#define FADE (1.0 / 128)
+#define DOUBT 0.75
+
+/* Then so many are only counted next, unless they are worse. */
+APPROACH_WAY static inline void choose(struct waiter *waiter, unsigned only)
+{
+    int is_better = choice_is_exact(&waiter->counted_lesson.choice, 0, DOUBT);
+    waiter->counted.is_worse = !is_better;
+    waiter->counted.only = is_better ? only : 0;
+}
+
+/* The last one was by the loop: how far off? */
+APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    struct choice *choice = &waiter->counted_lesson.choice;
+    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
+    if (waiter->delay_error_ticks >= 0)
+        choice_learn(choice, CHOICE_LOOP, wrong);
+    choice_fade(choice, FADE);
+    choose(waiter, 0);
+}
+
+/* ---- what they teach ---------------------------------------------------------------------- */
+
+/*
+ * What was far off may be so again: then one is looked at sooner, and eight in a row that are off
+ * on one side are believed at once, as the core has another clock. Fewer are what cold code makes
+ * late.
+ */
+APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, double usually)
+{
+    enum { MANY = 8 };
+    double more = in_a_row_far(&waiter->counted_lesson.far_ones, wrong, MANY);
+    return more != 0 ? more : usually;
+}
+
+APPROACH_WAY static void learn(struct waiter *waiter)
+{
+    enum { MOST_NS = 8, FAR_NS = 20, MEAN = 16, EQUAL_SHARES_NS = 400 };
+    struct waiter_counted *known = &waiter->counted;
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    double taken_ns = ((double)known->taken_ticks + lesson->after_ticks) * waiter->learnt.period_ns;
+    double wrong_ns = taken_ns - lesson->ns, less_per_ns = -known->cycles_per_ns;
+    double more_ns = within(-MOST_NS, wrong_ns, MOST_NS) / MEAN;
+    int is_far = (wrong_ns > FAR_NS) | (wrong_ns < -FAR_NS);
+    if (is_far)
+        more_ns = believed_of_far(waiter, wrong_ns, more_ns);
+    else
+        in_a_row_near(&lesson->far_ones);
+    shares_follow(&known->less_cycles, &less_per_ns, more_ns * known->cycles_per_ns, lesson->ns,
+                  EQUAL_SHARES_NS);
+    known->cycles_per_ns = -less_per_ns;
+    choice_learn(&lesson->choice, CHOICE_EXACT, wrong_ns / waiter->learnt.period_ns);
+    choose(waiter, is_far ? DELAY_COUNTED_FAR : DELAY_COUNTED_ONLY);
+}
+
+/*
+ * As many roots again hide that; it teaches nothing itself. If there is nothing to learn, as the
+ * loop has had its turns, the next one has a stamp.
+ */
+APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t first_link)
+{
+    uint64_t link = approach_link(first_link);
+    double ns = (double)(int64_t)delay_ns;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    if (waiter->counted_lesson.ns != 0 && !waiter->is_calibrating)
+        learn(waiter);
+    else
+        choose(waiter, 1);
+    waiter->counted_lesson.ns = 0;
+    double cycles = delay_cycles_of_counted(waiter, ns) - waiter->counted_lesson.learn_cycles;
+    return delay_count(waiter, cycles, link);
+}

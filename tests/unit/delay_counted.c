@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* Short delays by a fine counter that only count: which, how many cycles, and what they teach. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "timing/wait/delay_at_once.h"
+#include "timing/wait/delay_counted.h"
+#include "waiting.h"
+
+/* A tick is half a nanosecond; two cycles are a nanosecond. */
+enum { LEAST_NS = 150, LESS_CYCLES = 200, STAMP_CYCLES = 70, LEARN_CYCLES = 110, AFTER_TICKS = 60 };
+#define PERIOD_NS 0.5
+#define CYCLES_PER_NS 2.0
+
+static struct {
+    uint64_t cycles;
+    int calls;
+} counted;
+
+static int note_cycles(uint64_t cycles, uint64_t link)
+{
+    (void)link;
+    counted.cycles = cycles;
+    counted.calls++;
+    return 0;
+}
+
+/* They look alike: then counting is better. */
+static void begin_choice(struct waiter *waiter)
+{
+    choice_forget(&waiter->counted_lesson.choice);
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        waiter->counted_lesson.choice.error_ticks[CHOICE_LOOP][i] = 20;
+        waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][i] = 10;
+    }
+}
+
+static struct timebase_waiter *waiter_that_counts(void)
+{
+    static struct timebase_waiter ours;
+    struct waiter *waiter = waiter_within(&ours);
+    assert_int_equal(timebase_waiter_init(&ours, timebase_clock_default()), 0);
+    waiter->ways.count = note_cycles;
+    waiter->learnt.exact = 1;
+    waiter->learnt.period_ns = PERIOD_NS;
+    waiter->learnt.hot_ticks = INT64_MAX; /* however long the test is held up */
+    waiter->learnt.checked_ns = LEAST_NS;
+    waiter->learnt.near_exact_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
+    waiter->learnt.at_once_ticks = 1;
+    waiter->learnt.at_once_stamp_ticks = 0;
+    waiter->counted = (struct waiter_counted){.least_ns = LEAST_NS,
+                                              .span_ns = DELAY_COUNTED_MOST_NS - LEAST_NS,
+                                              .cycles_per_ns = CYCLES_PER_NS,
+                                              .less_cycles = LESS_CYCLES,
+                                              .stamp_cycles = STAMP_CYCLES,
+                                              .only = DELAY_COUNTED_ONLY,
+                                              .in_a_row = DELAY_COUNTED_MANY};
+    waiter->counted_lesson = (struct counted_lesson){.learn_cycles = LEARN_CYCLES,
+                                                     .after_ticks = AFTER_TICKS};
+    begin_choice(waiter);
+    waiter->delay_fetched = DELAY_LINES;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    memset(&counted, 0, sizeof(counted));
+    return &ours;
+}
+
+static int is_counted(struct timebase_waiter *ours, uint64_t ns, unsigned flags,
+                      struct timebase_wait_result *result)
+{
+    int before = counted.calls;
+    counted.cycles = UINT64_MAX;
+    assert_in_range(timebase_delay_ns(ours, ns, flags, result), 0, 1);
+    return counted.calls > before;
+}
+
+/* ---- which -------------------------------------------------------------------------------- */
+
+static void those_of_its_lengths_without_a_result_or_other_wishes(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    struct timebase_wait_result result;
+    (void)state;
+    assert_true(delay_may_be_counted(waiter, LEAST_NS, 0, NULL));
+    assert_false(delay_may_be_counted(waiter, LEAST_NS - 1, 0, NULL));
+    assert_false(delay_may_be_counted(waiter, 0, 0, NULL));
+    assert_true(delay_may_be_counted(waiter, DELAY_COUNTED_MOST_NS - 1, 0, NULL));
+    assert_false(delay_may_be_counted(waiter, DELAY_COUNTED_MOST_NS, 0, NULL));
+    assert_true(delay_may_be_counted(waiter, 300, TIMEBASE_WAIT_PREPARE, NULL));
+    assert_false(delay_may_be_counted(waiter, 300, TIMEBASE_WAIT_STEADY, NULL));
+    assert_false(delay_may_be_counted(waiter, 300, TIMEBASE_WAIT_PLAIN, NULL));
+    assert_false(delay_may_be_counted(waiter, 300, TIMEBASE_WAIT_NEVER_EARLY, NULL));
+    assert_false(delay_may_be_counted(waiter, 300, 0, &result));
+    waiter->counted.span_ns = 0; /* where the counter steps */
+    assert_false(delay_may_be_counted(waiter, 300, 0, NULL));
+}
+
+/* Their code is not near behind others' code: what comes first is by the loop. */
+static void only_behind_some_others_like_it(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    assert_true(is_counted(ours, 300, 0, NULL));
+    assert_false(is_counted(ours, 300, TIMEBASE_WAIT_PLAIN, NULL));
+    for (int i = 0; i < DELAY_COUNTED_MANY; i++)
+        assert_false(is_counted(ours, 300, 0, NULL));
+    assert_true(is_counted(ours, 300, 0, NULL));
+    waiter->learnt.hot_ticks = INT64_MIN; /* after a pause */
+    assert_false(is_counted(ours, 300, 0, NULL));
+    assert_int_equal(waiter->counted.in_a_row, 0);
+}
+
+/* Those by the loop ask for all of it meanwhile: late, each takes a step. */
+static void and_when_all_that_it_needs_has_been_asked_for(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    int steps = 0;
+    (void)state;
+    waiter->delay_fetched = 0;
+    waiter->counted.in_a_row = 0;
+    waiter->counted.only = 1;
+    waiter->learnt.at_once_ticks = 1e12;
+    while (waiter->delay_fetched < DELAY_LINES && steps++ < DELAY_LINES)
+        assert_false(is_counted(ours, 300, 0, NULL));
+    assert_int_equal(steps, 5);
+    assert_int_equal(waiter->counted.only, DELAY_COUNTED_FIRST);
+    waiter->counted.in_a_row = DELAY_COUNTED_MANY;
+    waiter->delay_fetched = DELAY_LINES - 1;
+    waiter->counted.only = 0;
+    assert_false(is_counted(ours, 300, 0, NULL));
+}
+
+/* ---- how many cycles ---------------------------------------------------------------------- */
+
+static void it_counts_what_the_rest_leaves(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    (void)state;
+    for (uint64_t ns = LEAST_NS; ns < DELAY_COUNTED_MOST_NS; ns += 7) {
+        waiter_within(ours)->counted.only = DELAY_COUNTED_ONLY;
+        assert_true(is_counted(ours, ns, 0, NULL));
+        assert_int_equal(counted.cycles, 2 * ns - LESS_CYCLES);
+    }
+}
+
+/* It says so, and no sooner than what hides that has passed. */
+static void what_is_too_short_is_late(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->counted.less_cycles = 2 * 300;
+    assert_int_equal(timebase_delay_ns(ours, 300, 0, NULL), 1);
+    assert_int_equal(counted.calls, 1);
+    assert_int_equal(counted.cycles, 0);
+    assert_int_equal(timebase_delay_ns(ours, 301, 0, NULL), 0);
+    assert_int_equal(counted.cycles, 2);
+}
+
+/* The last of each series has a stamp and counts less; the next one learns from that, and counts
+ * less, too. */
+static void one_in_many_has_a_stamp_and_the_next_one_learns(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    for (int i = 1; i < DELAY_COUNTED_ONLY; i++) {
+        assert_true(is_counted(ours, 400, 0, NULL));
+        assert_int_equal(counted.cycles, 800 - LESS_CYCLES);
+    }
+    assert_true(waiter->counted_lesson.ns == 0);
+    assert_true(is_counted(ours, 400, 0, NULL));
+    assert_int_equal(counted.cycles, 800 - LESS_CYCLES - STAMP_CYCLES);
+    assert_true(waiter->counted_lesson.ns == 400);
+    assert_true(waiter->counted.taken_ticks == (int64_t)waiter->delay_taken_ticks);
+    waiter->counted.taken_ticks = 800 - AFTER_TICKS; /* as it should */
+    assert_true(is_counted(ours, 400, 0, NULL));
+    assert_int_equal(counted.cycles, 800 - LESS_CYCLES - LEARN_CYCLES);
+    assert_true(waiter->counted_lesson.ns == 0);
+    assert_int_equal(waiter->counted.only, DELAY_COUNTED_ONLY);
+}
+
+/* ---- what they teach ---------------------------------------------------------------------- */
+
+/* One of 400 ns took so much longer than that. Returns what the next one takes more of the rest. */
+static double learn(struct timebase_waiter *ours, double wrong_ns)
+{
+    struct waiter *waiter = waiter_within(ours);
+    waiter->counted.only = 0;
+    waiter->counted_lesson.ns = 400;
+    waiter->counted.taken_ticks = 800 - AFTER_TICKS + (int64_t)(wrong_ns / PERIOD_NS);
+    double before = delay_cycles_of_counted(waiter, 400);
+    timebase_delay_ns(ours, 400, 0, NULL);
+    return before - delay_cycles_of_counted(waiter, 400);
+}
+
+static void it_follows_a_sixteenth_of_what_was_wrong(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    assert_true(fabs(learn(ours, 4) - 4 * CYCLES_PER_NS / 16) < 1e-9);
+    assert_int_equal(waiter->counted.only, DELAY_COUNTED_ONLY);
+    assert_true(learn(ours, -4) < 0);
+    double most = 8 * waiter->counted.cycles_per_ns / 16;
+    assert_true(fabs(learn(ours, 15) - most) < 1e-2);
+    assert_true(fabs(learn(ours, -1000) + most) < 1e-2);
+    assert_int_equal(waiter->counted.only, DELAY_COUNTED_FAR); /* the next one sooner */
+}
+
+/* The core has another clock. */
+static void eight_that_are_far_off_are_believed(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    for (int i = 1; i < 8; i++) {
+        assert_true(learn(ours, 30) < 2);
+        begin_choice(waiter);
+    }
+    assert_true(learn(ours, 40) > 50);
+}
+
+/* ---- or by the loop? ---------------------------------------------------------------------- */
+
+static void what_looks_worse_than_the_loop_is_left_to_it(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    int turns = 0;
+    (void)state;
+    for (int i = 0; i < CHOICE_QUANTILES; i++)
+        waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][i] = 35;
+    learn(ours, 19);
+    assert_true(waiter->counted.is_worse);
+    waiter->learnt.at_once_stamp_ticks = 1; /* the loop says nothing of itself */
+    waiter->learnt.at_once_ticks = 1e12;
+    assert_int_equal(waiter->counted.only, 0);
+    while (!is_counted(ours, 300, 0, NULL) && turns < 1000)
+        turns++;
+    assert_in_range(turns, 10, 300);
+    double cycles = delay_cycles_of_counted(waiter, 300) - LEARN_CYCLES;
+    assert_int_equal(counted.cycles, (uint64_t)cycles);
+    assert_int_equal(waiter->counted.only, 1); /* nothing was learnt: one with a stamp is next */
+    assert_true(is_counted(ours, 300, 0, NULL));
+    assert_true(waiter->counted_lesson.ns == 300);
+}
+
+/* By their stamps, where they have one. */
+static void its_turns_say_how_good_the_loop_is(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    const double *known = waiter->counted_lesson.choice.error_ticks[CHOICE_LOOP];
+    (void)state;
+    waiter->learnt.at_once_rest_ticks = 1;
+    waiter->delay_error_ticks = 100;
+    delay_left_to_loop(waiter);
+    assert_true(known[0] > 20);
+    double before = known[0];
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    delay_left_to_loop(waiter);
+    assert_true(known[0] == before);
+}
+
+/* ---- loops without a stamp ---------------------------------------------------------------- */
+
+/* By a fine counter: one in eight has it, or nothing would be learnt from them. */
+static void most_loops_by_a_fine_counter_have_no_stamp(void **state)
+{
+    enum { MANY = 4000 };
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    int with = 0;
+    (void)state;
+    waiter->learnt.at_once_rest_ticks = 1;
+    for (int i = 0; i < MANY; i++) {
+        waiter->delay_called_ticks = (uint64_t)i * 16;
+        waiter->learnt.at_once_stamp_ticks = 10;
+        delay_at_once(waiter, 0, 0);
+        waiter->delay_called_ticks = timebase_ticks() | 16;
+        delay_at_once(waiter, 300, 0);
+        assert_int_equal(waiter->delay_error_ticks, DELAY_ERROR_UNKNOWN);
+        waiter->learnt.at_once_stamp_ticks = 0;
+        waiter->delay_called_ticks = timebase_ticks() | 16;
+        with += delay_at_once(waiter, 1000, 0) == 0 && waiter->delay_error_ticks >= 0;
+        waiter->learnt.at_once_ticks = 1;
+    }
+    assert_true(with > 0 || !waiter_may_read(waiter));
+}
+
+/* ---- the chain itself --------------------------------------------------------------------- */
+
+static const uint64_t lengths[] = {0, 1, 2, 3, 47, 48, 49, 50, 51, 95, 96, 97, 5000};
+
+static void a_chain_of_any_length_returns_nothing(void **state)
+{
+    approach_counting *count = approach_ways().count;
+    (void)state;
+    for (size_t i = 0; count != NULL && i < sizeof(lengths) / sizeof(lengths[0]); i++)
+        assert_int_equal(count(lengths[i], i), 0);
+}
+
+/* One after the other they take a cycle each, and no clock is above 10 GHz. */
+static void a_chain_takes_a_tenth_of_a_nanosecond_a_cycle_at_least(void **state)
+{
+    enum { CYCLES = 10000018 };
+    approach_counting *count = approach_ways().count;
+    const struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (count == NULL)
+        return;
+    uint64_t start = timebase_ticks_ordered();
+    count(CYCLES, 1);
+    double ns = (double)(timebase_ticks_ordered() - start) * waiter->learnt.period_ns;
+    assert_true(ns > CYCLES / 10.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
+        cmocka_unit_test(only_behind_some_others_like_it),
+        cmocka_unit_test(and_when_all_that_it_needs_has_been_asked_for),
+        cmocka_unit_test(it_counts_what_the_rest_leaves),
+        cmocka_unit_test(what_is_too_short_is_late),
+        cmocka_unit_test(one_in_many_has_a_stamp_and_the_next_one_learns),
+        cmocka_unit_test(it_follows_a_sixteenth_of_what_was_wrong),
+        cmocka_unit_test(eight_that_are_far_off_are_believed),
+        cmocka_unit_test(what_looks_worse_than_the_loop_is_left_to_it),
+        cmocka_unit_test(its_turns_say_how_good_the_loop_is),
+        cmocka_unit_test(most_loops_by_a_fine_counter_have_no_stamp),
+        cmocka_unit_test(a_chain_of_any_length_returns_nothing),
+        cmocka_unit_test(a_chain_takes_a_tenth_of_a_nanosecond_a_cycle_at_least),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
