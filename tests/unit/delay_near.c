@@ -78,20 +78,6 @@ static void what_is_too_short_for_any_check_is_not_asked(void **state)
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }
 
-/* Where it may be counted instead that is no reason to try it by cold code later on. */
-static void what_may_be_counted_lets_no_need_of_cold_code_fade(void **state)
-{
-    (void)state;
-    begin_anew();
-    waiter.counted.span_ns = NEEDS_COLD * PERIOD_NS;
-    waiter.exact_ticks = NOW - HOT;
-    assert_false(delay_may_be_near(&waiter, NEEDS_COLD * PERIOD_NS - 1, NULL));
-    assert_true(waiter.learnt.near_exact_cold.ticks == NEEDS_COLD);
-    waiter.exact_ticks = NOW - 1;
-    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL));
-    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
-}
-
 /* What was counted before it is not near any more. */
 static void behind_it_others_are_not_counted_at_once(void **state)
 {
@@ -204,7 +190,6 @@ int main(void)
         cmocka_unit_test(it_takes_what_an_exact_wait_at_its_call_needs),
         cmocka_unit_test(by_code_that_is_not_near_it_takes_more),
         cmocka_unit_test(what_is_too_short_for_any_check_is_not_asked),
-        cmocka_unit_test(what_may_be_counted_lets_no_need_of_cold_code_fade),
         cmocka_unit_test(behind_it_others_are_not_counted_at_once),
         cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),
         cmocka_unit_test(it_ends_so_long_after_its_call),
