@@ -42,7 +42,7 @@ APPROACH_WAY static inline int is_bare(const struct waiter *waiter)
         waiter->delay_called_ticks / ANY % EIGHT != 0;
 }
 
-APPROACH_WAY static inline int by_bare_loop(uint64_t leave)
+APPROACH_WAY static __attribute__((noinline)) int by_bare_loop(uint64_t leave)
 {
     uint64_t now = timebase_arch_ticks();
     int late = (int64_t)(leave - now) <= 0;
@@ -182,10 +182,14 @@ APPROACH_WAY static inline int64_t prepare_in_time(struct waiter *waiter, uint64
     return left;
 }
 
-/* There is one more line in each delay, or on coarse counters there would never be a run. */
+/*
+ * There is one more line in each delay, or on coarse counters there would never be a run. The steps
+ * for a counted one take twice as long.
+ */
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
 {
-    return left_ticks > waiter->learnt.last_ticks && waiter->delay_fetched < DELAY_LINES;
+    int64_t last_ticks = waiter->learnt.last_ticks << (waiter->counted.span_ns != 0);
+    return left_ticks > last_ticks && waiter->delay_fetched < DELAY_LINES;
 }
 
 APPROACH_WAY static __attribute__((noinline)) int
@@ -199,9 +203,12 @@ poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t leave, int fet
     else if (fetches)
         fetch_next(waiter);
     int late = left <= 0;
+    for (; fetches && may_fetch(waiter, left); left = left_until(waiter, leave))
+        fetch_next(waiter);
+    if (waiter->learnt.at_once_stamp_ticks != 0)
+        return late | by_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
     for (; left > 0; left = left_until(waiter, leave))
-        if (fetches && may_fetch(waiter, left))
-            fetch_next(waiter);
+        continue;
     waiter_stamp_at_once(waiter);
     return late;
 }

@@ -22,8 +22,8 @@
 /* Of longer ones the loop is better. */
 enum { DELAY_COUNTED_MOST_NS = 450 };
 
-/* So many that might be counted come before the first one that is. */
-enum { DELAY_COUNTED_MANY = 4 };
+/* So many that might be counted come before the first one that is; the last of them counts so far. */
+enum { DELAY_COUNTED_MANY = 4, DELAY_COUNTED_REHEARSED = 60 };
 
 /*
  * So many only count before one learns: usually; if the last stamp was far off; and at least by
@@ -105,13 +105,19 @@ static inline int delay_only_counted(struct waiter *waiter, uint64_t delay_ns, u
 /* Or by the loop? That was chosen by what stamps say of both: the next one is by it. */
 void delay_left_to_loop(struct waiter *waiter);
 
-/* The first ones are by the loop, which asks for what the others need; until that has been done. */
-static inline int delay_is_counted(struct waiter *waiter)
+/*
+ * The first ones are by the loop, which asks for what the others need; until that has been done.
+ * The last of them executes it, in the time before its polls.
+ */
+static inline int delay_is_counted(struct waiter *waiter, uint64_t link)
 {
     struct waiter_counted *counted = &waiter->counted;
     if (counted->in_a_row < DELAY_COUNTED_MANY) {
         int is_last = counted->in_a_row == DELAY_COUNTED_MANY - 1;
-        counted->in_a_row += !is_last || waiter->delay_fetched >= DELAY_LINES;
+        int are_there = waiter->delay_fetched >= DELAY_LINES;
+        counted->in_a_row += !is_last || are_there;
+        if (is_last && are_there)
+            waiter->ways.count(DELAY_COUNTED_REHEARSED, link);
         return 0;
     }
     if (counted->is_worse)
