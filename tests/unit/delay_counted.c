@@ -133,7 +133,7 @@ static void and_when_all_that_it_needs_has_been_asked_for(void **state)
     waiter->learnt.at_once_ticks = 1e12;
     while (waiter->delay_fetched < DELAY_LINES && steps++ < DELAY_LINES)
         assert_false(is_counted(ours, 300, 0, NULL));
-    assert_int_equal(steps, 5);
+    assert_int_equal(steps, 3);
     assert_int_equal(waiter->counted.only, DELAY_COUNTED_FIRST);
     assert_false(is_counted(ours, 300, 0, NULL));
     assert_true(is_counted(ours, 300, 0, NULL));

@@ -76,29 +76,21 @@ APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int ask
 
 /* ---- what the next delay needs ------------------------------------------------------------ */
 
-APPROACH_WAY static inline void fetch_code(const void *code, unsigned first, unsigned count)
-{
-    for (unsigned line = first; line < first + count; line++)
-        approach_fetch_code((const char *)code + line * APPROACH_LINE);
-}
-
 /*
- * All that a counted delay needs, in a few steps. Where its multiplications lie comes last: it has to
- * come itself, and the next poll would wait for that.
+ * What a counted delay needs beside this, in a few steps. Where its multiplications lie has to come
+ * itself, and the next poll would wait for that: so it is asked for first.
  */
 APPROACH_WAY static inline void fetch_next_of_counted(struct waiter *waiter)
 {
-    enum { FIRST_STEPS = 3, STEPS = 5, LINES = DELAY_LINES_OF_DATA / FIRST_STEPS };
-    enum { LINES_OF_CODE = 2, LINES_OF_COUNT = 4 };
+    enum { STEPS = 3, LINES = 3 };
     unsigned step = waiter->delay_fetched++;
-    if (step < FIRST_STEPS) {
-        for (unsigned line = step * LINES; line < (step + 1) * LINES; line++)
-            approach_fetch(delay_data_line(waiter, line));
-        fetch_code((const void *)(uintptr_t)delay_counted, step * LINES_OF_CODE, LINES_OF_CODE);
+    if (step == 0) {
+        approach_fetch(&waiter->ways.count);
+        approach_fetch(&waiter->counted_lesson);
         return;
     }
-    fetch_code((const void *)(uintptr_t)waiter->ways.count, (step - FIRST_STEPS) * LINES_OF_COUNT,
-               LINES_OF_COUNT);
+    const char *count = (const char *)(uintptr_t)waiter->ways.count;
+    approach_fetch_lines(count + (step - 1) * LINES * APPROACH_LINE, LINES);
     if (waiter->delay_fetched == STEPS)
         delay_counted_begin(waiter);
 }
@@ -182,14 +174,10 @@ APPROACH_WAY static inline int64_t prepare_in_time(struct waiter *waiter, uint64
     return left;
 }
 
-/*
- * There is one more line in each delay, or on coarse counters there would never be a run. The steps
- * for a counted one take twice as long.
- */
+/* There is one more line in each delay, or on coarse counters there would never be a run. */
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
 {
-    int64_t last_ticks = waiter->learnt.last_ticks << (waiter->counted.span_ns != 0);
-    return left_ticks > last_ticks && waiter->delay_fetched < DELAY_LINES;
+    return left_ticks > waiter->learnt.last_ticks && waiter->delay_fetched < DELAY_LINES;
 }
 
 APPROACH_WAY static __attribute__((noinline)) int
@@ -205,8 +193,10 @@ poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t leave, int fet
     int late = left <= 0;
     for (; fetches && may_fetch(waiter, left); left = left_until(waiter, leave))
         fetch_next(waiter);
-    if (waiter->learnt.at_once_stamp_ticks != 0)
-        return late | by_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
+    if (waiter->learnt.at_once_stamp_ticks != 0) {
+        by_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
+        return late;
+    }
     for (; left > 0; left = left_until(waiter, leave))
         continue;
     waiter_stamp_at_once(waiter);

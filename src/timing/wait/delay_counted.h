@@ -22,8 +22,11 @@
 /* Of longer ones the loop is better. */
 enum { DELAY_COUNTED_MOST_NS = 450 };
 
-/* So many that might be counted come before the first one that is; the last of them counts so far. */
-enum { DELAY_COUNTED_MANY = 4, DELAY_COUNTED_REHEARSED = 60 };
+/*
+ * So many that might be counted come before the first one that is; the last of these, if it is so
+ * long, passes so many cycles.
+ */
+enum { DELAY_COUNTED_MANY = 4, DELAY_COUNTED_REHEARSED = 60, DELAY_COUNTED_REHEARSES_NS = 300 };
 
 /*
  * So many only count before one learns: usually; if the last stamp was far off; and at least by
@@ -107,16 +110,16 @@ void delay_left_to_loop(struct waiter *waiter);
 
 /*
  * The first ones are by the loop, which asks for what the others need; until that has been done.
- * The last of them executes it, in the time before its polls.
+ * The last of them executes it, if there is time before its polls.
  */
-static inline int delay_is_counted(struct waiter *waiter, uint64_t link)
+static inline int delay_is_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t link)
 {
     struct waiter_counted *counted = &waiter->counted;
     if (counted->in_a_row < DELAY_COUNTED_MANY) {
         int is_last = counted->in_a_row == DELAY_COUNTED_MANY - 1;
         int are_there = waiter->delay_fetched >= DELAY_LINES;
         counted->in_a_row += !is_last || are_there;
-        if (is_last && are_there)
+        if (is_last && are_there && delay_ns >= DELAY_COUNTED_REHEARSES_NS)
             waiter->ways.count(DELAY_COUNTED_REHEARSED, link);
         return 0;
     }

@@ -143,7 +143,7 @@ APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *wait
     if (delay_may_be_near(waiter, delay_ns, result) &&
         delay_near_is_due(waiter, delay_ns, flags, result, &end_ticks))
         return approach_from(waiter, end_ticks, flags, result, delay_near);
-    if (may_be_counted && delay_is_counted(waiter, link))
+    if (may_be_counted && delay_is_counted(waiter, delay_ns, link))
         return delay_counted(waiter, delay_ns, link);
     if (delay_ns >= waiter->learnt.checked_ns || result != NULL)
         APPROACH_HIDE(9); /* shorter ones have no time */
