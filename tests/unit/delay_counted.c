@@ -128,7 +128,7 @@ static void and_when_all_that_it_needs_has_been_asked_for(void **state)
     int steps = 0;
     (void)state;
     waiter->delay_fetched = 0;
-    waiter->counted.in_a_row = 0;
+    waiter->counted.in_a_row = DELAY_COUNTED_MANY - 1;
     waiter->counted.only = 1;
     waiter->learnt.at_once_ticks = 1e12;
     while (waiter->delay_fetched < DELAY_LINES && steps++ < DELAY_LINES)

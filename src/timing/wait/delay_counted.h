@@ -112,7 +112,8 @@ void delay_left_to_loop(struct waiter *waiter);
  * The first ones are by the loop, which asks for what the others need; until that has been done.
  * The last of them executes it, if there is time before its polls.
  */
-static inline int delay_is_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t link)
+static inline int delay_is_counted(struct waiter *waiter, uint64_t delay_ns,
+                                   uint64_t link)
 {
     struct waiter_counted *counted = &waiter->counted;
     if (counted->in_a_row < DELAY_COUNTED_MANY) {
