@@ -96,12 +96,8 @@ APPROACH_WAY static inline void fetch_next_of_counted(struct waiter *waiter)
 }
 
 /* Nobody waits for that; but where the run lies is known only when the waiter has come. */
-APPROACH_WAY static inline void fetch_next(struct waiter *waiter)
+APPROACH_WAY static inline void fetch_next_of_run(struct waiter *waiter)
 {
-    if (waiter->counted.span_ns != 0) {
-        fetch_next_of_counted(waiter);
-        return;
-    }
     unsigned line = waiter->delay_fetched++;
     if (line < DELAY_LINES_OF_DATA) {
         approach_fetch_code(delay_code_line(line));
@@ -109,6 +105,15 @@ APPROACH_WAY static inline void fetch_next(struct waiter *waiter)
     } else {
         approach_fetch_code(delay_run_line(waiter, line - DELAY_LINES_OF_DATA));
     }
+}
+
+/* For the next delay, if that is as long as this one. */
+APPROACH_WAY static inline void fetch_next(struct waiter *waiter, uint64_t delay_ns)
+{
+    if (delay_has_length_of_counted(waiter, delay_ns))
+        fetch_next_of_counted(waiter);
+    else
+        fetch_next_of_run(waiter);
 }
 
 /*
@@ -132,7 +137,7 @@ APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_n
                                          int64_t left_ticks)
 {
     enum { ONE_NS = 200, TWO_NS = 500 };
-    if (waiter->is_calibrating || waiter->counted.span_ns != 0 ||
+    if (waiter->is_calibrating || delay_has_length_of_counted(waiter, delay_ns) ||
         left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
         return;
     int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
@@ -144,7 +149,7 @@ APPROACH_WAY static __attribute__((noinline)) void prepare_next(struct waiter *w
                                                                 uint64_t delay_ns, uint64_t leave)
 {
     while (waiter->delay_fetched < DELAY_LINES)
-        fetch_next(waiter);
+        fetch_next(waiter, delay_ns);
     if (delay_ns >= DELAY_SHORT_NS)
         delay_fetch_wait(waiter);
     else
@@ -189,10 +194,10 @@ poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t leave, int fet
         !caution_takes_turn(&waiter->slow_preparation))
         left = prepare_in_time(waiter, delay_ns, leave);
     else if (fetches)
-        fetch_next(waiter);
+        fetch_next(waiter, delay_ns);
     int late = left <= 0;
     for (; fetches && may_fetch(waiter, left); left = left_until(waiter, leave))
-        fetch_next(waiter);
+        fetch_next(waiter, delay_ns);
     if (waiter->learnt.at_once_stamp_ticks != 0) {
         by_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
         return late;
