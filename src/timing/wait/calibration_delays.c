@@ -79,7 +79,7 @@ static void find_at_once(struct waiter *waiter)
     }
     learnt->at_once_rest_ticks = ONE + quantile_mean_about(rests, CALIBRATION_DELAYS, reach);
     double stamped_ticks = quantile_mean_about(values, CALIBRATION_DELAYS, reach);
-    if (!waiter_has_vernier(waiter))
+    if (!waiter_has_vernier(waiter) && waiter_may_read(waiter))
         learnt->at_once_stamp_ticks = waiter_rounded(stamped_ticks - find_bare_loop(waiter));
     learnt->at_once_ticks = ONE + stamped_ticks;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
