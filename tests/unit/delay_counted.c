@@ -288,7 +288,6 @@ static void most_loops_by_a_fine_counter_have_no_stamp(void **state)
         waiter->delay_called_ticks = timebase_ticks() | 16;
         delay_at_once(waiter, 300, 0);
         assert_int_equal(waiter->delay_error_ticks, DELAY_ERROR_UNKNOWN);
-        waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
         waiter->learnt.at_once_stamp_ticks = 0;
         waiter->delay_called_ticks = timebase_ticks() | 16;
         with += delay_at_once(waiter, 1000, 0) == 0 && waiter->delay_error_ticks >= 0;

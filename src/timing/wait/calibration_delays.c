@@ -48,14 +48,9 @@ static void find_way(struct waiter *waiter, enum delay_way way, uint64_t ns)
 /* The same for one without a reading behind the loop. */
 static double find_bare_loop(struct waiter *waiter)
 {
-    double values[CALIBRATION_DELAYS];
+    double ignored;
     waiter->calibrated_way = DELAY_AT_ONCE_BARE;
-    for (int i = 0; i < CALIBRATION_DELAYS; i++) {
-        double asked_ticks;
-        double taken_ticks = calibration_delay_trial(waiter, AT_ONCE_NS, 0, &asked_ticks);
-        values[i] = taken_ticks - asked_ticks;
-    }
-    return quantile_mean_about(values, CALIBRATION_DELAYS, trials_reach_ticks(waiter));
+    return calibration_delay_fixed(waiter, AT_ONCE_NS, 0, &ignored);
 }
 
 /*

@@ -17,14 +17,10 @@ APPROACH_WAY static inline void choose(struct waiter *waiter, unsigned only)
     waiter->counted.only = is_better ? only : 0;
 }
 
-/* The last one was by the loop: how far off? */
 APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
 {
-    const struct waiter_learnt *learnt = &waiter->learnt;
     struct choice *choice = &waiter->counted_lesson.choice;
-    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
-    if (waiter->delay_error_ticks >= 0)
-        choice_learn(choice, CHOICE_LOOP, wrong);
+    delay_note_loop(waiter, choice);
     choice_fade(choice, FADE);
     choose(waiter, 0);
 }

@@ -105,6 +105,15 @@ static inline int delay_only_counted(struct waiter *waiter, uint64_t delay_ns, u
     return delay_count(waiter, delay_cycles_of_counted(waiter, ns), link);
 }
 
+/* The last one was by the loop: how far off? One without a stamp does not know. */
+static inline void delay_note_loop(const struct waiter *waiter, struct choice *choice)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
+    if (waiter->delay_error_ticks >= 0)
+        choice_learn(choice, CHOICE_LOOP, wrong);
+}
+
 /* Or by the loop? That was chosen by what stamps say of both: the next one is by it. */
 void delay_left_to_loop(struct waiter *waiter);
 

@@ -13,16 +13,6 @@ static struct hurried asked_for(struct waiter *waiter, uint64_t end_ticks, unsig
                             .entered_ticks = waiter->delay_called_ticks};
 }
 
-/* The last one was by the loop: how far off? Exact waits say the same of themselves. */
-APPROACH_WAY static void note_loop(struct waiter *waiter)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    if (waiter->delay_error_ticks < 0)
-        return;
-    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
-    choice_learn(&waiter->choice, CHOICE_LOOP, wrong);
-}
-
 /* Rounded to a tick, which is fine where there are such waits. */
 APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                                    struct timebase_wait_result *result, uint64_t *end_ticks)
@@ -32,7 +22,7 @@ APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, uns
     int64_t left = (int64_t)(ticks + 0.5);
     if (left >= learnt->near_exact_ticks)
         return 0;
-    note_loop(waiter);
+    delay_note_loop(waiter, &waiter->choice); /* exact waits say the same of themselves */
     *end_ticks = waiter->delay_called_ticks + (uint64_t)left;
     struct hurried asked = asked_for(waiter, *end_ticks, flags, result);
     if (!near_exact_is_possible(&asked, left))
