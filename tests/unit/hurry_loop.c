@@ -95,6 +95,28 @@ static void one_whose_target_has_passed_is_late(void **state)
     }
 }
 
+/* Its end, by code that has gone cold: nothing of that is the wait, its event least of all. */
+static void what_it_does_in_vain_is_not_the_wait(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    static const enum way ways[] = {UNTIL_TICKS, CALL_TICKS};
+    double most_early = known.learnt.plain_bias_ticks + (double)ticks_of(MILLISECOND / 2);
+    struct timebase_wait_result result;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct waiter *waiter = waiter_after_a_pause();
+        uint64_t late = waiter_late(waiter);
+        event.calls = 0;
+        uint64_t target = timebase_ticks() + (uint64_t)ticks_of(2 * MILLISECOND);
+        int was_late =
+            wait_by(the_waiter(), ways[i / 2], (int64_t)target, 0, i % 2 ? &result : NULL);
+        assert_true((double)(int64_t)(target - timebase_ticks_ordered()) < most_early);
+        assert_int_equal(event.calls, i / 2);
+        assert_int_equal(waiter_late(waiter), late + (uint64_t)was_late);
+        *waiter = known;
+    }
+}
+
 /* Its stamp is told with what came behind it. */
 static void its_result_is_what_it_saw(void **state)
 {
@@ -244,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_leaves_the_wait_before_all_that_it_has_to_tell),
         cmocka_unit_test(one_whose_target_has_passed_is_late),
+        cmocka_unit_test(what_it_does_in_vain_is_not_the_wait),
         cmocka_unit_test(its_result_is_what_it_saw),
         cmocka_unit_test(it_is_said_to_be_shared_where_the_loop_was_better_anyway),
         cmocka_unit_test(a_function_that_uses_its_waiter_is_refused),

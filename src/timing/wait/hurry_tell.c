@@ -41,7 +41,6 @@ APPROACH_WAY static inline void expect(const struct hurried *asked, enum event_w
 static int look_and_tell(struct approach *approach);
 static int end_and_tell(struct approach *approach);
 
-/* All of the end once in vain, as if it were late, so that its code and data are at hand. */
 APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t leave)
 {
     waiter->telling.expected_late = 1;
@@ -52,19 +51,13 @@ APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t leave)
     waiter->telling.expected_late = 0;
 }
 
-/* What is nearer would be late by it: the end's code takes half as long if it is not rehearsed. */
-APPROACH_WAY static inline int has_time(const struct hurried *asked, uint64_t leave)
-{
-    return (int64_t)(leave - asked->entered_ticks) > asked->waiter->learnt.no_rehearsal_ticks / 2;
-}
-
 APPROACH_WAY int hurry_tell(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     struct approach *a = &waiter->approach;
     uint64_t leave = hurry_begin(asked, EVENT_TELLS);
     expect(asked, EVENT_TELLS);
-    if (!asked->is_hot && has_time(asked, leave))
+    if (hurry_may_rehearse(asked, leave))
         rehearse(waiter, leave);
     hurry_look_ahead(asked, leave);
     evidence_set_marks(&waiter->evidence, &waiter->telling.marks);

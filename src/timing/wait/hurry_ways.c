@@ -19,19 +19,32 @@ APPROACH_WAY static void look_at_function(const void *what)
 }
 
 /*
- * What is counted and told comes behind the event; evidence before it is looked at for a result
- * alone. The function may not use the waiter: see wait.h.
+ * All but the event. A function of its own, so that it may be executed in vain. Evidence before the
+ * event is looked at for a result alone.
  */
+APPROACH_WAY static __attribute__((noinline)) void end_call(const struct hurried *asked,
+                                                            hurry_look *look)
+{
+    struct evidence_marks *marks = &asked->waiter->telling.marks;
+    if (asked->result != NULL)
+        evidence_set_marks(&asked->waiter->evidence, marks);
+    hurry_poll(asked->waiter, look, asked);
+    if (asked->result != NULL)
+        evidence_look(marks);
+}
+
+/* What is counted and told comes behind the event. The function may not use the waiter: see wait.h. */
 APPROACH_WAY int hurry_call(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     uint64_t leave = hurry_begin(asked, EVENT_CALLED), uses = waiter->uses;
+    if (hurry_may_rehearse(asked, leave)) {
+        waiter->approach.hurry_ticks = waiter_long_before(leave);
+        end_call(asked, NULL);
+        waiter->approach.hurry_ticks = leave;
+    }
     int looks = hurry_look_ahead(asked, leave);
-    if (asked->result != NULL)
-        evidence_set_marks(&waiter->evidence, &waiter->telling.marks);
-    hurry_poll(waiter, looks ? look_at_function : NULL, asked);
-    if (__builtin_expect(asked->result != NULL, 0))
-        evidence_look(&waiter->telling.marks);
+    end_call(asked, looks ? look_at_function : NULL);
     asked->function(asked->argument);
     if (waiter->uses != uses)
         return TIMEBASE_E_INVALID;
