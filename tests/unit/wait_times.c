@@ -53,11 +53,12 @@ static struct timebase_waiter own_waiter;
 static const timebase_clock *begin(void)
 {
     const struct own_clock fresh = OWN_CLOCK_INITIALIZER(&moved_reference, NULL);
+    const struct timespec between_readings = {.tv_nsec = MILLISECOND};
     own = fresh;
     draw_first_lines(&own);
     assert_int_equal(timebase_waiter_init(&own_waiter, own_handle(&own)), 0);
     for (int64_t end = kernel_now(CLOCK_MONOTONIC) + 400 * MILLISECOND;
-         kernel_now(CLOCK_MONOTONIC) < end;)
+         kernel_now(CLOCK_MONOTONIC) < end; nanosleep(&between_readings, NULL))
         timebase_utc_ns(own_handle(&own));
     return own_handle(&own);
 }
