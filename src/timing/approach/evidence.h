@@ -154,6 +154,13 @@ static inline uint64_t evidence_rseq_marker(const uint32_t *rseq)
     return marker;
 }
 
+/* The kernel's line of this thread, which may have gone. */
+static inline void evidence_fetch_marks(const struct evidence *evidence)
+{
+    if (evidence->rseq_mark != 0)
+        approach_fetch(rseq_at(evidence->rseq_offset));
+}
+
 /* In line, as these come before and behind a loop for which there is hardly any time. */
 static inline void evidence_set_marks(const struct evidence *evidence, struct evidence_marks *marks)
 {

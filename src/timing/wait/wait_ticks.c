@@ -11,10 +11,7 @@
 #include "near_exact.h"
 #include "wait_for.h"
 
-/*
- * Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2
- * us. Not for its code, which is straight: code that asks for code is more code, and made it later.
- */
+/* Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2 us. */
 static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *public)
 {
     if (public == NULL)
@@ -35,6 +32,21 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
 }
 
 /*
+ * And for its code: it is straight, but with each page that has gone its translation has, too. Lines
+ * that lie before a function are those of what it calls. Too many or too few change nothing but the
+ * time.
+ */
+static inline __attribute__((always_inline)) void fetch_code(const void *function, int before,
+                                                             int lines)
+{
+    const char *code = (const char *)function;
+    __asm__("" : "+r"(code)); /* an address: nothing is known of what lies there */
+#pragma GCC unroll 32
+    for (int line = -before; line < lines; line++)
+        approach_fetch_code(code + line * APPROACH_LINE);
+}
+
+/*
  * May it do without its stages? Then its waiter is known, and when it was entered. It reads the
  * counter without asking whether it is readable, because the word that says so is on another page.
  * A waiter whose waits may end behind has found it readable: so that is asked first.
@@ -46,6 +58,8 @@ static inline __attribute__((always_inline)) int may_be_at_once(struct timebase_
     const struct waiter *waiter = asked->waiter = waiter_checked(public);
     if (__builtin_expect(waiter == NULL || waiter->learnt.near_ticks == 0, 0))
         return 0;
+    if (asked->result != NULL)
+        evidence_fetch_marks(&waiter->evidence);
     asked->entered_ticks = timebase_arch_ticks();
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     return left > -waiter->learnt.near_ticks && (asked->flags & ~WAITER_FLAGS) == 0;
@@ -102,12 +116,26 @@ APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint
     return wait_for_tick((struct timebase_waiter *)waiter, &asked, hurry_tell);
 }
 
+static inline __attribute__((always_inline)) void fetch_code_of_return(const void *result)
+{
+    if (result != NULL) {
+        fetch_code((const void *)(uintptr_t)until_and_tell, 0, 5);
+        fetch_code((const void *)(uintptr_t)hurry_tell, 13, 11);
+        return;
+    }
+    fetch_code((const void *)(uintptr_t)until, 0, 15);
+#ifdef __x86_64__
+    fetch_code((const void *)(uintptr_t)approach_hurry, 0, 2);
+#endif
+}
+
 TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *waiter,
                                                         uint64_t target_ticks, unsigned flags,
                                                         struct timebase_wait_result *result)
 {
     approach_within *within = result != NULL ? until_and_tell : until;
     approach_fetch_code(__builtin_return_address(0));
+    fetch_code_of_return(result);
     return approach_from(waiter, target_ticks, flags, result, within);
 }
 
@@ -117,6 +145,7 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                                                        struct timebase_wait_result *result)
 {
     approach_fetch_lines((const char *)(uintptr_t)function, 2);
+    fetch_code((const void *)(uintptr_t)hurry_call, 8, 9);
     struct hurried asked = {.ticks = target_ticks,
                             .flags = flags,
                             .function = function,
