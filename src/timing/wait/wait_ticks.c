@@ -32,10 +32,16 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
 }
 
 /*
- * And for its code: it is straight, but with each page that has gone its translation has, too. Lines
- * that lie before a function are those of what it calls. Too many or too few change nothing but the
- * time.
+ * And for its code, where the counter's steps are fine: with each page that has gone its translation
+ * has, too. Elsewhere (Zen 3) that was no better after a pause, and worse by code in the second level.
+ * The core goes on as it did last time, and need not wait for that word.
  */
+static inline __attribute__((always_inline)) int fetches_code(struct timebase_waiter *public)
+{
+    return public != NULL && waiter_within(public)->learnt.near_exact_ticks != 0;
+}
+
+/* Lines before a function are those of what it calls. Too many or too few cost nothing but time. */
 static inline __attribute__((always_inline)) void fetch_code(const void *function, int before,
                                                              int lines)
 {
@@ -135,7 +141,8 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *
 {
     approach_within *within = result != NULL ? until_and_tell : until;
     approach_fetch_code(__builtin_return_address(0));
-    fetch_code_of_return(result);
+    if (__builtin_expect(fetches_code(waiter), 1))
+        fetch_code_of_return(result);
     return approach_from(waiter, target_ticks, flags, result, within);
 }
 
@@ -145,7 +152,8 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *w
                                                        struct timebase_wait_result *result)
 {
     approach_fetch_lines((const char *)(uintptr_t)function, 2);
-    fetch_code((const void *)(uintptr_t)hurry_call, 8, 9);
+    if (__builtin_expect(fetches_code(waiter), 1))
+        fetch_code((const void *)(uintptr_t)hurry_call, 8, 9);
     struct hurried asked = {.ticks = target_ticks,
                             .flags = flags,
                             .function = function,
