@@ -85,7 +85,7 @@ static double event_by_stamp(const struct seen *seen)
     if (waiter->hurried_ticks == seen->result.target_ticks)
         return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way];
     return event_at +
-        (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
+        (exact ? waiter->learnt.stamp_ticks + waiter_exit_ticks(waiter, way) +
                  waiter_sooner_ticks(waiter)
                : result_rest_of_loop(waiter, way));
 }

@@ -329,6 +329,32 @@ static void a_single_reading_is_always_good(void **state)
     assert_int_equal(within->bad_readings, 0);
 }
 
+/* What was taken before says the same for good; what is taken later comes by so much sooner. */
+static void a_single_reading_is_placed_by_how_slow_readings_are_now(void **state)
+{
+    enum { A_FEW = 64, FASTER = 40 };
+    struct waiter *within = waiter_beside_a_neighbour(60);
+    struct timebase_fine_readings before, taken;
+    struct timebase_fine_reading then, fine;
+    (void)state;
+    within->vernier.readings = 1;
+    within->reading_later = 0;
+    timebase_wait_take_fine(&waiter, &before);
+    timebase_wait_place_fine(&waiter, &before, before.ticks[0], &then);
+    within->learnt.gap_every_ticks = 0;
+    within->learnt.usual_gap_ticks = FASTER; /* than no way at all */
+    estimate_init(&within->reading_gap, FASTER, 8);
+    within->reading_gap.value = 1;
+    for (int i = 0; i < A_FEW; i++)
+        timebase_wait_read_fine(&waiter, timebase_ticks(), &fine);
+    double later = within->reading_gap.value - FASTER;
+    timebase_wait_take_fine(&waiter, &taken);
+    timebase_wait_place_fine(&waiter, &taken, taken.ticks[0], &fine);
+    assert_true(fabs(then.ticks - fine.ticks - later) < 0.1);
+    timebase_wait_place_fine(&waiter, &before, before.ticks[0], &fine);
+    assert_true(fine.ticks == then.ticks);
+}
+
 /* Two steps apart they tell no more than one reading does. */
 static void readings_that_see_one_phase_are_put_further_apart(void **state)
 {
@@ -416,6 +442,7 @@ int main(void)
         cmocka_unit_test(one_that_only_reads_follows_how_far_apart_readings_are),
         cmocka_unit_test(bad_readings_of_a_calibration_do_not_count),
         cmocka_unit_test(a_single_reading_is_always_good),
+        cmocka_unit_test(a_single_reading_is_placed_by_how_slow_readings_are_now),
         cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),
         cmocka_unit_test(readings_are_placed_at_any_time),

@@ -13,7 +13,7 @@
 
 enum {
     TRIALS = 64,
-    READING_TRIALS = 128,
+    READING_TRIALS = 512,
     MOST_READING_NS = 80,
     LEAD_TRIALS = 8,
     LEAD_NS = 600,
@@ -58,20 +58,41 @@ static double one_reading(struct waiter *waiter, int is_called)
     return found.ticks;
 }
 
+struct reading {
+    double ticks, gap_ticks;
+};
+
 /*
  * From the call of a fine reading to its first reading: what the call adds. No wait is a part of it,
  * nor a rehearsal: beside a busy neighbour their events come late, by 6 to 16 ns, and all that the
  * stopwatch tells would be off by that for good. Where the counter's reading is emulated it is not
  * steady.
  */
-static double find_reading(struct waiter *waiter)
+static struct reading find_reading(struct waiter *waiter)
 {
-    double ticks[READING_TRIALS], most = MOST_READING_NS / waiter->learnt.period_ns;
-    waiter->learnt.reading_ticks = 0;
-    for (int i = 0; i < READING_TRIALS; i++)
-        ticks[i] = one_reading(waiter, 1) - one_reading(waiter, 0);
-    double found = quantile_mean_about(ticks, READING_TRIALS, trials_reach_ticks(waiter));
-    return found > 0 && found < most ? found : 0;
+    double ticks[READING_TRIALS], gaps[READING_TRIALS];
+    double most = MOST_READING_NS / waiter->learnt.period_ns, reach = trials_reach_ticks(waiter);
+    waiter->learnt.reading_ticks = waiter->learnt.usual_gap_ticks = 0;
+    waiter->reading_later = 0;
+    for (int i = 0; i < READING_TRIALS; i++) {
+        gaps[i] = one_reading(waiter, 0);
+        ticks[i] = one_reading(waiter, 1) - gaps[i];
+    }
+    struct reading found = {.ticks = quantile_mean_about(ticks, READING_TRIALS, reach),
+                            .gap_ticks = quantile_mean_about(gaps, READING_TRIALS, reach)};
+    if (found.ticks > most || found.ticks < 0)
+        found.ticks = 0;
+    return found;
+}
+
+static void follow_gaps_from(struct waiter *waiter, double gap_ticks)
+{
+    enum { EVERY_NS = 2000, MEAN = 8 };
+    if (waiter_has_vernier(waiter))
+        return;
+    waiter->learnt.usual_gap_ticks = gap_ticks;
+    waiter->learnt.gap_every_ticks = (uint32_t)waiter_ticks_of_ns(waiter, EVERY_NS);
+    estimate_init(&waiter->reading_gap, gap_ticks, MEAN);
 }
 
 /*
@@ -80,9 +101,12 @@ static double find_reading(struct waiter *waiter)
  */
 void calibrate_reading(struct waiter *waiter)
 {
-    double before = waiter->learnt.reading_ticks, found = find_reading(waiter);
-    int is_less = found > 0 && (before == 0 || found < before);
-    waiter->learnt.reading_ticks = is_less ? found : before;
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct reading before = {learnt->reading_ticks, learnt->usual_gap_ticks};
+    struct reading found = find_reading(waiter);
+    int is_less = found.ticks > 0 && (before.ticks == 0 || found.ticks < before.ticks);
+    learnt->reading_ticks = is_less ? found.ticks : before.ticks;
+    follow_gaps_from(waiter, is_less ? found.gap_ticks : before.gap_ticks);
 }
 
 /* ---- the lead ----------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 enum {
     TRIALS = 64,         /* of each way */
+    FINE_TRIALS = 192,   /* ... where nothing but their number makes up for a neighbour's noise */
     LOOP_TRIALS = 128,   /* ... by the loop: their errors fill its period */
     TURN = 8,
     HURRY_GAP_NS = 1000, /* polls by cold code are 0.3 us apart */
@@ -33,38 +34,80 @@ static double middle(const struct waiter *waiter, int exact, double *values, int
                  : quantile_mean_about(values, count, trials_reach_ticks(waiter));
 }
 
+static int exact_trials(const struct waiter *waiter)
+{
+    return waiter_has_vernier(waiter) ? TRIALS : FINE_TRIALS;
+}
+
 /* ---- returns ------------------------------------------------------------------------------ */
+
+/* The same trials' errors and times from the stamp, for each way; and the time between their polls. */
+struct exits {
+    double events[EVENT_WAYS], stamps[EVENT_WAYS], period_ticks;
+};
+
+/* Beside a neighbour both it and the time between polls have two values: the mean has a share of each. */
+static double middle_stamp(const struct waiter *waiter, int exact, double *stamps, int count)
+{
+    int is_mean = exact && !waiter_has_vernier(waiter);
+    return is_mean ? quantile_trimmed_mean(stamps, count) : middle(waiter, exact, stamps, count);
+}
 
 /*
  * What ways differ by is found by turns of a few trials each: the core's clock changes, and a
  * neighbour that comes or goes meanwhile makes all of them later by 10 ns. What rehearsals follow
  * from here on is measured by rehearsals.
  */
-static void find_exits(struct waiter *waiter, int exact, double *stamps)
+static struct exits find_exits(struct waiter *waiter, int exact)
 {
-    double events[EVENT_WAYS];
+    struct exits found;
     struct trials trials[EVENT_WAYS];
+    double periods[FINE_TRIALS / TURN * EVENT_WAYS];
+    int turns = 0;
     trials_forget(trials);
-    for (int round = 0; round < (exact ? TRIALS : LOOP_TRIALS) / TURN; round++)
-        for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+    for (int round = 0; round < (exact ? exact_trials(waiter) : LOOP_TRIALS) / TURN; round++)
+        for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
             trials_run(waiter, (struct rehearsal_plan){exact, way}, rehearsal_near, TURN,
                        &trials[way]);
+            periods[turns++] = waiter->period.value;
+        }
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
-        events[way] = middle(waiter, exact, trials[way].errors, trials[way].count);
-        stamps[way] = middle(waiter, exact, trials[way].stamps, trials[way].count);
-        waiter->learnt.exit_ticks[exact][way] = events[way] - events[EVENT_CALLED];
+        found.events[way] = middle(waiter, exact, trials[way].errors, trials[way].count);
+        found.stamps[way] =
+            middle_stamp(waiter, exact, trials[way].stamps, trials[way].count);
     }
+    found.period_ticks = quantile_trimmed_mean(periods, turns);
+    return found;
+}
+
+/*
+ * Where the counter steps far a stamp is known to a step, and the vernier knows the event. Where it does
+ * not, a stamp is as good as the event, and without the noise of the polls before it; and what
+ * follows a stamp goes with the time between polls, so both are found at once.
+ */
+static void find_exact_exit(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct exits found = find_exits(waiter, 1);
+    const double *by = waiter_has_vernier(waiter) ? found.events : found.stamps;
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        learnt->exit_ticks[1][way] = by[way] - by[EVENT_CALLED];
+    if (waiter_has_vernier(waiter))
+        return;
+    learnt->stamp_ticks = found.stamps[EVENT_CALLED];
+    learnt->usual_period_ticks = found.period_ticks;
 }
 
 static void find_exit(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    double stamps[EVENT_WAYS];
     if (learnt->exact)
-        find_exits(waiter, 1, stamps);
-    find_exits(waiter, 0, stamps);
-    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
-        learnt->plain_stamp_ticks[way] = stamps[way] - learnt->exit_ticks[0][way];
+        find_exact_exit(waiter);
+    struct exits found = find_exits(waiter, 0);
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++) {
+        learnt->exit_ticks[0][way] = found.events[way] - found.events[EVENT_CALLED];
+        learnt->plain_stamp_ticks[way] = found.stamps[way] - learnt->exit_ticks[0][way];
+    }
 }
 
 static void find_end(struct waiter *waiter, enum event_way way)

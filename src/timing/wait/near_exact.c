@@ -6,6 +6,7 @@
 #include "asked.h"
 #include "event.h"
 #include "result.h"
+#include "slower.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
@@ -156,7 +157,7 @@ static void aim(const struct hurried *asked)
     struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(&waiter->last);
     a->target_ticks = asked->ticks;
-    waiter_aim_run(waiter, asked->fraction - waiter->learnt.exit_ticks[1][way]);
+    waiter_aim_run(waiter, asked->fraction - waiter_exit_ticks(waiter, way));
     if (way == EVENT_CALLED)
         event_set_call(a, asked->function, asked->argument);
     else

@@ -156,7 +156,7 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 
 static void learn_exact(struct waiter *waiter, double error_ticks)
 {
-    double ticks = error_ticks - waiter_sample_ticks(waiter) - waiter_slower_ticks(waiter);
+    double ticks = error_ticks - waiter_sample_ticks(waiter) - waiter_slower_ticks(waiter, EVENT_CALLED);
     waiter_learn_tempo(waiter, ticks, 0);
 }
 
@@ -172,7 +172,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     struct rehearsal done = rehearsal_near(waiter, plan);
     int exact = plan.exact;
     double *leave = &learnt->exit_ticks[exact][plan.way];
-    double error = done.error_ticks - *leave;
+    double error = done.error_ticks - (exact ? waiter_exit_ticks(waiter, plan.way) : *leave);
     if (!done.is_sound)
         return;
     waiter->rehearsed_ticks = waiter->approach.event_ticks;

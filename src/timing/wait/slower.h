@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* slower: by how much longer readings take than they did when the waiter was calibrated. */
+/*
+ * slower: by how much longer readings take than they did when the waiter was calibrated. A neighbour
+ * that has come does that.
+ */
 #ifndef WAIT_SLOWER_H
 #define WAIT_SLOWER_H
 
 #include "waiter.h"
 
 /*
- * As the last polls have seen: a neighbour that has come does that. The stamp is followed; what is read
- * behind it comes so much later.
+ * From the stamp to such an event, as the last polls have seen. The stamp is followed, and what comes
+ * behind it takes so much of what a poll takes longer. Where steps are far nothing is seen.
  */
-static inline double waiter_slower_ticks(const struct waiter *waiter)
+static inline double waiter_slower_ticks(const struct waiter *waiter, enum event_way way)
 {
+    static const double share[EVENT_WAYS] = {
+        [EVENT_CALLED] = 0.65, [EVENT_RETURNS] = 0.45, [EVENT_TELLS] = 1.2};
     double usual = waiter->learnt.usual_period_ticks;
-    return usual > 0 ? waiter->period.value - usual : 0;
+    return usual > 0 ? (waiter->period.value - usual) * share[way] : 0;
+}
+
+/* From a call's event to that of an exact wait of this way, now. */
+static inline double waiter_exit_ticks(const struct waiter *waiter, enum event_way way)
+{
+    return waiter->learnt.exit_ticks[1][way] + waiter_slower_ticks(waiter, way) -
+        waiter_slower_ticks(waiter, EVENT_CALLED);
 }
 
 /*
@@ -29,7 +41,7 @@ static inline double waiter_sooner_share(const struct waiter *waiter)
 static inline double waiter_sooner_ticks(const struct waiter *waiter)
 {
     double cycles = (double)waiter->approach.sooner_cycles / (1 << APPROACH_CYCLE_BITS);
-    return cycles * waiter->tempo.cycle_ticks + waiter_slower_ticks(waiter);
+    return cycles * waiter->tempo.cycle_ticks + waiter_slower_ticks(waiter, EVENT_CALLED);
 }
 
 #endif

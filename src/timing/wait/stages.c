@@ -14,6 +14,7 @@
 #include "outcome.h"
 #include "prepare.h"
 #include "result.h"
+#include "slower.h"
 
 enum { MAINTENANCE_NS = 200000 }; /* the slow path of a reading, with room */
 
@@ -86,6 +87,14 @@ static double ticks_to_step(const struct wait *wait)
     return to_step < 0 ? to_step + vernier->step_ticks : to_step;
 }
 
+/* From a call's event to this wait's. */
+static double exit_ticks(const struct wait *wait)
+{
+    enum event_way way = wait_event_way(wait);
+    return wait->exact ? waiter_exit_ticks(wait->waiter, way)
+                       : wait->waiter->learnt.exit_ticks[0][way];
+}
+
 /*
  * Where to aim relative to the target. Never early means by the counter's own reading: the stamp
  * must read the target or more, so on a stepped counter the aim is the next step.
@@ -94,7 +103,7 @@ static double aim_of(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
-        return wait->fraction - learnt->exit_ticks[wait->exact][wait_event_way(wait)];
+        return wait->fraction - exit_ticks(wait);
     return ticks_to_step(wait) + learnt->early_ticks +
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }

@@ -184,6 +184,9 @@ struct waiter {
     struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
     unsigned bad_readings;   /* fine ones, in a row */
+    struct estimate reading_gap; /* from a reading to the next, where one is enough, ticks */
+    uint32_t gap_ticks;          /* the counter when that was seen last */
+    int32_t reading_later; /* than usual a fine reading comes; APPROACH_TICK_BITS behind the point */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
     struct in_a_row far_runs;        /* of short delays that were contradicted */

@@ -35,7 +35,7 @@ APPROACH_WAY void waiter_aim_run(struct waiter *waiter, double aim_ticks)
 {
     struct approach *a = &waiter->approach;
     double cycles_per_tick = 1 / waiter->tempo.cycle_ticks;
-    double later = waiter_slower_ticks(waiter) - aim_ticks;
+    double later = waiter_slower_ticks(waiter, EVENT_CALLED) - aim_ticks;
     double cycles = waiter->learnt.tail.cycles + later * cycles_per_tick;
     a->usual_ticks = (int32_t)waiter->period.value;
     a->fixed_cycles = waiter_scaled(cycles + 0.5, APPROACH_CYCLE_BITS);

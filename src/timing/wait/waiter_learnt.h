@@ -55,6 +55,8 @@ struct waiter_learnt {
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
     double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
     double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
+    double usual_gap_ticks; /* ... from a reading to the next then; where steps are far 0 */
+    uint32_t gap_every_ticks; /* that is followed again after so many */
     double lead_ticks;      /* polling in C ends this long before the approach begins */
     double rehearsal_ticks; /* what one takes */
     double early_ticks;     /* no undisturbed wait of the calibration was this early */
