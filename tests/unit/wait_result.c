@@ -85,8 +85,8 @@ static double event_by_stamp(const struct seen *seen)
     if (waiter->hurried_ticks == seen->result.target_ticks)
         return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way];
     return event_at +
-        (exact ? waiter->learnt.stamp_ticks + waiter_exit_ticks(waiter, way) +
-                 waiter_sooner_ticks(waiter)
+        (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
+                 waiter_sooner_ticks(waiter, way)
                : result_rest_of_loop(waiter, way));
 }
 

@@ -58,6 +58,7 @@ static double one_reading(struct waiter *waiter, int is_called)
     return found.ticks;
 }
 
+/* What the call of a fine reading adds, and how far apart two readings were meanwhile. */
 struct reading {
     double ticks, gap_ticks;
 };
@@ -80,7 +81,7 @@ static struct reading find_reading(struct waiter *waiter)
     }
     struct reading found = {.ticks = quantile_mean_about(ticks, READING_TRIALS, reach),
                             .gap_ticks = quantile_mean_about(gaps, READING_TRIALS, reach)};
-    if (found.ticks > most || found.ticks < 0)
+    if (found.ticks <= 0 || found.ticks >= most)
         found.ticks = 0;
     return found;
 }

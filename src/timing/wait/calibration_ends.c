@@ -34,9 +34,9 @@ static double middle(const struct waiter *waiter, int exact, double *values, int
                  : quantile_mean_about(values, count, trials_reach_ticks(waiter));
 }
 
-static int exact_trials(const struct waiter *waiter)
+static int trials_of(const struct waiter *waiter, int exact)
 {
-    return waiter_has_vernier(waiter) ? TRIALS : FINE_TRIALS;
+    return !exact ? LOOP_TRIALS : waiter_has_vernier(waiter) ? TRIALS : FINE_TRIALS;
 }
 
 /* ---- returns ------------------------------------------------------------------------------ */
@@ -65,7 +65,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
     double periods[FINE_TRIALS / TURN * EVENT_WAYS];
     int turns = 0;
     trials_forget(trials);
-    for (int round = 0; round < (exact ? exact_trials(waiter) : LOOP_TRIALS) / TURN; round++)
+    for (int round = 0; round < trials_of(waiter, exact) / TURN; round++)
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
             trials_run(waiter, (struct rehearsal_plan){exact, way}, rehearsal_near, TURN,
                        &trials[way]);
@@ -73,8 +73,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
         }
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
         found.events[way] = middle(waiter, exact, trials[way].errors, trials[way].count);
-        found.stamps[way] =
-            middle_stamp(waiter, exact, trials[way].stamps, trials[way].count);
+        found.stamps[way] = middle_stamp(waiter, exact, trials[way].stamps, trials[way].count);
     }
     found.period_ticks = quantile_trimmed_mean(periods, turns);
     return found;

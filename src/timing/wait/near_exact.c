@@ -157,7 +157,7 @@ static void aim(const struct hurried *asked)
     struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(&waiter->last);
     a->target_ticks = asked->ticks;
-    waiter_aim_run(waiter, asked->fraction - waiter_exit_ticks(waiter, way));
+    waiter_aim_run(waiter, asked->fraction - waiter_exit_ticks(waiter, 1, way));
     if (way == EVENT_CALLED)
         event_set_call(a, asked->function, asked->argument);
     else

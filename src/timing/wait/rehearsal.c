@@ -156,7 +156,8 @@ static void follow(double *known, double error_ticks, const struct waiter *waite
 
 static void learn_exact(struct waiter *waiter, double error_ticks)
 {
-    double ticks = error_ticks - waiter_sample_ticks(waiter) - waiter_slower_ticks(waiter, EVENT_CALLED);
+    double later = waiter_slower_ticks(waiter, EVENT_CALLED);
+    double ticks = error_ticks - waiter_sample_ticks(waiter) - later;
     waiter_learn_tempo(waiter, ticks, 0);
 }
 
@@ -172,7 +173,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     struct rehearsal done = rehearsal_near(waiter, plan);
     int exact = plan.exact;
     double *leave = &learnt->exit_ticks[exact][plan.way];
-    double error = done.error_ticks - (exact ? waiter_exit_ticks(waiter, plan.way) : *leave);
+    double error = done.error_ticks - waiter_exit_ticks(waiter, exact, plan.way);
     if (!done.is_sound)
         return;
     waiter->rehearsed_ticks = waiter->approach.event_ticks;

@@ -51,10 +51,11 @@ static inline double event_of_run(const struct waiter *waiter)
 APPROACH_WAY static double event_of(const struct wait *wait)
 {
     const struct waiter *waiter = wait->waiter;
+    const struct waiter_learnt *learnt = &waiter->learnt;
     const struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(wait);
     if (is_by_run(wait))
-        return event_of_run(waiter) + waiter_exit_ticks(waiter, way) + waiter_sooner_ticks(waiter);
+        return event_of_run(waiter) + learnt->exit_ticks[1][way] + waiter_sooner_ticks(waiter, way);
     return waiter_middle(waiter, a->event_ticks, a->target_ticks) + result_rest_of_loop(waiter, way);
 }
 

@@ -20,11 +20,13 @@ static inline double waiter_slower_ticks(const struct waiter *waiter, enum event
     return usual > 0 ? (waiter->period.value - usual) * share[way] : 0;
 }
 
-/* From a call's event to that of an exact wait of this way, now. */
-static inline double waiter_exit_ticks(const struct waiter *waiter, enum event_way way)
+/* From a call's event to that of a wait of this way, now. Loops have no poll that tells. */
+static inline double waiter_exit_ticks(const struct waiter *waiter, int exact, enum event_way way)
 {
-    return waiter->learnt.exit_ticks[1][way] + waiter_slower_ticks(waiter, way) -
-        waiter_slower_ticks(waiter, EVENT_CALLED);
+    double usually = waiter->learnt.exit_ticks[exact][way];
+    if (!exact)
+        return usually;
+    return usually + waiter_slower_ticks(waiter, way) - waiter_slower_ticks(waiter, EVENT_CALLED);
 }
 
 /*
@@ -38,10 +40,10 @@ static inline double waiter_sooner_share(const struct waiter *waiter)
 }
 
 /* The last exact event was aimed so much sooner for that, by its own polls as well: approach.h. */
-static inline double waiter_sooner_ticks(const struct waiter *waiter)
+static inline double waiter_sooner_ticks(const struct waiter *waiter, enum event_way way)
 {
     double cycles = (double)waiter->approach.sooner_cycles / (1 << APPROACH_CYCLE_BITS);
-    return cycles * waiter->tempo.cycle_ticks + waiter_slower_ticks(waiter, EVENT_CALLED);
+    return cycles * waiter->tempo.cycle_ticks + waiter_slower_ticks(waiter, way);
 }
 
 #endif

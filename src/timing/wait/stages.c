@@ -87,14 +87,6 @@ static double ticks_to_step(const struct wait *wait)
     return to_step < 0 ? to_step + vernier->step_ticks : to_step;
 }
 
-/* From a call's event to this wait's. */
-static double exit_ticks(const struct wait *wait)
-{
-    enum event_way way = wait_event_way(wait);
-    return wait->exact ? waiter_exit_ticks(wait->waiter, way)
-                       : wait->waiter->learnt.exit_ticks[0][way];
-}
-
 /*
  * Where to aim relative to the target. Never early means by the counter's own reading: the stamp
  * must read the target or more, so on a stepped counter the aim is the next step.
@@ -103,7 +95,7 @@ static double aim_of(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
     if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
-        return wait->fraction - exit_ticks(wait);
+        return wait->fraction - waiter_exit_ticks(wait->waiter, wait->exact, wait_event_way(wait));
     return ticks_to_step(wait) + learnt->early_ticks +
         (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
 }
