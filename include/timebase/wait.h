@@ -245,8 +245,10 @@ TIMEBASE_API const char *timebase_wait_disturbance_name(int disturbance_bit);
  * call, relative to base_ticks, which must be less than 2^31 ticks away. Returns 0, 1 if
  * the readings were not evenly spaced (the bound is then a whole step), or TIMEBASE_E_INVALID. A busy
  * neighbour of the core changes how far apart they are. The waiter learns that from those that stay
- * contradictory, the 4th in a row, the 8th, the 16th: so some 30 readings later it is known. Like a
- * waiter, for one thread.
+ * contradictory, the 4th in a row, the 8th, the 16th: so some 30 readings later it is known. Where
+ * the counter steps finely it is a single reading, and a neighbour makes it late by up to 8 ns: the
+ * waiter takes that off, and looks again how much it is every 2 us, when readings are placed, for 50
+ * ns. Like a waiter, for one thread.
  */
 struct timebase_fine_reading {
     double ticks;       /* since base_ticks */
@@ -264,7 +266,7 @@ TIMEBASE_API int timebase_wait_read_fine(const struct timebase_waiter *waiter, u
  * timebase_wait_read_fine() does.
  */
 struct timebase_fine_readings {
-    uint32_t ticks[32]; /* the counter's lower half */
+    uint32_t ticks[32]; /* the counter's lower half; where one reading is enough, of it the first */
 };
 TIMEBASE_API int timebase_wait_take_fine(const struct timebase_waiter *waiter,
                                          struct timebase_fine_readings *out);
