@@ -329,30 +329,60 @@ static void a_single_reading_is_always_good(void **state)
     assert_int_equal(within->bad_readings, 0);
 }
 
+/* Readings so far apart when it was calibrated, and the way to one; now half as long again. */
+static struct waiter *waiter_by_single_readings(double usual_gap_ticks, double reading_ticks)
+{
+    struct waiter *within = waiter_beside_a_neighbour(60);
+    within->vernier.readings = 1;
+    within->reading_later = 0;
+    within->learnt.gap_every_ticks = 0;
+    within->learnt.usual_gap_ticks = usual_gap_ticks;
+    within->learnt.reading_ticks = reading_ticks;
+    estimate_init(&within->reading_gap, usual_gap_ticks, 8);
+    return within;
+}
+
+/* Where a reading that is taken now is told to be, behind the one it is. */
+static double place_one(void)
+{
+    struct timebase_fine_readings taken;
+    struct timebase_fine_reading fine;
+    timebase_wait_take_fine(&waiter, &taken);
+    timebase_wait_place_fine(&waiter, &taken, taken.ticks[0], &fine);
+    return fine.ticks;
+}
+
 /* What was taken before says the same for good; what is taken later comes by so much sooner. */
 static void a_single_reading_is_placed_by_how_slow_readings_are_now(void **state)
 {
-    enum { A_FEW = 64, FASTER = 40 };
-    struct waiter *within = waiter_beside_a_neighbour(60);
-    struct timebase_fine_readings before, taken;
+    enum { USUAL = 1 << 20 };
+    struct waiter *within = waiter_by_single_readings(USUAL, USUAL);
+    struct timebase_fine_readings before;
     struct timebase_fine_reading then, fine;
     (void)state;
-    within->vernier.readings = 1;
-    within->reading_later = 0;
     timebase_wait_take_fine(&waiter, &before);
-    timebase_wait_place_fine(&waiter, &before, before.ticks[0], &then);
-    within->learnt.gap_every_ticks = 0;
-    within->learnt.usual_gap_ticks = FASTER; /* than no way at all */
-    estimate_init(&within->reading_gap, FASTER, 8);
-    within->reading_gap.value = 1;
-    for (int i = 0; i < A_FEW; i++)
-        timebase_wait_read_fine(&waiter, timebase_ticks(), &fine);
-    double later = within->reading_gap.value - FASTER;
-    timebase_wait_take_fine(&waiter, &taken);
-    timebase_wait_place_fine(&waiter, &taken, taken.ticks[0], &fine);
-    assert_true(fabs(then.ticks - fine.ticks - later) < 0.1);
+    within->reading_gap.value = USUAL + 1000;
+    timebase_wait_place_fine(&waiter, &before, before.ticks[0], &then); /* looks, and sees less */
+    double later = within->reading_gap.value - USUAL;
+    assert_true(later != 0 && fabs(later) < USUAL / 2);
+    assert_true(fabs(then.ticks - place_one() - later) < 0.1);
     timebase_wait_place_fine(&waiter, &before, before.ticks[0], &fine);
     assert_true(fine.ticks == then.ticks);
+}
+
+/* An emulator's, beside others' work: none is told to be before its call or behind its end. */
+static void a_gap_that_no_neighbour_makes_says_nothing(void **state)
+{
+    enum { GAP = 50, WAY = 60 };
+    (void)state;
+    for (int is_longer = 0; is_longer <= 1; is_longer++) {
+        struct waiter *within = waiter_by_single_readings(GAP, WAY);
+        within->reading_gap.value = is_longer ? 1e6 : -1e6;
+        double usual = place_one(), now = place_one();
+        assert_true(fabs(usual - now) == GAP / 2 && (now < usual) == is_longer);
+    }
+    waiter_by_single_readings(GAP, 0)->reading_gap.value = 1e6;
+    assert_true(place_one() == place_one());
 }
 
 /* Two steps apart they tell no more than one reading does. */
@@ -443,6 +473,7 @@ int main(void)
         cmocka_unit_test(bad_readings_of_a_calibration_do_not_count),
         cmocka_unit_test(a_single_reading_is_always_good),
         cmocka_unit_test(a_single_reading_is_placed_by_how_slow_readings_are_now),
+        cmocka_unit_test(a_gap_that_no_neighbour_makes_says_nothing),
         cmocka_unit_test(readings_that_see_one_phase_are_put_further_apart),
         cmocka_unit_test(rehearsals_are_read_by_how_far_apart_readings_are_now),
         cmocka_unit_test(readings_are_placed_at_any_time),

@@ -55,6 +55,19 @@ static inline void hide_the_way(void)
 }
 
 /*
+ * A neighbour makes the gap between two readings, 49 ticks, longer by up to 23. What is more than
+ * half of it, or of the way itself, is none: an emulator beside others' work, where one reading says
+ * nothing of the next. Within the half no reading is told to be before its call, or behind its end.
+ */
+static double within_a_neighbours_reach(const struct waiter *waiter, double later_ticks)
+{
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double gap_ticks = learnt->usual_gap_ticks, way_ticks = learnt->reading_ticks;
+    double most = (gap_ticks < way_ticks ? gap_ticks : way_ticks) / 2;
+    return later_ticks < -most ? -most : later_ticks > most ? most : later_ticks;
+}
+
+/*
  * The way to a reading takes as much longer beside a neighbour as the way from one reading to the
  * next does: 8 ns. So what is placed tells how far apart two are now, for those that are taken
  * later; what was taken says the same for good.
@@ -65,6 +78,7 @@ static __attribute__((noinline)) void follow_gap(struct waiter *waiter)
     double gap_ticks = (double)(timebase_ticks_ordered() - first);
     estimate_learn(&waiter->reading_gap, gap_ticks, 1, waiter->reading_gap.value / 2);
     double later_ticks = waiter->reading_gap.value - waiter->learnt.usual_gap_ticks;
+    later_ticks = within_a_neighbours_reach(waiter, later_ticks);
     waiter->reading_later = (int32_t)waiter_scaled(later_ticks, APPROACH_TICK_BITS);
     waiter->gap_ticks = (uint32_t)first;
 }
