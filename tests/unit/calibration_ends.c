@@ -21,6 +21,7 @@ enum { LATER = 40, STAMP = 60, STEP = 20, NEARLY = 3 };
 static const double errors[2][EVENT_WAYS] = {{0, -7, 90}, {0, 2, 80}};
 static double later_ticks; /* each one than the one before */
 static unsigned rehearsals;
+static unsigned told_otherwise; /* than what they are */
 
 /* An even share of each part of a step: as a loop's last poll comes. */
 static double part_of_a_step(void)
@@ -34,6 +35,8 @@ struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_p
 {
     double by_loop = plan.exact && waiter->calibrated_end != END_BY_LOOP ? 0 : part_of_a_step();
     double end = errors[plan.exact][plan.way];
+    int is_by_run = plan.exact && waiter->calibrated_end != END_BY_LOOP;
+    told_otherwise += plan.way == EVENT_TELLS && waiter->last.exact != is_by_run;
     rehearsals++;
     return (struct rehearsal){.error_ticks = end + by_loop + later_ticks * rehearsals,
                               .stamp_ticks = STAMP + end + by_loop,
@@ -45,7 +48,7 @@ static const struct waiter_learnt *learnt_while_all_get_later(double ticks)
 {
     struct waiter *waiter = waiter_within(the_waiter());
     later_ticks = ticks;
-    rehearsals = 0;
+    rehearsals = told_otherwise = 0;
     waiter->learnt.exact = 1;
     waiter->vernier.step_ticks = STEP; /* no error is so large that it does not count */
     calibrate_ends(waiter);
@@ -63,6 +66,14 @@ static void ways_differ_by_what_they_do(void **state)
 {
     (void)state;
     check_exits(learnt_while_all_get_later(0));
+}
+
+/* What is told of a run takes longer: beside a neighbour all results were 5 ns late. */
+static void one_by_a_run_tells_of_a_run(void **state)
+{
+    (void)state;
+    learnt_while_all_get_later(0);
+    assert_int_equal(told_otherwise, 0);
 }
 
 /* By LATER ticks from the first rehearsal of a way to the last: the ways take turns. */
@@ -113,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_differ_by_what_they_do),
+        cmocka_unit_test(one_by_a_run_tells_of_a_run),
         cmocka_unit_test(nor_by_more_while_all_of_them_get_later),
         cmocka_unit_test(a_loop_ends_in_the_middle_of_a_step),
         cmocka_unit_test(of_readings_the_least_counts),

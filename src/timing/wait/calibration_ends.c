@@ -65,6 +65,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
     double periods[FINE_TRIALS / TURN * EVENT_WAYS];
     int turns = 0;
     trials_forget(trials);
+    waiter->last.exact = exact; /* what is told of a run takes longer than of a loop */
     for (int round = 0; round < trials_of(waiter, exact) / TURN; round++)
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
             trials_run(waiter, (struct rehearsal_plan){exact, way}, rehearsal_near, TURN,
