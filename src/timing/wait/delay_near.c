@@ -14,8 +14,8 @@ static struct hurried asked_for(struct waiter *waiter, uint64_t end_ticks, unsig
 }
 
 /* Rounded to a tick, which is fine where there are such waits. */
-APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
-                                   struct timebase_wait_result *result, uint64_t *end_ticks)
+APPROACH_WAY int64_t delay_near_left_ticks(struct waiter *waiter, uint64_t delay_ns,
+                                           unsigned flags, struct timebase_wait_result *result)
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     double ticks = (double)(int64_t)delay_ns / learnt->period_ns - learnt->delay_call_ticks;
@@ -23,13 +23,13 @@ APPROACH_WAY int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, uns
     if (left >= learnt->near_exact_ticks)
         return 0;
     delay_note_loop(waiter, &waiter->choice); /* exact waits say the same of themselves */
-    *end_ticks = waiter->delay_called_ticks + (uint64_t)left;
-    struct hurried asked = asked_for(waiter, *end_ticks, flags, result);
+    uint64_t end_ticks = waiter->delay_called_ticks + (uint64_t)left;
+    struct hurried asked = asked_for(waiter, end_ticks, flags, result);
     if (!near_exact_is_possible(&asked, left))
         return 0;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     delay_counted_ends(waiter);
-    return 1;
+    return left;
 }
 
 APPROACH_WAY int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, void *result,

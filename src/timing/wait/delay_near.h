@@ -33,9 +33,13 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
     return 0;
 }
 
-/* From delay_called_ticks on; `end_ticks` is set to when it ends. */
-int delay_near_is_due(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
-                      struct timebase_wait_result *result, uint64_t *end_ticks);
+/*
+ * How long it is from delay_called_ticks to its end; 0: it is not due. Not by a pointer: where the
+ * address of something in its frame is known elsewhere, a caller is a call more, and so each such
+ * delay returned by way of it, 2 to 3 ns later than a wait.
+ */
+int64_t delay_near_left_ticks(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                              struct timebase_wait_result *result);
 
 /* It ends behind approach_from(): as near_exact() does. */
 int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, void *result, void *frame);

@@ -129,7 +129,8 @@ APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *wait
                                                              uint64_t delay_ns, unsigned flags,
                                                              struct timebase_wait_result *result)
 {
-    uint64_t end_ticks, link = 0;
+    int64_t left_ticks = 0;
+    uint64_t link = 0;
     int may_be_counted = delay_may_be_counted(waiter, delay_ns, flags, result);
     if (may_be_counted) {
         link = approach_link(waiter->delay_called_ticks);
@@ -138,9 +139,11 @@ APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *wait
     } else {
         delay_counted_ends(waiter);
     }
-    if (delay_may_be_near(waiter, delay_ns, result) &&
-        delay_near_is_due(waiter, delay_ns, flags, result, &end_ticks))
-        return approach_from(waiter, end_ticks, flags, result, delay_near);
+    if (delay_may_be_near(waiter, delay_ns, result))
+        left_ticks = delay_near_left_ticks(waiter, delay_ns, flags, result);
+    if (left_ticks != 0)
+        return approach_from(waiter, waiter->delay_called_ticks + (uint64_t)left_ticks, flags,
+                             result, delay_near);
     if (may_be_counted && delay_is_counted(waiter, delay_ns, link))
         return delay_counted(waiter, delay_ns, link);
     if (delay_ns >= waiter->learnt.checked_ns || result != NULL)
