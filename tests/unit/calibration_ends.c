@@ -33,9 +33,9 @@ static double part_of_a_step(void)
 struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);
 struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
 {
-    double by_loop = plan.exact && waiter->calibrated_end != END_BY_LOOP ? 0 : part_of_a_step();
-    double end = errors[plan.exact][plan.way];
     int is_by_run = plan.exact && waiter->calibrated_end != END_BY_LOOP;
+    double by_loop = is_by_run ? 0 : part_of_a_step();
+    double end = errors[plan.exact][plan.way];
     told_otherwise += plan.way == EVENT_TELLS && waiter->last.exact != is_by_run;
     rehearsals++;
     return (struct rehearsal){.error_ticks = end + by_loop + later_ticks * rehearsals,

@@ -188,7 +188,9 @@ static void a_delay_by_the_public_function_is_one(void **state)
  * return by is 2 ns. Compilers see to that where they make the last call of a function a jump.
  */
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-static __attribute__((noinline)) int delay_from_here(uint64_t ns, struct timebase_wait_result *result)
+/* Uses the result behind the delay: else this would be a jump itself. */
+static __attribute__((noinline)) int delay_from_here(uint64_t ns,
+                                                     struct timebase_wait_result *result)
 {
     int error = timebase_delay_ns(the_waiter(), ns, 0, result);
     return error < 0 ? error : (int)(result->late & 1);

@@ -329,7 +329,7 @@ static void a_single_reading_is_always_good(void **state)
     assert_int_equal(within->bad_readings, 0);
 }
 
-/* Readings so far apart when it was calibrated, and the way to one; now half as long again. */
+/* By a calibration that found readings so far apart, and the way to one so long; it always looks. */
 static struct waiter *waiter_by_single_readings(double usual_gap_ticks, double reading_ticks)
 {
     struct waiter *within = waiter_beside_a_neighbour(60);

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "timing/approach/hide.h"
+#include "timing/learn/within.h"
 
 #include "waiter.h"
 
@@ -64,7 +65,7 @@ static double within_a_neighbours_reach(const struct waiter *waiter, double late
     const struct waiter_learnt *learnt = &waiter->learnt;
     double gap_ticks = learnt->usual_gap_ticks, way_ticks = learnt->reading_ticks;
     double most = (gap_ticks < way_ticks ? gap_ticks : way_ticks) / 2;
-    return later_ticks < -most ? -most : later_ticks > most ? most : later_ticks;
+    return within(-most, later_ticks, most);
 }
 
 /*

@@ -158,7 +158,7 @@ APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *wait
 
 /*
  * The counter comes first: to fetch cold code and data takes 0.1 us, and is a part of the delay; after
- * a pause 0.5 us, so that whether it is a waiter is looked at behind the reading. That is in the
+ * a pause 0.5 us. So whether it is a waiter is looked at behind the reading, which is in the
  * function's first line of code. The counter is read when all before the call is done, or the delay
  * would begin sooner by as much as the core is ahead of itself: 7 to 20 ns, as its neighbour leaves
  * it. What is for cold code stands right behind that.
