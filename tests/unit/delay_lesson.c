@@ -17,8 +17,7 @@ static void runs_that_are_contradicted_are_left_alone_for_ever_longer(void **sta
     struct waiter *waiter = waiter_within(ours);
     (void)state;
     for (int turns = 1; turns < 1000; turns *= 2) {
-        believe_runs(waiter, WRONG_ON_THE_WAY);
-        waiter->far_runs = (struct in_a_row){0, 0}; /* see below */
+        believe_runs(waiter, WRONG_ON_THE_WAY); /* none in a row: see below */
         assert_true(is_by_run(ours, turns % 3 == 1 ? 300 : 1000, 0));
         for (int left = turns < 128 ? turns : 128; left > 0; left--)
             assert_false(is_by_run(ours, 300, 0));
@@ -49,7 +48,7 @@ static void the_first_run_after_turns_of_the_loop_says_nothing_of_neighbours(voi
     assert_int_equal(waiter->lesson.code, DELAY_CODE_FETCHED);
     assert_true(is_by_run(ours, 300, 0));
     assert_true(learnt->fixed_ticks == fixed_ticks[DELAY_BY_RUN]);
-    assert_int_equal(waiter->far_runs.count, 0);
+    assert_int_equal(learnt->far.count, 0);
     assert_int_equal(waiter->lesson.code, DELAY_CODE_HOT);
     assert_false(is_by_run(ours, 300, 0));
     assert_int_equal(waiter->contradicted_run.turns, 2);
@@ -62,13 +61,13 @@ static void so_does_not_the_first_of_two_runs(void **state)
     struct waiter *waiter = waiter_within(ours);
     (void)state;
     believe_runs(waiter, WRONG_ON_THE_WAY);
-    double known = waiter->learnt.between_ticks[0];
+    double known = waiter->learnt.between[0].fixed_ticks;
     for (int is_hot = 0; is_hot < 2; is_hot++) {
         waiter->delay_fetched = is_hot ? DELAY_RAN : DELAY_LINES;
         run.calls = 0;
         assert_true(is_by_run(ours, 1000, 0));
         assert_int_equal(run.calls, 1);
-        assert_int_equal(waiter->learnt.between_ticks[0] != known, is_hot);
+        assert_int_equal(waiter->learnt.between[0].fixed_ticks != known, is_hot);
         assert_int_equal(waiter->contradicted_run.left != 0, is_hot);
     }
 }
@@ -108,10 +107,10 @@ static double between_moved_by(struct timebase_waiter *ours, double wrong_ticks)
     waiter->learnt.period_ns = 0.4;
     waiter->contradicted_run = (struct caution){0};
     believe_runs(waiter, WRONG_AT_THE_END);
-    waiter->learnt.between_ticks[0] = -wrong_ticks;
+    waiter->learnt.between[0].fixed_ticks = -wrong_ticks;
     assert_true(is_by_run(ours, 1000, 0));
     double cycles = (double)run.instructions;
-    return waiter->learnt.between_ticks[0] + wrong_ticks +
+    return waiter->learnt.between[0].fixed_ticks + wrong_ticks +
         cycles * (waiter->learnt.delay_cycle_ticks - cycle_ticks);
 }
 
@@ -138,7 +137,7 @@ static void four_in_a_row_that_are_contradicted_are_believed(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
-    const struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
+    struct waiter_delay *learnt = &waiter->learnt.delays[DELAY_BY_RUN][0];
     (void)state;
     believe_runs(waiter, WRONG_ON_THE_WAY);
     believe(waiter, DELAY_BY_RUN, 1e6);
@@ -149,16 +148,51 @@ static void four_in_a_row_that_are_contradicted_are_believed(void **state)
         delay_learn(waiter);
         assert_int_equal(waiter->contradicted_run.left, i < 3);
         assert_int_equal(waiter->contradicted_run.turns, 1);
-        delay_follow(waiter, &(double){0}, 0, 1, DELAY_CODE_HOT);
+        delay_follow(waiter, learnt, 0, 1, DELAY_CODE_HOT);
     }
     assert_true(learnt->fixed_ticks > fixed_ticks[DELAY_BY_RUN] + 1e5);
+}
+
+/* Of two runs the first may be right each time, and their end is not. */
+static void what_else_a_delay_shows_does_not_begin_the_row_anew(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    struct waiter_delay first = {.fixed_ticks = 100}, end = {.fixed_ticks = 100};
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(delay_follow(waiter, &first, 1, 500, DELAY_CODE_HOT), 0);
+        assert_int_equal(delay_follow(waiter, &end, 1e6, 500, DELAY_CODE_HOT), 1);
+    }
+    assert_true(first.fixed_ticks < 110);
+    assert_true(end.fixed_ticks > 1e5);
+}
+
+/* Whatever runs show beside a neighbour: the next ones are soon right without it. */
+static void a_cycle_stays_near_that_of_waits(void **state)
+{
+    struct timebase_waiter *ours = waiter_with_our_runs();
+    struct waiter *waiter = waiter_within(ours);
+    struct waiter_delay known = {.fixed_ticks = 100};
+    (void)state;
+    believe_runs(waiter, WRONG_ON_THE_WAY);
+    for (int side = -1; side <= 1; side += 2) {
+        for (int i = 0; i < 100000; i++) {
+            int is_long = i % 2;
+            delay_follow(waiter, &known, is_long ? side * 1e6 : side * -1e6,
+                         is_long ? 3000 : 1000, DELAY_CODE_HOT);
+            assert_true(fabs(waiter->learnt.delay_cycle_ticks - cycle_ticks) < 0.04 * cycle_ticks);
+        }
+        assert_true(side * (waiter->learnt.delay_cycle_ticks - cycle_ticks) > 0.02 * cycle_ticks);
+    }
 }
 
 static void one_that_is_right_begins_the_row_anew(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
-    double known = 100;
+    struct waiter_delay known = {.fixed_ticks = 100};
     (void)state;
     believe_runs(waiter, WRONG_ON_THE_WAY);
     for (int i = 0; i < DELAYS; i++) {
@@ -166,7 +200,7 @@ static void one_that_is_right_begins_the_row_anew(void **state)
         assert_int_equal(delay_follow(waiter, &known, is_right ? 1 : 1e6, 500, DELAY_CODE_HOT),
                          !is_right);
     }
-    assert_true(known < 100 + DELAYS);
+    assert_true(known.fixed_ticks < 100 + DELAYS);
 }
 
 /* It was not quite near: that says nothing of neighbours. */
@@ -245,7 +279,7 @@ static void a_delay_without_time_for_a_run_shows_what_that_takes(void **state)
         struct timebase_wait_result result;
         uint64_t start;
         do { /* one that was held up before its loop is late, and says nothing */
-            *learnt = (struct waiter_delay){1e7, 0};
+            *learnt = (struct waiter_delay){.fixed_ticks = 1e7};
             waiter->contradicted_run = (struct caution){0};
             start = timebase_ticks_ordered();
         } while (timebase_delay_ns(ours, 300, 0, measured ? &result : NULL) == 1);
@@ -286,6 +320,8 @@ int main(void)
         cmocka_unit_test(so_does_not_the_first_of_two_runs),
         cmocka_unit_test(all_ways_follow_their_readings),
         cmocka_unit_test(four_in_a_row_that_are_contradicted_are_believed),
+        cmocka_unit_test(what_else_a_delay_shows_does_not_begin_the_row_anew),
+        cmocka_unit_test(a_cycle_stays_near_that_of_waits),
         cmocka_unit_test(one_that_is_right_begins_the_row_anew),
         cmocka_unit_test(runs_after_a_pause_are_left_alone_by_themselves),
         cmocka_unit_test(a_delay_teaches_when_the_next_one_is_called),

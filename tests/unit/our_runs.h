@@ -28,7 +28,8 @@ static inline void believe(struct waiter *waiter, enum delay_way way, double aft
 {
     for (int measured = 0; measured < 2; measured++)
         waiter->learnt.delays[way][measured] =
-            (struct waiter_delay){fixed_ticks[way] + 10 * measured, after_ticks};
+            (struct waiter_delay){.fixed_ticks = fixed_ticks[way] + 10 * measured,
+                                  .after_ticks = after_ticks};
 }
 
 enum belief { RIGHT, WRONG_AT_THE_END, WRONG_ON_THE_WAY };
@@ -44,7 +45,8 @@ static inline void believe_runs(struct waiter *waiter, enum belief belief)
     believe(waiter, DELAY_BY_TWO_RUNS, belief == RIGHT ? 0 : 1e12);
     believe(waiter, DELAY_AFTER_PAUSE, 0);
     for (int measured = 0; measured < 2; measured++)
-        waiter->learnt.between_ticks[measured] = belief == WRONG_ON_THE_WAY ? -1e12 : 0;
+        waiter->learnt.between[measured] =
+            (struct waiter_delay){.fixed_ticks = belief == WRONG_ON_THE_WAY ? -1e12 : 0};
 }
 
 /* However long the test is held up between two delays, the second is soon after the first; or its
@@ -85,8 +87,7 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.at_once_stamp_ticks = 0;
     waiter->counted = (struct waiter_counted){0}; /* nor is one only counted: unit/delay_counted.c */
     waiter->contradicted_run = waiter->far_code = (struct caution){0};
-    waiter->far_runs = (struct in_a_row){0, 0};
-    waiter->far_cycles = 0;
+    waiter->tempo.cycle_ticks = cycle_ticks;
     waiter->delay_fetched = DELAY_RAN;
     keep_hot(waiter, 1);
     believe_runs(waiter, RIGHT);

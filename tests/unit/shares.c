@@ -87,6 +87,58 @@ static void delays_of_one_length_are_right_at_it(void **state)
     }
 }
 
+/* ---- about the middle --------------------------------------------------------------------- */
+
+enum { LEAST = 200 };
+
+static void learn_about(struct shares *seen, struct belief *belief, double cycles)
+{
+    double wrong = error_at(belief, cycles) + dice_between(&dice, -STEP, 2 * STEP);
+    shares_follow_about(seen, &belief->always, &belief->cycle, wrong / 64, cycles, LEAST);
+}
+
+/* Of whatever lengths: in hundreds of delays, where by their sums it takes thousands. */
+static void about_the_middle_the_two_are_soon_told_apart(void **state)
+{
+    static const double least[] = {100, 600, 1200};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct belief belief = {ALWAYS + (i % 2 ? 60 : -60), CYCLE * (i % 2 ? 0.95 : 1.05)};
+        struct shares seen = {0, 0};
+        for (int delay = 0; delay < 1500; delay++)
+            learn_about(&seen, &belief, dice_between(&dice, least[i / 2], 2000));
+        for (double cycles = least[i / 2]; cycles < least[i / 2] + 2000; cycles += 100)
+            assert_true(fabs(error_at(&belief, cycles)) < 10);
+    }
+}
+
+static void of_one_length_nothing_is_its_units(void **state)
+{
+    (void)state;
+    for (double cycles = 200; cycles < 4000; cycles += 900) {
+        struct belief belief = {ALWAYS + 20, CYCLE};
+        struct shares seen = {0, 0};
+        for (int delay = 0; delay < 20000; delay++)
+            learn_about(&seen, &belief, cycles);
+        assert_true(fabs(error_at(&belief, cycles)) < 8);
+        assert_true(belief.cycle == CYCLE);
+    }
+}
+
+/* The first of another length, however long. */
+static void one_far_from_all_others_moves_its_sum_by_twice_as_much_at_most(void **state)
+{
+    (void)state;
+    for (int i = 0; i < repeats(1000); i++) {
+        struct belief belief = {100, 0.5};
+        struct shares seen = {dice_between(&dice, 1, 2000), 0};
+        double cycles = dice_between(&dice, 0, 100000), more = dice_between(&dice, 1, 30);
+        shares_follow_about(&seen, &belief.always, &belief.cycle, more, cycles, LEAST);
+        double changed = belief.always - 100 + (belief.cycle - 0.5) * cycles;
+        assert_true(changed >= more - 1e-6 && changed <= 2 * more + 1e-6);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +146,9 @@ int main(void)
         cmocka_unit_test(at_no_units_nothing_is_theirs_and_at_many_nearly_all),
         cmocka_unit_test(delays_of_many_lengths_tell_the_two_apart),
         cmocka_unit_test(delays_of_one_length_are_right_at_it),
+        cmocka_unit_test(about_the_middle_the_two_are_soon_told_apart),
+        cmocka_unit_test(of_one_length_nothing_is_its_units),
+        cmocka_unit_test(one_far_from_all_others_moves_its_sum_by_twice_as_much_at_most),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,4 +21,30 @@ static inline void shares_follow(double *always, double *each, double more, doub
     *each += share * weight / equal;
 }
 
+/* The counts that were seen: their mean, and the mean square of how far they were from it. */
+struct shares {
+    double middle, square;
+};
+
+/*
+ * The same about the middle of what was seen. There the two have nothing to do with each other: how
+ * far from it a count is says how much of what is wrong is the units'. So they are told apart in as
+ * many steps as their sum is found in; by equal shares that takes many times as many. `more` is a
+ * small part of what was wrong, and by so much the sum changes at the middle. Counts that hardly
+ * differ, by less than `least`, say nothing of units; nor does one that is far from all before it.
+ */
+static inline void shares_follow_about(struct shares *seen, double *always, double *each,
+                                       double more, double count, double least)
+{
+    enum { MEAN = 64 };
+    if (seen->middle == 0)
+        seen->middle = count;
+    double from = count - seen->middle, square = from * from;
+    double change = more * from / (seen->square + square + least * least);
+    *each += change;
+    *always += more - change * seen->middle;
+    seen->middle += from / MEAN;
+    seen->square += (square - seen->square) / MEAN;
+}
+
 #endif

@@ -59,9 +59,6 @@ static uint64_t least_ns(const struct waiter *waiter)
     return (uint64_t)within(0, cycles / counted->cycles_per_ns, DELAY_SHORT_NS) + MORE_NS;
 }
 
-/* What else uses the core can make a chain only slower. */
-#define SOONEST 0.1
-
 void calibrate_counted(struct waiter *waiter)
 {
     struct waiter_counted *counted = &waiter->counted;
@@ -69,7 +66,7 @@ void calibrate_counted(struct waiter *waiter)
         return;
     begin_choice(waiter);
     counted->cycles_per_ns =
-        1 / (calibration_delay_cycle(waiter, count, SOONEST) * waiter->learnt.period_ns);
+        1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
     counted->span_ns = DELAY_SHORT_NS;
     find_ways(waiter);
     waiter->counted_lesson.ns = 0;

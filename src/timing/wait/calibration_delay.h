@@ -25,8 +25,8 @@ double calibration_delay_fixed(struct waiter *waiter, uint64_t ns, int measured,
 
 typedef void calibration_cycles(const struct waiter *waiter, uint64_t cycles);
 
-/* The ticks of a cycle, by what passes so many: this quantile of some trials. */
-double calibration_delay_cycle(const struct waiter *waiter, calibration_cycles *pass, double at);
+/* The ticks of a cycle, by what passes so many. */
+double calibration_delay_cycle(const struct waiter *waiter, calibration_cycles *pass);
 
 /* Sorts them. */
 double calibration_delay_middle(double rounds[CALIBRATION_ROUNDS]);

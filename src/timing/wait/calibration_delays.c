@@ -19,7 +19,8 @@ static void begin_between(struct waiter *waiter)
 {
     for (int measured = 0; measured < 2; measured++) {
         const struct waiter_delay *one = &waiter->learnt.delays[DELAY_BY_RUN][measured];
-        waiter->learnt.between_ticks[measured] = one->fixed_ticks - one->after_ticks;
+        waiter->learnt.between[measured] =
+            (struct waiter_delay){.fixed_ticks = one->fixed_ticks - one->after_ticks};
     }
 }
 
@@ -33,7 +34,7 @@ static double least_ns(const struct waiter *waiter, enum delay_way way)
 
 static void find_one(struct waiter *waiter, enum delay_way way, uint64_t ns, int measured)
 {
-    struct waiter_delay found;
+    struct waiter_delay found = {0};
     waiter->calibrated_way = way;
     found.fixed_ticks = calibration_delay_fixed(waiter, ns, measured, &found.after_ticks);
     waiter->learnt.delays[way][measured] = found;
@@ -146,7 +147,7 @@ static void find_ways(struct waiter *waiter)
     struct waiter_learnt *learnt = &waiter->learnt;
     struct rounds rounds;
     rounds.count = 0;
-    learnt->delay_cycle_ticks = calibration_delay_cycle(waiter, run, 0.5);
+    learnt->delay_cycle_ticks = calibration_delay_cycle(waiter, run);
     find_runs(waiter, &rounds);
     find_way(waiter, DELAY_BY_LOOP, ONE_NS);
     find_at_once(waiter);

@@ -30,33 +30,48 @@ APPROACH_WAY static int is_off(const struct waiter *waiter, double wrong)
 
 /*
  * Where the core's clock has changed each long run is off, and they are few: so four in a row are
- * believed at once. Shorter ones that are right say nothing of that.
+ * believed at once. Shorter ones that are right say nothing of that, nor does the first of two runs
+ * of their end.
  */
-APPROACH_WAY static void note_near(struct waiter *waiter, double cycles)
+APPROACH_WAY static void note_near(struct waiter_delay *known, double cycles)
 {
-    if (cycles * 2 >= waiter->far_cycles)
-        in_a_row_near(&waiter->far_runs);
+    if (cycles * 2 >= known->far_cycles)
+        in_a_row_near(&known->far);
 }
 
-APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, double cycles)
+APPROACH_WAY static double follow_far(struct waiter *waiter, struct waiter_delay *known,
+                                      double wrong, double cycles)
 {
-    waiter->far_cycles = cycles;
-    double more = in_a_row_far(&waiter->far_runs, wrong, IN_A_ROW_USUALLY);
+    known->far_cycles = cycles;
+    double more = in_a_row_far(&known->far, wrong, IN_A_ROW_USUALLY);
     delay_goes_wrong(&waiter->contradicted_run);
     if (more == 0)
         return believed(waiter, wrong);
     waiter->contradicted_run.left = 0;
-    return more;
+    known->fixed_ticks += more;
+    return 0;
+}
+
+/*
+ * A cycle is as long as the waits', which is known to two percent at worst. Beside a neighbour runs
+ * led far from it, and what they take besides as far the other way. On a quiet core those of one
+ * length were early then and those of another late, which are no four in a row: all were left to
+ * the loop.
+ */
+APPROACH_WAY static double cycle_of_waits(const struct waiter *waiter, double ticks)
+{
+    const double waits = waiter->tempo.cycle_ticks;
+    return within(0.97 * waits, ticks, 1.03 * waits);
 }
 
 /* A calibration counts from nothing: that says nothing of cycles. */
-APPROACH_WAY int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
-                              enum delay_code code)
+APPROACH_WAY int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong,
+                              double cycles, enum delay_code code)
 {
-    enum { EQUAL_SHARES_CYCLES = 1000 };
-    double more = believed(waiter, wrong);
+    enum { LEAST_CYCLES = 200 };
+    double more = believed(waiter, wrong), *cycle = &waiter->learnt.delay_cycle_ticks;
     if (waiter->is_calibrating) {
-        *known += more;
+        known->fixed_ticks += more;
         return 0;
     }
     int off = is_off(waiter, wrong);
@@ -65,10 +80,11 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, double *known, double wrong
     else if (off && code == DELAY_CODE_NEAR)
         delay_goes_wrong(&waiter->far_code);
     else if (off)
-        more = believed_of_far(waiter, wrong, cycles);
+        more = follow_far(waiter, known, wrong, cycles);
     else
-        note_near(waiter, cycles);
-    shares_follow(known, &waiter->learnt.delay_cycle_ticks, more, cycles, EQUAL_SHARES_CYCLES);
+        note_near(known, cycles);
+    shares_follow_about(&known->seen, &known->fixed_ticks, cycle, more, cycles, LEAST_CYCLES);
+    *cycle = cycle_of_waits(waiter, *cycle);
     return off;
 }
 
@@ -93,7 +109,7 @@ APPROACH_WAY void delay_learn(struct waiter *waiter)
     double wrong = wrong_ticks(waiter);
     if (lesson.cycles == 0)
         lesson.of->fixed_ticks += believed(waiter, wrong);
-    else if (!delay_follow(waiter, &lesson.of->fixed_ticks, wrong, lesson.cycles, lesson.code))
+    else if (!delay_follow(waiter, lesson.of, wrong, lesson.cycles, lesson.code))
         caution_went_well(lesson.code == DELAY_CODE_NEAR ? &waiter->far_code
                                                          : &waiter->contradicted_run);
 }

@@ -16,12 +16,12 @@ void delay_learn(struct waiter *waiter);
 int delay_was_contradicted(const struct waiter *waiter);
 
 /*
- * A run of `known` ticks and so many cycles took `wrong` ticks longer. Returns 1 if that
+ * A run that takes what is `known` and so many cycles took `wrong` ticks longer. Returns 1 if that
  * contradicts it. Then something else uses the core, and the loop has the next turns; or its code
  * was not quite near, and the loop has those after the next pauses; or that was only asked for,
  * which says nothing: the next one tells.
  */
-int delay_follow(struct waiter *waiter, double *known, double wrong, double cycles,
+int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong, double cycles,
                  enum delay_code code);
 
 /* The loop has so many turns. */

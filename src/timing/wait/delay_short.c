@@ -132,11 +132,11 @@ APPROACH_WAY static inline int by_run(struct short_delay *delay)
 APPROACH_WAY static inline int was_held_up(struct short_delay *delay, double cycles)
 {
     struct waiter *waiter = delay->waiter;
-    double *between = &waiter->learnt.between_ticks[delay->measured];
+    struct waiter_delay *between = &waiter->learnt.between[delay->measured];
     double taken = read_taken(waiter);
     APPROACH_HIDE(10);
-    double wrong =
-        taken - pause_ticks(delay) - *between - cycles * waiter->learnt.delay_cycle_ticks;
+    double known = between->fixed_ticks + pause_ticks(delay);
+    double wrong = taken - known - cycles * waiter->learnt.delay_cycle_ticks;
     delay->was_held_up = delay_follow(waiter, between, wrong, cycles, delay->code);
     return delay->was_held_up;
 }

@@ -189,8 +189,6 @@ struct waiter {
     int32_t reading_later; /* than usual a fine reading comes; APPROACH_TICK_BITS behind the point */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct in_a_row far_runs;        /* of short delays that were contradicted */
-    double far_cycles;               /* of the last of these */
     double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;

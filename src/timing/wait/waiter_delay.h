@@ -7,6 +7,7 @@
 
 #include "timing/learn/choice.h"
 #include "timing/learn/in_a_row.h"
+#include "timing/learn/shares.h"
 
 /*
  * How a short delay passes. After a pause it is by a run, too, if its code is near; then one by a
@@ -30,6 +31,9 @@ enum delay_way {
 struct waiter_delay {
     double fixed_ticks; /* what it takes beside what it counts */
     double after_ticks; /* from its reading at the end to its return */
+    struct shares seen; /* of its cycles, where those are followed with it */
+    struct in_a_row far; /* that were contradicted; */
+    double far_cycles;   /* of the last of these */
 };
 
 /* Of one at once that was late, or by another loop. */

@@ -44,7 +44,7 @@ struct waiter_learnt {
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
     int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
     struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    double between_ticks[2];  /* the reading between two runs, less the first of them */
+    struct waiter_delay between[2]; /* the reading between two runs, less the first of them */
     double delay_fixed_ticks; /* of one by a run that is not checked */
     double delay_cycle_ticks; /* of a cycle, in runs of thousands */
     struct tempo_tail tail;   /* last poll to event without a run */
