@@ -34,11 +34,12 @@ static inline void believe(struct waiter *waiter, enum delay_way way, double aft
 
 enum belief { RIGHT, WRONG_AT_THE_END, WRONG_ON_THE_WAY };
 
-/* Whatever a run takes, its reading says what was believed; or contradicts it. The one before has
+/* Whatever a run takes, its reading says what was believed; or contradicts it. Those before have
  * nothing to teach any more. */
 static inline void believe_runs(struct waiter *waiter, enum belief belief)
 {
     waiter->lesson.of = NULL;
+    waiter->far_ends = waiter->far_firsts = (struct far_runs){0};
     waiter->vernier.step_ticks = belief == RIGHT ? 1e15 : belief == WRONG_AT_THE_END ? 1e9 : 26;
     waiter->learnt.delay_cycle_ticks = cycle_ticks;
     believe(waiter, DELAY_BY_RUN, belief == WRONG_ON_THE_WAY ? 1e12 : 0);

@@ -7,11 +7,17 @@
 #include "timing/learn/within.h"
 
 /* What differs from one delay to the next by more was held up. */
+APPROACH_WAY static double not_held_up(const struct waiter *waiter, double wrong)
+{
+    enum { MOST_TICKS = 8 };
+    double most = waiter->vernier.step_ticks + MOST_TICKS;
+    return within(-most, wrong, most);
+}
+
 APPROACH_WAY static double believed(const struct waiter *waiter, double wrong)
 {
-    enum { MOST_TICKS = 8, MEAN = 64 };
-    double most = waiter->vernier.step_ticks + MOST_TICKS;
-    return within(-most, wrong, most) / MEAN;
+    enum { MEAN = 64 };
+    return not_held_up(waiter, wrong) / MEAN;
 }
 
 /*
@@ -28,27 +34,57 @@ APPROACH_WAY static int is_off(const struct waiter *waiter, double wrong)
     return (wrong > most) | (wrong < -most);
 }
 
-/*
- * Where the core's clock has changed each long run is off, and they are few: so four in a row are
- * believed at once. Shorter ones that are right say nothing of that, nor does the first of two runs
- * of their end.
- */
-APPROACH_WAY static void note_near(struct waiter_delay *known, double cycles)
+/* Of two runs the first may be right each time, and their end is not. */
+APPROACH_WAY static struct far_runs *far_ones(struct waiter *waiter,
+                                              const struct waiter_delay *known)
 {
-    if (cycles * 2 >= known->far_cycles)
-        in_a_row_near(&known->far);
+    const struct waiter_delay *firsts = waiter->learnt.between;
+    int is_first = (known == &firsts[0]) | (known == &firsts[1]);
+    return is_first ? &waiter->far_firsts : &waiter->far_ends;
 }
 
-APPROACH_WAY static double follow_far(struct waiter *waiter, struct waiter_delay *known,
-                                      double wrong, double cycles)
+/*
+ * Where the core's clock has changed each long run is off, and they are few: so four in a row are
+ * believed at once. Shorter ones that are right say nothing of that. Where none was contradicted
+ * lately there is no row: to look at it would take a line that may not be near.
+ */
+APPROACH_WAY static void note_near(struct waiter *waiter, const struct waiter_delay *known,
+                                   double cycles)
 {
-    known->far_cycles = cycles;
-    double more = in_a_row_far(&known->far, wrong, IN_A_ROW_USUALLY);
+    if (waiter->contradicted_run.turns == 0)
+        return;
+    struct far_runs *far = far_ones(waiter, known);
+    if (cycles * 2 >= far->cycles)
+        in_a_row_near(&far->row);
+}
+
+APPROACH_WAY static double follow_late(struct waiter *waiter, struct waiter_delay *known,
+                                       double wrong, double cycles)
+{
+    struct far_runs *far = far_ones(waiter, known);
+    if (waiter->contradicted_run.turns == 0)
+        in_a_row_near(&far->row);
+    far->cycles = cycles;
+    double more = in_a_row_far(&far->row, wrong, IN_A_ROW_USUALLY);
     delay_goes_wrong(&waiter->contradicted_run);
     if (more == 0)
         return believed(waiter, wrong);
     waiter->contradicted_run.left = 0;
     known->fixed_ticks += more;
+    return 0;
+}
+
+/*
+ * Whatever else uses a core makes runs longer. What takes less than was known has been so for some
+ * time: the calibration had a neighbour, or those before this one; or the clock is another. Twice,
+ * and it is right.
+ */
+APPROACH_WAY static double follow_early(struct waiter *waiter, struct waiter_delay *known,
+                                        double wrong)
+{
+    in_a_row_near(&far_ones(waiter, known)->row);
+    known->fixed_ticks += not_held_up(waiter, wrong) / 2;
+    caution_stays(&waiter->contradicted_run);
     return 0;
 }
 
@@ -75,14 +111,16 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, struct waiter_delay *known,
         return 0;
     }
     int off = is_off(waiter, wrong);
-    if (off && code == DELAY_CODE_FETCHED)
+    if (off && wrong < 0)
+        more = follow_early(waiter, known, wrong);
+    else if (off && code == DELAY_CODE_FETCHED)
         more = 0;
     else if (off && code == DELAY_CODE_NEAR)
         delay_goes_wrong(&waiter->far_code);
     else if (off)
-        more = follow_far(waiter, known, wrong, cycles);
+        more = follow_late(waiter, known, wrong, cycles);
     else
-        note_near(known, cycles);
+        note_near(waiter, known, cycles);
     shares_follow_about(&known->seen, &known->fixed_ticks, cycle, more, cycles, LEAST_CYCLES);
     *cycle = cycle_of_waits(waiter, *cycle);
     return off;

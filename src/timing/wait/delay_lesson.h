@@ -19,7 +19,7 @@ int delay_was_contradicted(const struct waiter *waiter);
  * A run that takes what is `known` and so many cycles took `wrong` ticks longer. Returns 1 if that
  * contradicts it. Then something else uses the core, and the loop has the next turns; or its code
  * was not quite near, and the loop has those after the next pauses; or that was only asked for,
- * which says nothing: the next one tells.
+ * which says nothing: the next one tells. What takes less contradicts what was known alone.
  */
 int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong, double cycles,
                  enum delay_code code);

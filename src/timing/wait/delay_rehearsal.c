@@ -22,8 +22,7 @@ APPROACH_WAY void delay_rehearse_run(struct waiter *waiter, enum delay_way way)
     double *fixed_ticks = &learnt->delays[way][0].fixed_ticks;
     uint64_t ns = way == DELAY_BY_RUN ? DELAY_CHECKED_NS : DELAY_TWO_RUNS_NS;
     delay_learn(waiter);
-    double known_ticks = *fixed_ticks;
-    struct waiter_delay between = learnt->between[0];
+    double known_ticks = *fixed_ticks, between_ticks = learnt->between[0].fixed_ticks;
     int64_t hot_ticks = learnt->hot_ticks;
     uint64_t called_ticks = waiter->delay_called_ticks;
     *fixed_ticks = fixed_for_shortest(waiter, way, ns);
@@ -33,7 +32,7 @@ APPROACH_WAY void delay_rehearse_run(struct waiter *waiter, enum delay_way way)
     waiter->delay(waiter_public(waiter), ns, 0, NULL);
     waiter->is_calibrating = 0;
     *fixed_ticks = known_ticks;
-    learnt->between[0] = between;
+    learnt->between[0].fixed_ticks = between_ticks;
     learnt->hot_ticks = hot_ticks;
     waiter->delay_called_ticks = called_ticks;
     waiter->lesson.of = NULL;

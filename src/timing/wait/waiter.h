@@ -189,6 +189,7 @@ struct waiter {
     int32_t reading_later; /* than usual a fine reading comes; APPROACH_TICK_BITS behind the point */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
+    struct far_runs far_ends, far_firsts; /* of short delays: their ends, and the first of two runs */
     double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;

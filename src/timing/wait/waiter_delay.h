@@ -31,9 +31,13 @@ enum delay_way {
 struct waiter_delay {
     double fixed_ticks; /* what it takes beside what it counts */
     double after_ticks; /* from its reading at the end to its return */
-    struct shares seen; /* of its cycles, where those are followed with it */
-    struct in_a_row far; /* that were contradicted; */
-    double far_cycles;   /* of the last of these */
+    struct shares seen; /* of the cycles that are followed with it */
+};
+
+/* Runs that were contradicted, and the cycles of the last one. */
+struct far_runs {
+    struct in_a_row row;
+    double cycles;
 };
 
 /* Of one at once that was late, or by another loop. */
