@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * delay_lesson: what short delays teach. By its last reading each says what it took, and the way it
- * went follows that, 1/64 each: it changes with the core's load and clock. It is learnt at the call
- * of the next one, which hides it; behind the reading it would make this one longer.
+ * went follows that, 1/64 each: it changes with the core's load and clock. Where a run took far less
+ * it is a half, and where four in a row took far more the least of these. It is learnt at the call of
+ * the next one, which hides it; behind the reading it would make this one longer.
  */
 #ifndef WAIT_DELAY_LESSON_H
 #define WAIT_DELAY_LESSON_H
