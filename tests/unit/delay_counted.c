@@ -51,7 +51,7 @@ static struct timebase_waiter *waiter_that_counts(void)
     waiter->learnt.period_ns = PERIOD_NS;
     waiter->learnt.hot_ticks = INT64_MAX; /* however long the test is held up */
     waiter->learnt.checked_ns = LEAST_NS;
-    waiter->learnt.near_exact_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
+    waiter->learnt.near_delay_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
     waiter->learnt.at_once_ticks = 1;
     waiter->learnt.at_once_stamp_ticks = 0;
     waiter->counted = (struct waiter_counted){.least_ns = LEAST_NS,

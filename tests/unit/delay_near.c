@@ -25,7 +25,7 @@ static void begin_anew(void)
     learnt->period_ns = PERIOD_NS;
     learnt->hot_ticks = HOT;
     learnt->exact = 1;
-    learnt->near_exact_ticks = NEAR;
+    learnt->near_delay_ticks = NEAR;
     learnt->near_exact_needs[EVENT_RETURNS] = need(NEEDS);
     learnt->near_exact_needs[EVENT_TELLS] = need(NEEDS_TELLING);
     learnt->near_exact_cold = need(NEEDS_COLD);
@@ -92,7 +92,7 @@ static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
 {
     (void)state;
     begin_anew();
-    waiter.learnt.near_exact_ticks = 0;
+    waiter.learnt.near_delay_ticks = 0;
     assert_false(delay_may_be_near(&waiter, NEAR, NULL));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }

@@ -34,21 +34,23 @@ static void what_it_needs_fades_with_each_that_had_less(void **state)
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 1);
 }
 
-/* There are none where the counter steps, for one, or where waits cannot end behind their call. */
+/* Where the counter steps it is for those that would not rehearse; and for no delay. */
 static void a_calibration_says_whether_there_are_any(void **state)
 {
     (void)state;
     begin_anew();
     waiter.learnt.cold_near_ticks = NEAR + 1;
+    waiter.learnt.no_rehearsal_ticks = NEAR - 1;
     near_exact_init(&waiter);
     assert_int_equal(waiter.learnt.near_exact_ticks, NEAR + 1);
+    assert_int_equal(waiter.learnt.near_delay_ticks, NEAR + 1);
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == 100 + 100);
     assert_true(waiter.learnt.near_exact_learning.ticks == 100 + 100 + 300);
     assert_true(waiter.learnt.near_exact_cold.ticks == 100 + 100 + 300);
     waiter.vernier.readings = APPROACH_FINE;
     near_exact_init(&waiter);
-    assert_int_equal(waiter.learnt.near_exact_ticks, 0);
-    assert_false(is_due(NEAR - 1));
+    assert_int_equal(waiter.learnt.near_exact_ticks, NEAR - 1);
+    assert_int_equal(waiter.learnt.near_delay_ticks, 0);
     waiter.vernier.readings = 1;
     waiter.learnt.exact = 0;
     near_exact_init(&waiter);
@@ -57,6 +59,43 @@ static void a_calibration_says_whether_there_are_any(void **state)
     waiter.ways.poll_bare = NULL;
     near_exact_init(&waiter);
     assert_int_equal(waiter.learnt.near_exact_ticks, 0);
+    assert_int_equal(waiter.learnt.near_delay_ticks, 0);
+}
+
+static void by_a_counter_that_steps_it_is_due_where_polls_agree(void **state)
+{
+    (void)state;
+    begin_stepped();
+    assert_true(is_due(NEEDS));
+    waiter.uses = 8;
+    assert_true(is_due(NEEDS_LEAD)); /* the stages would not rehearse either */
+    waiter.uneven.left = 1;
+    waiter.approach.even_polls = WAITER_EVEN_USUALLY - 1;
+    assert_false(is_due(NEEDS));
+    begin_stepped();
+    waiter.exact_ticks = NOW - HOT;
+    assert_false(is_due(NEEDS_COLD)); /* by cold code more of them have to */
+    waiter.approach.even_polls = WAITER_EVEN_COLD;
+    assert_true(is_due(NEEDS_COLD));
+    assert_false(is_due(NEEDS_COLD - 1));
+}
+
+/* Or a program whose targets are all as near as that would have none at all. */
+static void by_a_counter_that_steps_one_in_256_is_tried_by_cold_code(void **state)
+{
+    (void)state;
+    begin_stepped();
+    waiter.exact_ticks = NOW - HOT;
+    waiter.cold.left = 1;   /* one that went wrong: its turn is one of these */
+    waiter.uneven.left = 1; /* or the stages would do as much */
+    int tried = 0;
+    for (waiter.uses = 1; waiter.uses <= 3 * 256; waiter.uses++)
+        tried += is_due(NEEDS);
+    assert_int_equal(tried, 2);
+    waiter.uses = 256;
+    struct hurried asked = asked_for(NEEDS);
+    asked.flags = TIMEBASE_WAIT_STEADY;
+    assert_false(near_exact_is_due(&asked));
 }
 
 static void it_is_not_for_what_only_the_stages_do(void **state)
@@ -141,6 +180,18 @@ static void it_is_not_while_the_loop_is_far_better(void **state)
     assert_in_range(turns_of_loop(30, TIMEBASE_WAIT_STEADY), 200, 2000);
 }
 
+/* There the stages see to that, by some of those that are by the loop. */
+static void by_a_counter_that_steps_nothing_fades_here(void **state)
+{
+    (void)state;
+    begin_stepped();
+    const struct choice known = waiter.choice;
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 30;
+    assert_false(is_due(NEEDS));
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = known.error_ticks[CHOICE_EXACT][0];
+    assert_memory_equal(&waiter.choice, &known, sizeof(known));
+}
+
 /* The steadier tail has to be better by p99 as well, and without doubt. */
 static void for_the_steadier_tail_it_has_to_be_clearly_better(void **state)
 {
@@ -170,6 +221,26 @@ static void it_is_an_approach_to_its_target_that_returns(void **state)
     assert_true(a->event == approach_event_none);
     assert_int_equal(a->even_least, INT32_MIN);
     assert_int_equal(waiter.exact_ticks, NOW + NEEDS);
+}
+
+/* A loop, if these contradict each other: as late as that is, and from so long before it. */
+static void by_a_counter_that_steps_it_is_told_how_many_polls_must_agree(void **state)
+{
+    enum { BIAS = 70, LEFT = 900 };
+    const struct approach *a = &waiter.approach;
+    (void)state;
+    begin_stepped();
+    waiter.ways.exact = approach_poll;
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        waiter.learnt.loop_bias_ticks[way] = BIAS;
+    run(LEFT);
+    assert_true(a->earliest_ticks > 49 << APPROACH_TICK_BITS); /* what it is now: 50 */
+    assert_true(a->latest_ticks < 51 << APPROACH_TICK_BITS);
+    assert_int_equal(a->even_least, WAITER_EVEN_USUALLY);
+    assert_int_equal(waiter.even_before, WAITER_EVEN_USUALLY);
+    assert_int_equal(a->leave_ticks, NOW + LEFT - BIAS);
+    /* Its approach begins as long before the target as such a wait needs, but for what it needs. */
+    assert_true(waiter.last.left_ticks == LEFT - (NEEDS - waiter_coarse_ticks(&waiter)));
 }
 
 static int approach_hot(struct approach *approach)
@@ -275,13 +346,17 @@ int main(void)
         cmocka_unit_test(it_is_due_where_there_is_time_for_it_and_little_more),
         cmocka_unit_test(what_it_needs_fades_with_each_that_had_less),
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
+        cmocka_unit_test(by_a_counter_that_steps_it_is_due_where_polls_agree),
+        cmocka_unit_test(by_a_counter_that_steps_one_in_256_is_tried_by_cold_code),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
         cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(one_in_eight_that_has_the_time_takes_the_stages),
         cmocka_unit_test(it_is_not_while_the_loop_is_far_better),
+        cmocka_unit_test(by_a_counter_that_steps_nothing_fades_here),
         cmocka_unit_test(for_the_steadier_tail_it_has_to_be_clearly_better),
         cmocka_unit_test(it_is_an_approach_to_its_target_that_returns),
+        cmocka_unit_test(by_a_counter_that_steps_it_is_told_how_many_polls_must_agree),
         cmocka_unit_test(behind_another_it_foresees_nothing),
         cmocka_unit_test(it_is_told_from_others_and_counts_as_a_use),
         cmocka_unit_test(with_a_result_it_ends_with_telling),

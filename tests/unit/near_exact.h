@@ -44,6 +44,20 @@ static inline void begin_anew(void)
     waiter.uses = 1;
 }
 
+/* The same by a counter that steps: as many polls agreed as it takes. */
+static inline void step(void)
+{
+    waiter.vernier.readings = APPROACH_FINE;
+    waiter.vernier.step_ticks = waiter.vernier.span_ticks = 25;
+    waiter.approach.even_polls = WAITER_EVEN_USUALLY;
+}
+
+static inline void begin_stepped(void)
+{
+    begin_anew();
+    step();
+}
+
 static inline struct hurried asked_for(int64_t left)
 {
     return (struct hurried){.waiter = &waiter,

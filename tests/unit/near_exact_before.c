@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "near_exact.h"
+#include "timing/wait/outcome.h"
 
 /* It was asked for 400 before its target, and had its first poll so long before that. */
 static void one_before(int32_t first_poll)
@@ -66,6 +67,55 @@ static void there_may_be_something_to_say_of_it(void **state)
     one_before(250); /* its polls did not agree */
     run(NEEDS);
     assert_true(waiter.uneven_share > 0);
+}
+
+/* What others' polls made suspect is so no longer. */
+static void polls_that_agreed_speak_for_the_next(void **state)
+{
+    (void)state;
+    one_before(250);
+    waiter.approach.even_polls = 2;
+    waiter.uneven_share = 0.5;
+    waiter.uneven.left = 3;
+    run(NEEDS);
+    assert_true(waiter.uneven_share < 0.5);
+    assert_true(caution_allows(&waiter.uneven));
+}
+
+/* With a result that says so it came to its loop as expected; it was no exact one for all that. */
+static void one_that_ended_by_the_loop_was_none(void **state)
+{
+    (void)state;
+    one_before(250);
+    waiter.approach.even_polls = 2;
+    waiter.approach.run = APPROACH_NO_RUN;
+    waiter.last.ended_by_loop = 1;
+    outcome_count(&waiter);
+    assert_false(waiter.last.exact);
+    assert_true(waiter.last.is_unsteady);
+    assert_true(waiter.disturbance & TIMEBASE_DISTURBED_SHARED);
+}
+
+static int choice_learns_of(int late, int is_cold)
+{
+    one_before(250);
+    step();
+    waiter.last.is_cold = is_cold;
+    waiter.approach.overdue_cycles = late;
+    const struct choice known = waiter.choice;
+    outcome_settle_open(&waiter);
+    return memcmp(&waiter.choice, &known, sizeof(known)) != 0;
+}
+
+/* What is late by code that is not near is left alone as such. It says nothing of exact waits. */
+static void by_a_counter_that_steps_a_late_one_by_cold_code_is_no_bad_one(void **state)
+{
+    (void)state;
+    assert_true(choice_learns_of(0, 0));
+    assert_true(choice_learns_of(1, 0));
+    assert_true(choice_learns_of(0, 1));
+    assert_false(choice_learns_of(1, 1));
+    assert_false(caution_allows(&waiter.cold));
 }
 
 /* Of a call with a result, before the call returned. */
@@ -177,6 +227,9 @@ int main(void)
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
         cmocka_unit_test(there_may_be_something_to_say_of_it),
+        cmocka_unit_test(polls_that_agreed_speak_for_the_next),
+        cmocka_unit_test(one_that_ended_by_the_loop_was_none),
+        cmocka_unit_test(by_a_counter_that_steps_a_late_one_by_cold_code_is_no_bad_one),
         cmocka_unit_test(one_that_has_been_counted_teaches_all_the_same),
         cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
         cmocka_unit_test(what_never_has_the_time_to_learn_does_without),

@@ -26,6 +26,7 @@ static inline struct waiter *waiter_of_near_waits(double most_ns)
     waiter->vernier.readings = 1;
     near_exact_init(waiter);
     waiter->learnt.near_exact_ticks = waiter_ticks_of_ns(waiter, most_ns);
+    waiter->learnt.near_delay_ticks = waiter->learnt.near_exact_ticks;
     waiter->learnt.hot_ticks = INT64_MAX / 2;
     waiter->uses = 1;
     choice_forget(&waiter->choice);

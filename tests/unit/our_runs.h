@@ -84,7 +84,7 @@ static inline struct timebase_waiter *waiter_with_our_runs(void)
     waiter->learnt.touch_least_ns =
         (uint64_t)(fixed_ticks[DELAY_AFTER_PAUSE] * waiter->learnt.period_ns) + DELAY_LEAST_RUN_NS;
     waiter->learnt.delay_call_ticks = 0;
-    waiter->learnt.near_exact_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
+    waiter->learnt.near_delay_ticks = 0; /* no delay is an exact wait: unit/delay_near.c */
     waiter->learnt.at_once_stamp_ticks = 0;
     waiter->counted = (struct waiter_counted){0}; /* nor is one only counted: unit/delay_counted.c */
     waiter->contradicted_run = waiter->far_code = (struct caution){0};

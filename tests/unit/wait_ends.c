@@ -231,8 +231,10 @@ static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *su
 {
     const uint64_t ahead_ticks = (uint64_t)ticks_of(850);
     exact_approaches = 0;
-    real_exact = waiter->ways.exact;
+    const struct approach_ways ways = waiter->ways;
+    real_exact = ways.exact;
     waiter->ways.exact = such;
+    waiter->ways.exact_hot = NULL; /* the other one is taken, then */
     for (int i = 0; i < WAITS; i++) {
         struct timebase_wait_result result;
         for (int k = 0; k < CHOICE_QUANTILES; k++)
@@ -243,7 +245,7 @@ static int exact_ones_of_near_waits(struct waiter *waiter, approach_function *su
         timebase_wait_call_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, note_event,
                                  &event, &result);
     }
-    waiter->ways.exact = real_exact;
+    waiter->ways = ways;
     return exact_approaches;
 }
 

@@ -21,7 +21,7 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
 {
     enum { LONGER_NS = 300 };
     const struct waiter_learnt *learnt = &waiter->learnt;
-    if (learnt->near_exact_ticks == 0 || delay_ns < learnt->checked_ns)
+    if (learnt->near_delay_ticks == 0 || delay_ns < learnt->checked_ns)
         return 0;
     struct waiter_need *need =
         near_exact_need(waiter, waiter->delay_called_ticks, event_way_of(NULL, result));

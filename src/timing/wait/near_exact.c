@@ -13,16 +13,19 @@
 void near_exact_init(struct waiter *waiter)
 {
     enum { WAY_IN_NS = 100, MORE_NS = 300, STEP_NS = 1, COLD_STEP_NS = 5 };
-    enum { OF = 20, OF_COLD = 20, OF_LEARNING = 100 };
+    enum { OF = 20, OF_COLD = 20, OF_COLD_STEPPED = 100, OF_LEARNING = 100 };
     struct waiter_learnt *learnt = &waiter->learnt;
     double first_ns = waiter_tail_ticks(waiter) * learnt->period_ns + WAY_IN_NS;
-    int are_there = learnt->exact && !waiter_has_vernier(waiter) && waiter_ends_behind(waiter);
-    learnt->near_exact_ticks = are_there ? learnt->cold_near_ticks : 0;
+    int are_there = learnt->exact && waiter_ends_behind(waiter), steps = waiter_has_vernier(waiter);
+    int64_t most = steps ? learnt->no_rehearsal_ticks : learnt->cold_near_ticks;
+    learnt->near_exact_ticks = are_there ? most : 0;
+    learnt->near_delay_ticks = steps ? 0 : learnt->near_exact_ticks;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         hurry_set_need(waiter, &learnt->near_exact_needs[way], first_ns, STEP_NS, OF);
     first_ns += MORE_NS;
     hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
-    hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, OF_COLD);
+    int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
+    hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
 }
 
 /* Is it asked for nothing that only the stages do? */
@@ -32,28 +35,60 @@ static int is_simple(const struct hurried *asked)
     return others == 0 && !asked->waiter->is_calibrating;
 }
 
-/* One that is too near to rehearse would teach nothing there. */
+/*
+ * One that is too near to rehearse would teach nothing there. Where the counter steps, all are: those
+ * farther ahead take the stages anyway.
+ */
 APPROACH_WAY int near_exact_is_for_stages(struct waiter *waiter, int64_t left)
 {
     enum { TEACHES = 8 };
-    return waiter->uses % TEACHES == 0 && hurry_is_enough(&waiter->learnt.lead_need, (double)left);
+    return !waiter_has_vernier(waiter) && waiter->uses % TEACHES == 0 &&
+        hurry_is_enough(&waiter->learnt.lead_need, (double)left);
 }
 
-static int has_time(const struct hurried *asked, int64_t left)
+/*
+ * Where all targets are too near for code that is not, each is left to the loop, and that brings no
+ * exact wait's code near. So one in 256 is tried as if it were. It is late; those behind it are not,
+ * unless the caller's own work drives the code out again: so the next trials are farther apart.
+ */
+static int is_trial(const struct hurried *asked)
 {
-    enum event_way way = event_way_of(asked->function, asked->result);
-    if ((double)left < waiter_tail_ticks(asked->waiter))
-        return 0; /* it never is enough */
-    return hurry_is_enough(near_exact_need(asked->waiter, asked->ticks, way), (double)left);
+    enum { MANY = 256 };
+    struct waiter *waiter = asked->waiter;
+    if (!waiter_has_vernier(waiter) || waiter->uses % MANY != 0)
+        return 0;
+    return !(asked->flags & TIMEBASE_WAIT_STEADY) && !caution_takes_turn(&waiter->cold);
 }
 
-/* What is known against exact waits fades, as of those by the loop nothing is seen. */
+static int has_time(const struct hurried *asked, int64_t left, int as_if_hot)
+{
+    struct waiter *waiter = asked->waiter;
+    enum event_way way = event_way_of(asked->function, asked->result);
+    struct waiter_need *need = as_if_hot ? &waiter->learnt.near_exact_needs[way]
+                                         : near_exact_need(waiter, asked->ticks, way);
+    if ((double)left < waiter_tail_ticks(waiter))
+        return 0; /* it never is enough */
+    return hurry_is_enough(need, (double)left);
+}
+
+/*
+ * What is known against exact waits fades, as of those by the loop nothing is seen. Where the counter
+ * steps, that is left to those that take the stages, and they see some of the neighbour.
+ */
 static int is_better(struct waiter *waiter, unsigned flags)
 {
     if (waiter_prefers_exact(waiter, flags))
         return 1;
-    waiter_fade_choice(waiter, flags);
+    if (!waiter_has_vernier(waiter))
+        waiter_fade_choice(waiter, flags);
     return 0;
+}
+
+/* Several polls have to agree where the counter steps, and by code that is not near few do. */
+static int may_be_cold(const struct hurried *asked)
+{
+    const struct waiter *waiter = asked->waiter;
+    return !waiter_has_vernier(waiter) || waiter_may_be_exact(waiter, asked->ticks);
 }
 
 /* ---- the wait before it -------------------------------------------------------------------- */
@@ -117,8 +152,9 @@ static int settle_last(const struct hurried *asked, int64_t left)
 APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
-    return is_simple(asked) && has_time(asked, left) && is_better(waiter, asked->flags) &&
-        !learns_instead(asked);
+    int tried = is_trial(asked);
+    return is_simple(asked) && (tried || may_be_cold(asked)) && has_time(asked, left, tried) &&
+        is_better(waiter, asked->flags) && !learns_instead(asked);
 }
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */
@@ -150,6 +186,29 @@ static void begin(const struct hurried *asked, int has_learnt)
     waiter->unsettled = LEFT_TO_COUNT;
 }
 
+/* Of such a wait, where its approach begins. */
+static double left_ticks(const struct hurried *asked, enum event_way way)
+{
+    struct waiter *waiter = asked->waiter;
+    double begins = near_exact_need(waiter, asked->ticks, way)->ticks - waiter_coarse_ticks(waiter);
+    return (double)(int64_t)(asked->ticks - asked->entered_ticks) - begins;
+}
+
+/* Where several polls are asked they may contradict each other; one that is enough cannot. */
+static void aim_end(const struct hurried *asked, enum event_way way)
+{
+    struct waiter *waiter = asked->waiter;
+    struct approach *a = &waiter->approach;
+    if (waiter_has_vernier(waiter)) {
+        waiter_aim_polls(waiter);
+        waiter->last.left_ticks = left_ticks(asked, way);
+        wait_aim_loop(&waiter->last, asked->ticks, asked->fraction);
+        return;
+    }
+    a->even_least = INT32_MIN; /* it ends by a run */
+    waiter->even_before = a->even_polls;
+}
+
 /* What else the approach looks at is as the last exact one, or a calibration, has left it. */
 static void aim(const struct hurried *asked)
 {
@@ -162,8 +221,7 @@ static void aim(const struct hurried *asked)
         event_set_call(a, asked->function, asked->argument);
     else
         event_set_return(waiter, way);
-    a->even_least = INT32_MIN; /* it ends by a run */
-    waiter->even_before = a->even_polls;
+    aim_end(asked, way);
     a->frame = asked->frame;
 }
 

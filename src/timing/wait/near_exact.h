@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near_exact: an exact wait for a near target, at its call: nothing is rehearsed. Where a single
- * poll is enough, as the counter's steps are fine, all that such a wait has to know is there from
- * those before it. So it is aimed and begun, and nothing else. It is counted as others are, before
- * the next one; and learnt from, if that one has the time.
+ * near_exact: an exact wait for a near target, at its call: nothing is rehearsed. All that such a
+ * wait has to know is there from those before it. So it is aimed and begun, and nothing else. It is
+ * counted as others are, before the next one; and learnt from, if that one has the time.
  *
  * Only behind another wait, by code that is near, and while exact waits are the better ones; behind
- * waits by the loop it needs more time. One in eight that has the time to rehearse takes the stages,
- * which see to what is not looked at here.
+ * waits by the loop it needs more time.
+ *
+ * Where a single poll is enough, as the counter's steps are fine, up to 3 us ahead; one in eight
+ * that has the time to rehearse takes the stages, which see to what is not looked at here. Where
+ * the counter steps, up to 0.9 us, so that none would rehearse; its polls have to agree as those of
+ * others have, or it ends by the loop.
  */
 #ifndef WAIT_NEAR_EXACT_H
 #define WAIT_NEAR_EXACT_H

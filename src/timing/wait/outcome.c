@@ -78,11 +78,15 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
 
 /*
  * Rehearsals see their errors better where the counter steps. By a fine one waits see theirs as well,
- * and by code that a neighbour has had the time to drive out.
+ * and by code that a neighbour has had the time to drive out. There, one that cold code made late is
+ * a matter of `cold` alone: it says nothing of others.
  */
-static int tells_how_good(const struct waiter *waiter)
+static int tells_how_good(const struct waiter *waiter, int late)
 {
-    return !waiter_has_vernier(waiter) || !waiter_has_rehearsed(waiter, waiter->approach.event_ticks);
+    if (!waiter_has_vernier(waiter))
+        return 1;
+    return !waiter_has_rehearsed(waiter, waiter->approach.event_ticks) &&
+        !(late && waiter->last.is_cold);
 }
 
 /*
@@ -100,7 +104,7 @@ static void learn_exact(struct waiter *waiter, int late)
     double wrong =
         size_of(event - waiter_sample_ticks(waiter) - cycles * waiter->tempo.cycle_ticks);
     double misfit = -(double)a->width_ticks / (1 << APPROACH_TICK_BITS);
-    if (tells_how_good(waiter))
+    if (tells_how_good(waiter, late))
         choice_learn(&waiter->choice, CHOICE_EXACT, wrong > misfit ? wrong : misfit);
     waiter_learn_period(waiter);
     if (late)
@@ -185,7 +189,8 @@ APPROACH_WAY static int is_as_usual(const struct waiter *waiter)
 {
     const struct wait *last = &waiter->last;
     int at_its_call = last->exact & last->is_near_exact & !last->is_cold;
-    return at_its_call & waiter_polls_agreed(waiter) & outcome_is_as_expected(waiter);
+    return at_its_call & !last->ended_by_loop & waiter_polls_agreed(waiter) &
+        outcome_is_as_expected(waiter);
 }
 
 /* All of it. */
@@ -215,6 +220,7 @@ APPROACH_WAY void outcome_count(struct waiter *waiter)
         count(waiter);
         return;
     }
+    note_polls(waiter);
     waiter->disturbance = 0;
     waiter->waits++;
 }

@@ -397,11 +397,15 @@ static inline enum event_way waiter_loop_way(const struct waiter *waiter)
 /* Marks for evidence, where the approach looks at them. */
 void waiter_mark(struct waiter *waiter, int exact);
 
+/* How far apart its polls are. */
+void waiter_aim_polls(struct waiter *waiter);
+
 /* Where its run ends. */
 void waiter_aim_run(struct waiter *waiter, double aim_ticks);
 
 /* By what was seen of both ways; and what was seen of exact ones counts less and less. */
 int waiter_prefers_exact(const struct waiter *waiter, unsigned flags);
+int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks);
 void waiter_fade_choice(struct waiter *waiter, unsigned flags);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */

@@ -21,11 +21,11 @@ enum { LATE_TICKS = 4 }; /* besides a step of the counter */
  * What a poll says of the next one is wrong by what is not known of the time between them. So the
  * earlier a poll, the less it counts.
  */
-APPROACH_WAY static void set_period(struct waiter *waiter, double doubt_ticks)
+APPROACH_WAY void waiter_aim_polls(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
-    double period = waiter->period.value;
-    double doubt = waiter_has_vernier(waiter) ? doubt_ticks : APPROACH_FARTHEST;
+    double period = waiter->period.value, steps = waiter->vernier.step_ticks;
+    double doubt = waiter_has_vernier(waiter) ? steps * DOUBT : APPROACH_FARTHEST;
     a->earliest_ticks = waiter_scaled(period - doubt, APPROACH_TICK_BITS);
     a->latest_ticks = waiter_scaled(period + doubt, APPROACH_TICK_BITS);
 }
@@ -53,7 +53,7 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
     a->late_cycles =
         (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
     a->span_ticks = waiter_scaled(waiter->vernier.span_ticks, APPROACH_TICK_BITS);
-    set_period(waiter, waiter->vernier.step_ticks * DOUBT);
+    waiter_aim_polls(waiter);
     if (exact)
         waiter_aim_run(waiter, aim_ticks);
 }
@@ -132,14 +132,16 @@ APPROACH_WAY static int may_be_even(const struct waiter *waiter)
 }
 
 /*
- * Code that has gone out of the caches can make an exact wait late by 10 ns to 0.1 us, half of it
- * behind its stamp. So it is tried where the core is quiet, as polls or rehearsals have seen, and
- * as long as stamps show nothing; or now and then, where nothing says how well exact waits would
- * do.
+ * As far as its code goes. What has gone out of the caches can make an exact wait late by 10 ns to
+ * 0.1 us, half of it behind its stamp. So it is tried where the core is quiet, as polls or rehearsals
+ * have seen, and as long as stamps show nothing; or now and then, where nothing says how well exact
+ * waits would do.
  */
-APPROACH_WAY static int may_be_cold(const struct waiter *waiter, uint64_t ticks)
+APPROACH_WAY int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks)
 {
     enum { TRIAL = 16 };
+    if (waiter_is_exact_hot(waiter, ticks))
+        return 1;
     if (!caution_allows(&waiter->cold))
         return 0;
     int is_trial = waiter->uses % TRIAL == 0;
@@ -175,6 +177,5 @@ APPROACH_WAY int wait_is_exact_better(const struct wait *wait)
     const struct waiter *waiter = wait->waiter;
     if (waiter->is_calibrating)
         return 1;
-    return waiter_prefers_exact(waiter, wait->flags) &&
-        (waiter_is_exact_hot(waiter, wait->ticks) || may_be_cold(waiter, wait->ticks));
+    return waiter_prefers_exact(waiter, wait->flags) && waiter_may_be_exact(waiter, wait->ticks);
 }

@@ -70,6 +70,7 @@ struct waiter_learnt {
     struct waiter_need near_exact_cold;     /* ... by code gone cold */
     struct waiter_need lead_need; /* ... of one that leads up to its approach, and rehearses once */
     int64_t near_exact_ticks; /* what is nearer may be one; 0: there are none */
+    int64_t near_delay_ticks; /* ... a delay that is shorter; 0 where the counter steps, too */
     int series;              /* which of the spacings of fine readings */
     int exact;               /* 0: no approach but polling works here */
 };
