@@ -163,7 +163,7 @@ TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *waiter);
 
 /*
  * How sleeping waits choose their margin. quantile is the quantile of wake-up latencies that the
- * margin should cover, (0, 1), default 0.99. cpu_share is the share of a period, or of the wait if
+ * margin should cover, (0, 1), default 0.995. cpu_share is the share of a period, or of the wait if
  * that is longer, that such waits may keep the CPU busy, the kernel's part included, (0, 1], default
  * 0.05. Latencies are clipped: one outlier moves the margin one step. The share is a strict cap: at
  * periods of a millisecond or less it cuts the margin, and waits are late. Raise the share there,

@@ -69,7 +69,7 @@ static void a_late_wake_up_lengthens_it_and_any_other_shortens_it(void **state)
     assert_int_equal(margin.late, 1);
 }
 
-/* 1 late and 99 others cancel: that is what makes 1 % of them late. */
+/* 1 late and 199 others cancel: that is what makes 1 of 200 late. */
 static void expect_cancelled(double quantile, int others)
 {
     struct margin margin = fresh();
@@ -86,6 +86,7 @@ static void the_steps_are_in_the_proportion_of_the_quantile(void **state)
     expect_cancelled(0.5, 1);
     expect_cancelled(0.9, 9);
     expect_cancelled(0.99, 99);
+    expect_cancelled(0.995, 199);
     expect_cancelled(0.999, 999);
 }
 
@@ -108,22 +109,22 @@ static void a_wait_too_short_for_a_nap_is_polled_and_is_no_skip(void **state)
     assert_int_equal(margin.skipped, 0);
 }
 
-static void one_skip_in_a_hundred_is_a_probe(void **state)
+static void one_skip_in_two_hundred_is_a_probe(void **state)
 {
     struct margin margin = fresh();
     int64_t left_ns = LEAD_NS + MARGIN_START_NS;
     (void)state;
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 200; i++)
         assert_int_equal(margin_choose(&margin, left_ns, LEAD_NS), -1);
     assert_int_equal(margin_choose(&margin, left_ns, LEAD_NS), MARGIN_START_NS - MARGIN_NAP_MIN_NS);
 }
 
-/* In time, it stands for the hundred: ln falls by a whole step instead of a hundredth. */
+/* In time, it stands for all of them: ln falls by a whole step instead of a 200th. */
 static void a_probe_counts_for_those_skipped(void **state)
 {
     struct margin margin = fresh();
     (void)state;
-    for (int i = 0; i <= 100; i++)
+    for (int i = 0; i <= 200; i++)
         margin_choose(&margin, LEAD_NS + MARGIN_START_NS, LEAD_NS);
     margin_observe(&margin, 10000, MARGIN_START_NS - MARGIN_NAP_MIN_NS);
     assert_true(fabs(margin.wake_ns - MARGIN_START_NS * 0.77880) < 1);
@@ -227,7 +228,7 @@ int main(void)
         cmocka_unit_test(the_steps_are_in_the_proportion_of_the_quantile),
         cmocka_unit_test(an_outlier_counts_no_more_than_a_late_one),
         cmocka_unit_test(a_wait_too_short_for_a_nap_is_polled_and_is_no_skip),
-        cmocka_unit_test(one_skip_in_a_hundred_is_a_probe),
+        cmocka_unit_test(one_skip_in_two_hundred_is_a_probe),
         cmocka_unit_test(a_probe_counts_for_those_skipped),
         cmocka_unit_test(a_wait_that_is_dear_to_poll_sleeps_with_what_room_there_is),
         cmocka_unit_test(what_the_kernel_takes_is_part_of_the_cap),

@@ -106,7 +106,7 @@ class Waiter:
         """Learn again, as after pinning the thread elsewhere."""
         check(lib.timebase_waiter_calibrate(self.handle))
 
-    def set_margin(self, quantile: float = 0.99, cpu_share: float = 0.05) -> None:
+    def set_margin(self, quantile: float = 0.995, cpu_share: float = 0.05) -> None:
         """How sleeping waits choose their margin: the quantile of wake-ups it covers, in (0, 1),
         and the share of a period that may be polled, in (0, 1]."""
         result = lib.timebase_waiter_set_margin(self.handle, quantile, cpu_share)

@@ -38,7 +38,7 @@ void margin_init(struct margin *margin)
                                  .target_ns = INT64_MIN,
                                  .rarity = 1};
     *margin = fresh;
-    margin_set(margin, 0.99, 0.05);
+    margin_set(margin, 0.995, 0.05);
 }
 
 /* Written so that a NaN is out of range. */

@@ -22,8 +22,8 @@
  *
  * it follows, for every sequence of latencies, that the number of late wake-ups among n is (1-q) n
  * +/- ln(MAX / MIN) / G = 40, as long as the margin is within its range and no cap interferes. With
- * G = 1/4 and q = 0.99 one late wake-up raises the margin by 28 %, and a margin three times too
- * long takes 440 wake-ups to shrink.
+ * G = 1/4 and q = 0.995 one late wake-up raises the margin by 28 %, and a margin three times too
+ * long takes 880 wake-ups to shrink.
  *
  * Cap. A wait may take the share s of the period, the mean time between the targets of sleeping
  * waits; or of its own length, if that is longer: a waiter that slept for 0.1 ms and now sleeps for
@@ -72,7 +72,7 @@ struct margin {
     uint64_t late; /* of the samples */
 };
 
-/* q = 0.99, s = 0.05, nothing learnt. */
+/* q = 0.995, s = 0.05, nothing learnt. */
 void margin_init(struct margin *margin);
 
 /* False, and nothing changed, if a number is out of its range. What was learnt stays. */
