@@ -63,6 +63,7 @@ static void expect_shares_late(int64_t (*latency_ns)(struct bed *bed), const cha
     expect_share_late(0.5, latency_ns, 100000, name);
     expect_share_late(0.9, latency_ns, 100000, name);
     expect_share_late(0.99, latency_ns, 1000000, name);
+    expect_share_late(0.995, latency_ns, 1000000, name);
     expect_share_late(0.999, latency_ns, 1000000, name);
 }
 

@@ -202,17 +202,15 @@ static void turns_are_left_to_it(void **state)
     (void)state;
     outcome_settle_open(waiter);
     caution_went_wrong(&waiter->far_stages, TURNS, TURNS);
-    caution_went_wrong(&waiter->cold, TURNS, TURNS);
     for (unsigned left = TURNS; left-- > 0;) {
         uint64_t uses = waiter->uses;
         let_code_go_cold(waiter);
         wait_ahead(1500);
         assert_int_equal(waiter->far_stages.left, left);
-        assert_int_equal(waiter->cold.left, left);
         assert_int_equal(waiter->uses, uses + 1);
         assert_int_equal(waiter->unsettled, NOTHING_LEFT);
     }
-    waiter->far_stages = waiter->cold = (struct caution){0};
+    waiter->far_stages = (struct caution){0};
 }
 
 /* What is too near for the stages says nothing of cold code; and in time the stages are tried. */

@@ -80,22 +80,54 @@ static void by_a_counter_that_steps_it_is_due_where_polls_agree(void **state)
     assert_false(is_due(NEEDS_COLD - 1));
 }
 
+static unsigned trials(unsigned first, unsigned last)
+{
+    unsigned tried = 0;
+    for (waiter.uses = first; waiter.uses <= last; waiter.uses++)
+        tried += (unsigned)is_due(NEEDS);
+    return tried;
+}
+
 /* Or a program whose targets are all as near as that would have none at all. */
 static void by_a_counter_that_steps_one_in_256_is_tried_by_cold_code(void **state)
 {
     (void)state;
     begin_stepped();
     waiter.exact_ticks = NOW - HOT;
-    waiter.cold.left = 1;   /* one that went wrong: its turn is one of these */
-    waiter.uneven.left = 1; /* or the stages would do as much */
-    int tried = 0;
-    for (waiter.uses = 1; waiter.uses <= 3 * 256; waiter.uses++)
-        tried += is_due(NEEDS);
-    assert_int_equal(tried, 2);
-    waiter.uses = 256;
+    waiter.cold.left = waiter.uneven.left = 1; /* or the stages would do as much */
+    assert_int_equal(trials(1, 256), 1);
+    waiter.exact_ticks = NOW - HOT; /* others were, meanwhile */
+    assert_int_equal(trials(257, 512), 1);
     struct hurried asked = asked_for(NEEDS);
     asked.flags = TIMEBASE_WAIT_STEADY;
     assert_false(near_exact_is_due(&asked));
+    asked.flags = TIMEBASE_WAIT_PLAIN;
+    assert_false(near_exact_is_due(&asked));
+    waiter.tried_ticks = 0;
+    waiter.tried_cold.left = 1; /* these are no turns of it */
+    assert_false(near_exact_is_due(&asked));
+    assert_int_equal(waiter.tried_cold.left, 1);
+}
+
+/* The caller's own work drives it out each time: 1, 2, 4 ... 64 turns are left alone between two. */
+static void if_none_follows_a_trial_the_next_ones_are_farther_apart(void **state)
+{
+    unsigned uses = 256;
+    (void)state;
+    begin_stepped();
+    waiter.uneven.left = 1;
+    waiter.exact_ticks = NOW - HOT;
+    for (unsigned apart = 1; apart <= 128; apart *= 2) {
+        assert_int_equal(trials(uses, uses), 1);
+        assert_int_equal(waiter.tried_ticks, NOW + NEEDS);
+        waiter.tried_ticks = waiter.exact_ticks; /* the code is far again, and nothing came between */
+        unsigned left = apart <= 64 ? apart : 64;
+        assert_int_equal(trials(uses + 1, uses + left * 256), 0);
+        uses += (left + 1) * 256;
+    }
+    waiter.tried_ticks = NOW; /* another one came behind it */
+    assert_int_equal(trials(256, 256), 1);
+    assert_true(waiter.tried_cold.turns == 0);
 }
 
 static void it_is_not_for_what_only_the_stages_do(void **state)
@@ -233,14 +265,20 @@ static void by_a_counter_that_steps_it_is_told_how_many_polls_must_agree(void **
     waiter.ways.exact = approach_poll;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         waiter.learnt.loop_bias_ticks[way] = BIAS;
+    waiter.approach.not_before_ticks = NOW + 2 * LEFT; /* another wait's */
     run(LEFT);
+    assert_true((int64_t)(a->not_before_ticks - NOW) < 0);
     assert_true(a->earliest_ticks > 49 << APPROACH_TICK_BITS); /* what it is now: 50 */
-    assert_true(a->latest_ticks < 51 << APPROACH_TICK_BITS);
+    assert_true(a->latest_ticks > 50 << APPROACH_TICK_BITS &&
+                a->latest_ticks < 51 << APPROACH_TICK_BITS);
     assert_int_equal(a->even_least, WAITER_EVEN_USUALLY);
     assert_int_equal(waiter.even_before, WAITER_EVEN_USUALLY);
     assert_int_equal(a->leave_ticks, NOW + LEFT - BIAS);
-    /* Its approach begins as long before the target as such a wait needs, but for what it needs. */
-    assert_true(waiter.last.left_ticks == LEFT - (NEEDS - waiter_coarse_ticks(&waiter)));
+    /* It begins sooner by some of what is left beside ten polls; and where that is nothing by none. */
+    const int32_t soonest = a->loop_cycles;
+    run(NEEDS + 1);
+    assert_int_equal(a->loop_cycles, 150 + BIAS * CYCLE_OF_4 - 400);
+    assert_true(soonest > a->loop_cycles);
 }
 
 static int approach_hot(struct approach *approach)
@@ -348,6 +386,7 @@ int main(void)
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
         cmocka_unit_test(by_a_counter_that_steps_it_is_due_where_polls_agree),
         cmocka_unit_test(by_a_counter_that_steps_one_in_256_is_tried_by_cold_code),
+        cmocka_unit_test(if_none_follows_a_trial_the_next_ones_are_farther_apart),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),
         cmocka_unit_test(each_way_has_its_need),

@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "near_exact.h"
 #include "timing/wait/outcome.h"
+#include "near_exact.h"
 
 /* It was asked for 400 before its target, and had its first poll so long before that. */
 static void one_before(int32_t first_poll)

@@ -194,6 +194,7 @@ static void waits_without_a_result_are_counted_as_well(void **state)
 #define BEYOND_TICKS ((UINT64_C(1) << 23) + 1000)
 
 static approach_function *undisturbed;
+static approach_function *undisturbed_hot;
 
 static int approach_after_being_held_up(struct approach *a)
 {
@@ -205,7 +206,9 @@ static int approach_after_being_held_up(struct approach *a)
 static void hold_up(struct waiter *waiter)
 {
     undisturbed = waiter->ways.exact;
+    undisturbed_hot = waiter->ways.exact_hot;
     waiter->ways.exact = approach_after_being_held_up;
+    waiter->ways.exact_hot = NULL; /* the other one is taken, then */
 }
 
 /* No target is too near for them, whether their code is near or far. */
@@ -245,6 +248,7 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
         mechanism = result.mechanism;
     }
     waiter->ways.exact = undisturbed;
+    waiter->ways.exact_hot = undisturbed_hot;
     if (mechanism <= TIMEBASE_MECHANISM_LOOP)
         skip(); /* held up before each approach: none was exact */
     assert_int_equal(returned, 1);
@@ -343,7 +347,9 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
     if (waiter->ways.exact == NULL || !waiter->learnt.exact)
         skip();
     undisturbed = waiter->ways.exact;
+    undisturbed_hot = waiter->ways.exact_hot;
     waiter->ways.exact = approach_after_a_microsecond;
+    waiter->ways.exact_hot = NULL;
     for (int i = 0; i < TRIES; i++) {
         struct timebase_wait_result result;
         make_the_loop_bad(waiter);
@@ -357,6 +363,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
         assert_true(waiter->cold.left > 0);
     }
     waiter->ways.exact = undisturbed;
+    waiter->ways.exact_hot = undisturbed_hot;
     waiter->cold = (struct caution){0};
     if (late == 0)
         skip();

@@ -312,6 +312,7 @@ void calibrate(struct waiter *waiter)
     struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
     uint64_t waits = waiter->waits, late = waiter_late(waiter), disturbed = waiter->disturbed;
+    waiter->last.is_near_exact = 0; /* a rehearsal is none */
     memset(learnt, 0, sizeof(*learnt));
     tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;

@@ -83,10 +83,8 @@ static inline void hurry_pass(struct waiter *waiter, uint64_t now, int64_t left)
     if (left > 0 && (double)left < need->ticks)
         need->ticks -= need->fade_ticks;
     caution_pass(&waiter->uneven);
-    if (is_cold) {
+    if (is_cold)
         caution_pass(&waiter->far_stages);
-        caution_pass(&waiter->cold);
-    }
 }
 
 /* A wait after a pause came to its polls after so many ticks. */

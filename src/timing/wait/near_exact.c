@@ -47,17 +47,34 @@ APPROACH_WAY int near_exact_is_for_stages(struct waiter *waiter, int64_t left)
 }
 
 /*
+ * Of the last such trial: has another exact wait come behind it? If the caller's own work drives the
+ * code out each time, trials are farther apart, up to 64 times. It is judged once.
+ */
+static void judge_trial(struct waiter *waiter)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 64 };
+    if (waiter->tried_ticks == 0)
+        return;
+    if (waiter->exact_ticks == waiter->tried_ticks)
+        caution_went_wrong(&waiter->tried_cold, LEAST_TURNS, MOST_TURNS);
+    else
+        waiter->tried_cold = (struct caution){0};
+    waiter->tried_ticks = 0;
+}
+
+/*
  * Where all targets are too near for code that is not, each is left to the loop, and that brings no
- * exact wait's code near. So one in 256 is tried as if it were. It is late; those behind it are not,
- * unless the caller's own work drives the code out again: so the next trials are farther apart.
+ * exact wait's code near. So one in 256 is tried as if it were. It is late; those behind it are not.
  */
 static int is_trial(const struct hurried *asked)
 {
     enum { MANY = 256 };
     struct waiter *waiter = asked->waiter;
-    if (!waiter_has_vernier(waiter) || waiter->uses % MANY != 0)
+    if (!waiter_has_vernier(waiter) || waiter->uses % MANY != 0 ||
+        asked->flags & TIMEBASE_WAIT_STEADY || waiter_is_exact_hot(waiter, asked->ticks))
         return 0;
-    return !(asked->flags & TIMEBASE_WAIT_STEADY) && !caution_takes_turn(&waiter->cold);
+    judge_trial(waiter);
+    return !caution_takes_turn(&waiter->tried_cold);
 }
 
 static int has_time(const struct hurried *asked, int64_t left, int as_if_hot)
@@ -152,9 +169,14 @@ static int settle_last(const struct hurried *asked, int64_t left)
 APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
+    if (!is_simple(asked))
+        return 0;
     int tried = is_trial(asked);
-    return is_simple(asked) && (tried || may_be_cold(asked)) && has_time(asked, left, tried) &&
+    int is_possible = (tried || may_be_cold(asked)) && has_time(asked, left, tried) &&
         is_better(waiter, asked->flags) && !learns_instead(asked);
+    if (tried && is_possible)
+        waiter->tried_ticks = asked->ticks;
+    return is_possible;
 }
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */
@@ -201,6 +223,7 @@ static void aim_end(const struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     if (waiter_has_vernier(waiter)) {
         waiter_aim_polls(waiter);
+        a->not_before_ticks = waiter_long_before(asked->entered_ticks);
         waiter->last.left_ticks = left_ticks(asked, way);
         wait_aim_loop(&waiter->last, asked->ticks, asked->fraction);
         return;

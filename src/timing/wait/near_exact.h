@@ -4,8 +4,8 @@
  * wait has to know is there from those before it. So it is aimed and begun, and nothing else. It is
  * counted as others are, before the next one; and learnt from, if that one has the time.
  *
- * Only behind another wait, by code that is near, and while exact waits are the better ones; behind
- * waits by the loop it needs more time.
+ * Only behind another wait, and while exact waits are the better ones; by code that is not near it
+ * needs more time, but for a trial now and then.
  *
  * Where a single poll is enough, as the counter's steps are fine, up to 3 us ahead; one in eight
  * that has the time to rehearse takes the stages, which see to what is not looked at here. Where

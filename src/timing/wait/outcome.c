@@ -77,9 +77,9 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
 }
 
 /*
- * Rehearsals see their errors better where the counter steps. By a fine one waits see theirs as well,
- * and by code that a neighbour has had the time to drive out. There, one that cold code made late is
- * a matter of `cold` alone: it says nothing of others.
+ * Rehearsals see their errors better where the counter steps, and one that cold code made late is a
+ * matter of `cold` alone there: it says nothing of others. By a fine counter waits see theirs as well, and
+ * by code that a neighbour has had the time to drive out.
  */
 static int tells_how_good(const struct waiter *waiter, int late)
 {
@@ -189,8 +189,7 @@ APPROACH_WAY static int is_as_usual(const struct waiter *waiter)
 {
     const struct wait *last = &waiter->last;
     int at_its_call = last->exact & last->is_near_exact & !last->is_cold;
-    return at_its_call & !last->ended_by_loop & waiter_polls_agreed(waiter) &
-        outcome_is_as_expected(waiter);
+    return at_its_call & !last->ended_by_loop & outcome_is_as_expected(waiter);
 }
 
 /* All of it. */

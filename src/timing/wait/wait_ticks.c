@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *
  */
 static inline __attribute__((always_inline)) int fetches_code(struct timebase_waiter *public)
 {
-    return public != NULL && !waiter_has_vernier(waiter_within(public));
+    return public != NULL && waiter_within(public)->learnt.near_delay_ticks != 0;
 }
 
 /* Lines before a function are those of what it calls. Too many or too few cost nothing but time. */

@@ -105,7 +105,7 @@ struct wait {
     double aim;      /* when the event should be, relative to ticks */
     unsigned flags;
     int exact;
-    double left_ticks;        /* when its way was found */
+    double left_ticks;        /* when its way was found, or an estimate */
     double read_ticks;        /* a delay by a wait: its fine reading, relative to entered_ticks */
     int ended_by_loop;        /* it was to be exact */
     int is_cold;              /* it is exact by code that had gone out of the caches */
@@ -151,9 +151,8 @@ struct waiter {
     struct caution contradicted_run; /* of short delays */
     struct caution far_code;         /* of their runs after a pause */
     struct caution slow_preparation; /* of the next one by one that polls */
-    uint16_t delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
-    int16_t is_calibrating;
-    struct caution cold;             /* of exact waits by code that has gone out of the caches */
+    unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
+    int is_calibrating;
     int32_t delay_error_ticks; /* of the last one at once: its stamp less its end; or unknown */
     uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
     uint64_t waits;
@@ -170,6 +169,8 @@ struct waiter {
     struct evidence evidence;
     uint64_t late, disturbed;
     uint32_t found; /* what disturbed the last wait's rehearsals */
+    struct caution cold;         /* of exact waits by code that has gone out of the caches */
+    struct caution tried_cold;   /* of near ones that are tried all the same, a turn in 256 uses */
     struct wait last;
     const timebase_clock *clock;
     struct approach_ways ways;
@@ -196,6 +197,7 @@ struct waiter {
     double calibration_ns;
     int calibrations;
     unsigned rehearsals;
+    uint64_t tried_ticks;     /* ... of the last one of tried_cold; 0: there is none to judge */
     uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t learning_uses;   /* the uses when a wait was learnt from last */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
@@ -397,15 +399,13 @@ static inline enum event_way waiter_loop_way(const struct waiter *waiter)
 /* Marks for evidence, where the approach looks at them. */
 void waiter_mark(struct waiter *waiter, int exact);
 
-/* How far apart its polls are. */
+/* How far apart its polls are; and where its run ends. */
 void waiter_aim_polls(struct waiter *waiter);
-
-/* Where its run ends. */
 void waiter_aim_run(struct waiter *waiter, double aim_ticks);
 
 /* By what was seen of both ways; and what was seen of exact ones counts less and less. */
 int waiter_prefers_exact(const struct waiter *waiter, unsigned flags);
-int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks);
+int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks); /* as far as its code goes */
 void waiter_fade_choice(struct waiter *waiter, unsigned flags);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
