@@ -202,15 +202,17 @@ static void turns_are_left_to_it(void **state)
     (void)state;
     outcome_settle_open(waiter);
     caution_went_wrong(&waiter->far_stages, TURNS, TURNS);
+    caution_went_wrong(&waiter->cold, TURNS, TURNS);
     for (unsigned left = TURNS; left-- > 0;) {
         uint64_t uses = waiter->uses;
         let_code_go_cold(waiter);
         wait_ahead(1500);
         assert_int_equal(waiter->far_stages.left, left);
+        assert_int_equal(waiter->cold.left, left);
         assert_int_equal(waiter->uses, uses + 1);
         assert_int_equal(waiter->unsettled, NOTHING_LEFT);
     }
-    waiter->far_stages = (struct caution){0};
+    waiter->far_stages = waiter->cold = (struct caution){0};
 }
 
 /* What is too near for the stages says nothing of cold code; and in time the stages are tried. */
@@ -223,13 +225,15 @@ static void near_targets_need_less_after_each_that_hurried(void **state)
     waiter->learnt.near_needs[0].ticks = needed;
     waiter->learnt.no_rehearsal_ticks = waiter->learnt.cold_ticks = ticks_of(SECOND);
     waiter->learnt.hot_ticks = ticks_of(SECOND);
-    waiter->far_stages.left = 9;
+    waiter->far_stages.left = waiter->cold.left = 9;
     waiter->approach.event_ticks = timebase_ticks();
     wait_ahead(10 * MILLISECOND); /* an emulator takes some 0.1 ms until it is asked for */
     assert_true(waiter->learnt.near_needs[0].ticks < needed);
     assert_int_equal(waiter->far_stages.left, 9);
+    assert_int_equal(waiter->cold.left, 9);
     waiter->learnt = known.learnt;
     waiter->far_stages = known.far_stages;
+    waiter->cold = known.cold;
 }
 
 /* ---- what a near wait by the stages needs ---------------------------------------------------- */

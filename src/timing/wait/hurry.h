@@ -75,7 +75,7 @@ static inline int hurry_is_due(const struct waiter *waiter, uint64_t now, uint64
         (!waiter_is_hot(waiter, now) && hurry_by_cold_code(waiter, now, left));
 }
 
-/* For one that hurries: so that the stages are tried again. */
+/* For one that hurries: so that the stages, and exact waits by cold code, are tried again. */
 static inline void hurry_pass(struct waiter *waiter, uint64_t now, int64_t left)
 {
     int is_cold = !waiter_is_hot(waiter, now);
@@ -83,8 +83,10 @@ static inline void hurry_pass(struct waiter *waiter, uint64_t now, int64_t left)
     if (left > 0 && (double)left < need->ticks)
         need->ticks -= need->fade_ticks;
     caution_pass(&waiter->uneven);
-    if (is_cold)
+    if (is_cold) {
         caution_pass(&waiter->far_stages);
+        caution_pass(&waiter->cold);
+    }
 }
 
 /* A wait after a pause came to its polls after so many ticks. */

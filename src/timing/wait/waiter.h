@@ -152,8 +152,9 @@ struct waiter {
     struct caution contradicted_run; /* of short delays */
     struct caution far_code;         /* of their runs after a pause */
     struct caution slow_preparation; /* of the next one by one that polls */
-    unsigned delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
-    int is_calibrating;
+    uint16_t delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
+    int16_t is_calibrating;
+    struct caution cold;             /* of exact waits by code that has gone out of the caches */
     int32_t delay_error_ticks; /* of the last one at once: its stamp less its end; or unknown */
     uint64_t uses;  /* of the approach and its evidence, and waits in a hurry; measured delays, too */
     uint64_t waits;
@@ -169,7 +170,6 @@ struct waiter {
     int is_in_event;          /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
     uint64_t late, disturbed;
-    struct caution cold;         /* of exact waits by code that has gone out of the caches */
     struct caution tried_cold;   /* of near ones that are tried all the same, a turn in 256 uses */
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
