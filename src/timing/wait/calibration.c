@@ -197,7 +197,7 @@ static void find_period(struct waiter *waiter)
 /* ---- exact and plain ---------------------------------------------------------------------- */
 
 struct findings {
-    double bias, spread, stamp;
+    double bias, spread, earliest, stamp;
 };
 
 static void size_errors(double *errors, int count, double middle)
@@ -218,6 +218,7 @@ static struct findings try_way(struct waiter *waiter, int exact)
     struct findings found = {
         .bias = quantile_at(errors, trials.count, 0.5),
         .spread = quantile_at(errors, trials.count, 0.95) - quantile_at(errors, trials.count, 0.05),
+        .earliest = quantile_at(errors, trials.count, 0.02),
         .stamp = quantile_trimmed_mean(trials.stamps, trials.count),
     };
     size_errors(errors, trials.count, found.bias);
@@ -232,6 +233,7 @@ static void try_exact(struct waiter *waiter)
     learnt->tail.cycles += found.bias / waiter->tempo.cycle_ticks;
     learnt->tail.first_cycles = learnt->tail.cycles;
     learnt->exact_spread_ticks = found.spread;
+    learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks = found.stamp;
 }
 
@@ -243,6 +245,7 @@ static void find_plain(struct waiter *waiter)
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
     learnt->plain_stamp_ticks[EVENT_CALLED] = found.stamp;
+    learnt->early_ticks = found.bias - found.earliest;
 }
 
 /* A run fills at most what is left after the last poll. Emulated processors take longer to poll. */
@@ -309,10 +312,10 @@ void calibrate(struct waiter *waiter)
     struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
     uint64_t waits = waiter->waits, late = waiter_late(waiter), disturbed = waiter->disturbed;
+    waiter->last.is_near_exact = 0; /* a rehearsal is none */
     memset(learnt, 0, sizeof(*learnt));
     tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;
-    waiter->last.is_near_exact = 0; /* a rehearsal is none */
     learnt->period_ns = find_period_ns(waiter->clock);
     learnt->hot_ticks = waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
     waiter->ways = ways_here();

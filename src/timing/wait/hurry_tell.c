@@ -6,7 +6,7 @@
 /* The loop was the better way, too, while polls contradict each other. */
 APPROACH_WAY static inline uint32_t shared(const struct hurried *asked)
 {
-    int is_asked_for = (asked->flags & WAITER_LOOP_FLAGS) != 0;
+    int is_asked_for = (asked->flags & TIMEBASE_WAIT_PLAIN) != 0;
     int is_shared = !is_asked_for && !caution_allows(&asked->waiter->uneven);
     return is_shared ? (uint32_t)TIMEBASE_DISTURBED_SHARED : 0;
 }

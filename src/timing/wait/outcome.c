@@ -238,13 +238,14 @@ APPROACH_WAY int outcome_settle_open(struct waiter *waiter)
     outcome_count_open(waiter);
     int late = outcome_is_late(wait);
     uint32_t found = waiter->disturbance;
-    int is_sound = (found & ~HARMLESS) == 0;
+    /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
+    int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     waiter->learning_uses = waiter->uses;
     if (wait->exact && is_sound)
         learn_exact(waiter, late);
     else if (wait->ended_by_loop && is_sound && !late)
         learn_end(waiter);
-    else if ((wait->is_unsteady || wait->flags & WAITER_LOOP_FLAGS) && is_sound && !late)
+    else if ((wait->is_unsteady || wait->flags & TIMEBASE_WAIT_PLAIN) && is_sound && !late)
         learn_plain(waiter);
     if (wait->is_unsteady && !waiter_has_rehearsed(waiter, waiter->approach.event_ticks))
         waiter_fade_choice(waiter, wait->flags);

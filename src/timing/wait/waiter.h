@@ -63,8 +63,7 @@
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
-#define WAITER_FLAGS 127u /* all that there are; and those of waits that are by the loop */
-#define WAITER_LOOP_FLAGS (unsigned)(TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_NEVER_EARLY)
+#define WAITER_FLAGS 127u /* all that there are */
 
 /*
  * Of so many what is followed is the mean. The time between polls changes with the core's load; where
@@ -176,6 +175,8 @@ struct waiter {
     const timebase_clock *clock;
     struct approach_ways ways;
     int64_t delay_touched_ticks;            /* from the call of one after a pause to its touch */
+    void (*held_event)(void *); /* of a wait that must not be early */
+    void *held_argument;
     uint64_t delay_taken_ticks;             /* from the reading of a short one to its last */
     struct delay_lesson lesson;             /* of the last short one */
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
@@ -196,8 +197,8 @@ struct waiter {
     double calibration_ns;
     int calibrations;
     unsigned rehearsals;
-    uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t tried_ticks;     /* ... of the last one of tried_cold; 0: there is none to judge */
+    uint64_t exact_ticks;     /* the target of the last exact approach */
     uint64_t learning_uses;   /* the uses when a wait was learnt from last */
     uint64_t rehearsed_ticks; /* when the last one was that taught something */
     int64_t first_ones_ticks; /* what the last wait's first rehearsals took; 0: there was no time */
@@ -404,8 +405,8 @@ void waiter_aim_run(struct waiter *waiter, double aim_ticks);
 
 /* By what was seen of both ways; and what was seen of exact ones counts less and less. */
 int waiter_prefers_exact(const struct waiter *waiter, unsigned flags);
-void waiter_fade_choice(struct waiter *waiter, unsigned flags);
 int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks); /* as far as its code goes */
+void waiter_fade_choice(struct waiter *waiter, unsigned flags);
 
 /* Run it. Returns 0; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int waiter_approach(struct waiter *waiter, int exact);

@@ -59,6 +59,7 @@ struct waiter_learnt {
     uint32_t gap_every_ticks; /* that is followed again after so many */
     double lead_ticks;      /* polling in C ends this long before the approach begins */
     double rehearsal_ticks; /* what one takes */
+    double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
