@@ -41,6 +41,7 @@ KINDS = {
     "waits": ("exact", "steady", "plain", "result", "plain_result", "call", "plain_call"),
     "delays": ("delay", "delay_steady", "delay_plain", "delay_after_empty"),
 }
+MORE_KINDS = ("never_early", "never_early_call")  # of waits, if asked for
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
 WORK = ("lines", "memory", "pause")
 RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}
@@ -189,7 +190,7 @@ def options_given():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=KINDS, nargs="?", default="waits")
     parser.add_argument("--against", action="append", default=[], metavar="COMMIT|LIBRARY")
-    parser.add_argument("--kind", action="append", choices=sum(KINDS.values(), ()))
+    parser.add_argument("--kind", action="append", choices=sum(KINDS.values(), MORE_KINDS))
     parser.add_argument("--from", dest="least", type=float, metavar="NS", help="targets, or delays")
     parser.add_argument("--to", dest="most", type=float, metavar="NS")
     parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")

@@ -12,8 +12,8 @@
  * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
  * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
- * call, plain_call (that call), delay, delay_steady, delay_plain, delay_after_empty (a plain one
- * behind one of 0 ns); delay_loop_called=called_loop.so; and without a library loop, delay_loop (the
+ * call, plain_call (that call), never_early (returns), never_early_call, delay, delay_steady, delay_plain,
+ * delay_after_empty (a plain one behind one of 0 ns); delay_loop_called=called_loop.so; and without a library loop, delay_loop (the
  * caller's own), nothing (the stopwatch alone). The first of libtimebase's is the stopwatch, too.
  */
 #define _GNU_SOURCE
@@ -248,6 +248,8 @@ static const struct {
     {"plain_result", wait_for_result, TIMEBASE_WAIT_PLAIN},
     {"call", wait_and_call, 0},
     {"plain_call", wait_and_call, TIMEBASE_WAIT_PLAIN},
+    {"never_early", wait_by_library, TIMEBASE_WAIT_NEVER_EARLY},
+    {"never_early_call", wait_and_call, TIMEBASE_WAIT_NEVER_EARLY},
     {"delay", delay_by_library, 0},
     {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
     {"delay_plain", delay_by_library, TIMEBASE_WAIT_PLAIN},

@@ -261,6 +261,44 @@ static void its_stamp_shows_what_is_wrong_with_its_bias(void **state)
     *waiter = known;
 }
 
+/* By how much the next one's begin changes the bias, if the stamp of this one was that wrong. */
+static double learnt_behind_one(unsigned flags)
+{
+    enum { EIGHT = 8, WRONG_TICKS = 200 };
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_within(the_waiter());
+    uint64_t target = timebase_ticks();
+    struct hurried asked = {.waiter = waiter, .ticks = target, .entered_ticks = target, .flags = flags};
+    hurry_begin(&asked, EVENT_RETURNS);
+    waiter->approach.hurry_event_ticks = waiter->approach.hurry_ticks + WRONG_TICKS;
+    waiter->uses = EIGHT;
+    asked.flags = 0;
+    asked.ticks = target + (uint64_t)waiter->learnt.no_rehearsal_ticks;
+    hurry_begin(&asked, EVENT_RETURNS);
+    double learnt = waiter->learnt.plain_bias_ticks - known.learnt.plain_bias_ticks;
+    *waiter = known;
+    return learnt;
+}
+
+/* It would be later by what another reading takes; so it ends within, and says nothing of others. */
+static void of_what_must_not_be_early_the_last_poll_is_the_stamp(void **state)
+{
+    void *frame[2] = {NULL, NULL};
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    uint64_t now = timebase_ticks(), target = now + (uint64_t)ticks_of(MICROSECOND);
+    struct wait wait = {.waiter = waiter,
+                        .ticks = target,
+                        .entered_ticks = now,
+                        .frame = &frame[1],
+                        .flags = TIMEBASE_WAIT_NEVER_EARLY};
+    assert_in_range(hurry_run(&wait), 0, 1);
+    assert_null(frame[0]); /* no end behind it has been set */
+    assert_true((int64_t)(waiter->approach.hurry_event_ticks - target) >= 0);
+    assert_true(learnt_behind_one(0) != 0);
+    assert_true(learnt_behind_one(TIMEBASE_WAIT_NEVER_EARLY) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +311,7 @@ int main(void)
         cmocka_unit_test(the_wait_behind_it_is_one_like_others),
         cmocka_unit_test(what_holds_it_up_is_told_and_counted),
         cmocka_unit_test(its_stamp_shows_what_is_wrong_with_its_bias),
+        cmocka_unit_test(of_what_must_not_be_early_the_last_poll_is_the_stamp),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,10 +30,9 @@ APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
     }
 }
 
-void hurry_poll_readable(struct waiter *waiter)
+void hurry_poll_apart(struct waiter *waiter)
 {
-    uint64_t leave = waiter->approach.hurry_ticks, now = timebase_ticks();
-    uint64_t longest = 0;
+    uint64_t leave = waiter->approach.hurry_ticks, now = timebase_ticks(), longest = 0;
     waiter->telling.late = (int64_t)(now - leave) >= 0;
     while ((int64_t)(now - leave) < 0) {
         uint64_t last = now;
@@ -41,5 +40,7 @@ void hurry_poll_readable(struct waiter *waiter)
         longest = now - last > longest ? now - last : longest;
     }
     waiter->telling.gap_ticks = longest < UINT32_MAX ? (uint32_t)longest : UINT32_MAX;
-    waiter->approach.hurry_event_ticks = timebase_ticks_ordered();
+    waiter->approach.hurry_event_ticks = now;
+    if (!waiter->telling.never_early)
+        waiter->approach.hurry_event_ticks = timebase_ticks_ordered();
 }

@@ -62,7 +62,8 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     asked->is_hot = hurry_is_hot(waiter, asked->entered_ticks);
-    int teaches = waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 4;
+    int teaches = waiter->uses % TEACHES == 0 && left > learnt->no_rehearsal_ticks / 4 &&
+        !waiter->telling.never_early; /* the last one */
     if (__builtin_expect(asked->is_hot && teaches, 0))
         hurry_learn_bias(waiter);
     hurry_pass(waiter, asked->entered_ticks, left);
@@ -71,6 +72,7 @@ static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
     waiter->uses++;
     double bias = learnt->plain_bias_ticks + learnt->hurry_ticks[way] - asked->fraction;
     int never_early = (asked->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    waiter->telling.never_early = never_early;
     a->hurry_way = way;
     a->hurry_ticks = asked->ticks - (uint64_t)(never_early ? 0 : (int64_t)bias);
     return a->hurry_ticks;
@@ -121,8 +123,11 @@ static inline __attribute__((always_inline)) uint64_t hurry_poll_until(struct wa
     return now;
 }
 
-/* Where it must be asked first whether the counter is readable. Nothing is foreseen there. */
-void hurry_poll_readable(struct waiter *waiter);
+/*
+ * Where it must be asked first whether the counter is readable, and for what must not be early.
+ * Nothing is foreseen there.
+ */
+void hurry_poll_apart(struct waiter *waiter);
 
 typedef void hurry_look(const void *what);
 
@@ -135,8 +140,8 @@ static inline __attribute__((always_inline)) void hurry_poll(struct waiter *wait
                                                              hurry_look *look, const void *what)
 {
     enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
-    if (__builtin_expect(!waiter_may_read(waiter), 0)) {
-        hurry_poll_readable(waiter);
+    if (__builtin_expect(!waiter_may_read(waiter) || waiter->telling.never_early, 0)) {
+        hurry_poll_apart(waiter);
         return;
     }
     uint64_t leave = waiter->approach.hurry_ticks, now = timebase_arch_ticks();

@@ -136,8 +136,8 @@ struct hurry_telling {
     double rest_ns;     /* from its stamp's reading to its event */
     int64_t rest_ticks; /* ... rounded */
     uint32_t gap_ticks; /* the longest between two polls */
-    int16_t late;
-    int16_t expected_late; /* 1: it is told in vain, before the event */
+    int8_t late, expected_late; /* 1: it is told in vain, before the event */
+    int16_t never_early; /* its last poll is the stamp */
     struct evidence_marks marks;
 };
 
