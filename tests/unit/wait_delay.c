@@ -154,7 +154,8 @@ static void a_late_end_is_no_part_of_what_a_delay_is_late(void **state)
     waiter->delay = held_up_behind;
     assert_int_equal(timebase_waiter_calibrate(&ours), 0);
     double most = ticks_asked(waiter, HELD_NS) / 2;
-    assert_true(waiter->learnt.delay_read_ticks < most);
+    assert_true(waiter->learnt.delay_read_ticks[0] < most);
+    assert_true(waiter->learnt.delay_read_ticks[1] < most);
     assert_true(fabs(waiter->learnt.delay_call_ticks) < most);
 }
 
@@ -181,7 +182,7 @@ static void a_delay_tells_how_it_passed(void **state)
 
 /*
  * A delay by a wait counts from the reading at its call, too. Its fine reading says where within a
- * step that was, unless it came later or sooner than is usual.
+ * step that was, unless it came far later or sooner than is usual: then it was in the middle.
  */
 static void a_late_fine_reading_does_not_move_a_delay(void **state)
 {
@@ -190,14 +191,41 @@ static void a_late_fine_reading_does_not_move_a_delay(void **state)
     assert_int_equal(timebase_waiter_init(&ours, timebase_clock_default()), 0);
     double asked = ticks_asked(waiter, 5000);
     (void)state;
-    for (int late = 0; late < 2; late++) {
-        double at = late ? waiter->vernier.span_ticks : 0;
-        at -= waiter->learnt.delay_call_ticks;
-        waiter->learnt.delay_read_ticks = late ? -1e9 : 1e9;
+    for (int turn = 0; turn < 4; turn++) {
+        int late = turn % 2, is_cold = turn / 2; /* by cold code it comes by another way */
+        double at = waiter->vernier.span_ticks / 2 - waiter->learnt.delay_call_ticks;
+        waiter->learnt.delay_read_ticks[is_cold] = late ? -1e9 : 1e9;
+        waiter->learnt.delay_read_ticks[!is_cold] = late ? 1e9 : -1e9;
         never_hurry(waiter);
+        waiter->learnt.hot_ticks = is_cold ? -1 : INT64_MAX / 2;
         timebase_delay_ns(&ours, 5000, TIMEBASE_WAIT_PLAIN, NULL);
         double target = (double)(int64_t)(waiter->last.ticks - waiter->last.entered_ticks);
         assert_true(fabs(target + waiter->last.fraction - asked - at) < 0.1);
+    }
+}
+
+/* As the way there was on average, soon after another delay or not; and not as the other one. */
+static void a_delay_is_called_as_long_before_its_fine_reading_as_others(void **state)
+{
+    static struct timebase_waiter ours;
+    struct waiter *waiter = waiter_within(&ours);
+    double *known = waiter->learnt.delay_read_ticks;
+    (void)state;
+    assert_int_equal(timebase_waiter_init(&ours, timebase_clock_default()), 0);
+    double asked = ticks_asked(waiter, 5000), span = waiter->vernier.span_ticks, seen[2] = {0, 0};
+    for (int turn = 0; turn < DELAYS; turn++) {
+        int is_cold = turn % 2;
+        known[is_cold] = seen[is_cold];
+        known[!is_cold] = 1e9;
+        never_hurry(waiter);
+        waiter->learnt.hot_ticks = is_cold ? -1 : INT64_MAX / 2;
+        timebase_delay_ns(&ours, 5000, TIMEBASE_WAIT_PLAIN, NULL);
+        double later = waiter->last.read_ticks - known[is_cold];
+        double at = later < -span / 2 || later > span * 3 / 2 ? span / 2 : fmax(0, fmin(later, span));
+        double target = (double)(int64_t)(waiter->last.ticks - waiter->last.entered_ticks);
+        at -= waiter->learnt.delay_call_ticks;
+        assert_true(fabs(target + waiter->last.fraction - asked - at) < 0.1);
+        seen[is_cold] = waiter->last.read_ticks; /* so that the next one's is near */
     }
 }
 
@@ -248,6 +276,7 @@ int main(void)
         cmocka_unit_test(no_delay_at_all_returns_at_once),
         cmocka_unit_test(a_delay_tells_how_it_passed),
         cmocka_unit_test(a_late_fine_reading_does_not_move_a_delay),
+        cmocka_unit_test(a_delay_is_called_as_long_before_its_fine_reading_as_others),
         cmocka_unit_test(a_delay_begins_when_all_before_it_is_done),
     };
     dice = dice_new();

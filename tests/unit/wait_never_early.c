@@ -107,7 +107,8 @@ static void no_delay_that_is_never_early_is_too_short(void **state)
     struct waiter_learnt learnt = waiter->learnt;
     (void)state;
     assert_no_delay_too_short(TARGETS);
-    waiter->learnt.delay_read_ticks += 3000; /* as if calibration had been disturbed */
+    waiter->learnt.delay_read_ticks[0] += 3000; /* as if calibration had been disturbed */
+    waiter->learnt.delay_read_ticks[1] += 3000;
     assert_no_delay_too_short(10);
     waiter->learnt = learnt;
 }

@@ -176,9 +176,9 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
  * From a delay's call to its reading there; and from that reading to its fine one. The end is a
  * wait's, which rehearsals follow: so only the beginning counts. Between the reading before it and the
  * call there may be nothing: to work out its length there made each delay 7 ns too short (Emerald
- * Rapids).
+ * Rapids). One that no other was soon before comes to it by another way.
  */
-static void find_beginning(struct waiter *waiter)
+static void find_beginning(struct waiter *waiter, int is_cold)
 {
     uint64_t ns = delay_by_wait_ns(waiter);
     double calls[CALIBRATION_DELAYS], reads[CALIBRATION_DELAYS];
@@ -187,6 +187,8 @@ static void find_beginning(struct waiter *waiter)
         struct timebase_fine_readings before;
         struct timebase_fine_reading begin;
         calibration_delay_pass_phases(waiter);
+        waiter->delay_called_ticks =
+            timebase_ticks() - (uint64_t)(is_cold ? 2 * waiter->learnt.hot_ticks : 0);
         timebase_wait_take_fine(waiter_public(waiter), &before);
         waiter->delay(waiter_public(waiter), ns, TIMEBASE_WAIT_PLAIN, NULL);
         timebase_wait_place_fine(waiter_public(waiter), &before, waiter->last.entered_ticks, &begin);
@@ -194,13 +196,16 @@ static void find_beginning(struct waiter *waiter)
         reads[i] = waiter->last.read_ticks - half_step;
     }
     double reach = trials_reach_ticks(waiter);
-    waiter->learnt.delay_call_ticks = quantile_mean_about(calls, CALIBRATION_DELAYS, reach);
-    waiter->learnt.delay_read_ticks = quantile_mean_about(reads, CALIBRATION_DELAYS, reach);
+    if (!is_cold)
+        waiter->learnt.delay_call_ticks = quantile_mean_about(calls, CALIBRATION_DELAYS, reach);
+    waiter->learnt.delay_read_ticks[is_cold] =
+        quantile_mean_about(reads, CALIBRATION_DELAYS, reach);
 }
 
 void calibrate_delays(struct waiter *waiter)
 {
-    find_beginning(waiter);
+    find_beginning(waiter, 1);
+    find_beginning(waiter, 0);
     waiter->counted = (struct waiter_counted){0};
     if (waiter->ways.run != NULL && waiter->learnt.exact)
         find_ways(waiter);

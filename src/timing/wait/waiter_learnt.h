@@ -62,7 +62,8 @@ struct waiter_learnt {
     double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
-    double delay_read_ticks; /* of a delay by a wait: its reading at the call to its fine one */
+    double delay_read_ticks[2]; /* of a delay by a wait: its reading at the call to its fine one; soon
+                                 * after another, or not */
     double delay_call_ticks; /* ... and its call to that reading */
     struct waiter_need learning_need; /* as near_needs: of one that learns from the wait before */
     struct waiter_need near_exact_needs[EVENT_WAYS]; /* ... of one at its call */
