@@ -193,22 +193,21 @@ static void waits_without_a_result_are_counted_as_well(void **state)
 /* More ticks than a reading's distance from the target can say: the farthest is told instead. */
 #define BEYOND_TICKS ((UINT64_C(1) << 23) + 1000)
 
-static approach_function *undisturbed;
-static approach_function *undisturbed_hot;
+static struct approach_ways undisturbed;
+
+/* Exact waits are by this until the ways are `undisturbed` again: by code that is near as well. */
+static void disturb(struct waiter *waiter, approach_function *exact)
+{
+    undisturbed = waiter->ways;
+    waiter->ways.exact = exact;
+    waiter->ways.exact_hot = NULL; /* the other one is taken, then */
+}
 
 static int approach_after_being_held_up(struct approach *a)
 {
     while ((int64_t)(timebase_ticks() - a->target_ticks) < (int64_t)BEYOND_TICKS)
         continue;
-    return undisturbed(a);
-}
-
-static void hold_up(struct waiter *waiter)
-{
-    undisturbed = waiter->ways.exact;
-    undisturbed_hot = waiter->ways.exact_hot;
-    waiter->ways.exact = approach_after_being_held_up;
-    waiter->ways.exact_hot = NULL; /* the other one is taken, then */
+    return undisturbed.exact(a);
 }
 
 /* No target is too near for them, whether their code is near or far. */
@@ -237,7 +236,7 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
         print_message("skipped: this machine has no exact waits\n");
         skip();
     }
-    hold_up(waiter);
+    disturb(waiter, approach_after_being_held_up);
     int mechanism = TIMEBASE_MECHANISM_LOOP, returned = 0;
     for (int i = 0; i < 1000 && mechanism <= TIMEBASE_MECHANISM_LOOP; i++) {
         /* Near ones are not rehearsed, so that the wait itself is the one that is held up. */
@@ -247,8 +246,7 @@ static void an_approach_that_began_long_after_its_target_is_late(void **state)
             timebase_wait_until_ticks(the_waiter(), timebase_ticks() + ahead_ticks, 0, &result);
         mechanism = result.mechanism;
     }
-    waiter->ways.exact = undisturbed;
-    waiter->ways.exact_hot = undisturbed_hot;
+    waiter->ways = undisturbed;
     if (mechanism <= TIMEBASE_MECHANISM_LOOP)
         skip(); /* held up before each approach: none was exact */
     assert_int_equal(returned, 1);
@@ -333,7 +331,7 @@ static int approach_after_a_microsecond(struct approach *a)
 {
     while ((int64_t)(timebase_ticks() - a->target_ticks) < ticks_of(1000))
         continue;
-    return undisturbed(a);
+    return undisturbed.exact(a);
 }
 
 /* Cold code made it late: the next such waits are by the loop. */
@@ -346,10 +344,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
     (void)state;
     if (waiter->ways.exact == NULL || !waiter->learnt.exact)
         skip();
-    undisturbed = waiter->ways.exact;
-    undisturbed_hot = waiter->ways.exact_hot;
-    waiter->ways.exact = approach_after_a_microsecond;
-    waiter->ways.exact_hot = NULL;
+    disturb(waiter, approach_after_a_microsecond);
     for (int i = 0; i < TRIES; i++) {
         struct timebase_wait_result result;
         make_the_loop_bad(waiter);
@@ -362,8 +357,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
         description_of(the_waiter()); /* it is learnt from */
         assert_true(waiter->cold.left > 0);
     }
-    waiter->ways.exact = undisturbed;
-    waiter->ways.exact_hot = undisturbed_hot;
+    waiter->ways = undisturbed;
     waiter->cold = (struct caution){0};
     if (late == 0)
         skip();
