@@ -11,7 +11,7 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
     by_turns.py waits --work lines                that come between lines of text to be formatted
     by_turns.py waits --work memory --from 4000 --to 14000
     by_turns.py waits --work pause --beside      and another program walks through memory beside it
-    by_turns.py delays --from 200 --to 200 --positions
+    by_turns.py delays --from 200 --to 200 --work memory-series --positions
     by_turns.py delays --from 100000 --to 100000 --counter
     by_turns.py waits --processes 30 --blocks 30  what differs from one calibration to the next
 
@@ -43,7 +43,7 @@ KINDS = {
 }
 MORE_KINDS = ("never_early", "never_early_call")  # of waits, if asked for
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
-WORK = ("lines", "memory", "pause")
+WORK = ("lines", "memory", "pause", "memory-series", "pause-series")
 RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}
 
 
@@ -196,7 +196,11 @@ def options_given():
     parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
     parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
-    parser.add_argument("--work", choices=WORK, help="of the program between trials")
+    parser.add_argument(
+        "--work",
+        choices=WORK,
+        help="of the program between trials; -series: before each 50 of them",
+    )
     parser.add_argument("--beside", action="store_true", help="a program that uses the next CPU")
     parser.add_argument("--positions", action="store_true", help="the first of each block, too")
     return parser.parse_args()

@@ -9,7 +9,8 @@
  *
  * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
  * BETWEEN trials is nothing; lines: what a program does that writes a few lines of text about each;
- * memory: what one does that goes through 8 MiB; or pause: 20 ms. All of them drive the code of waits
+ * memory: what one does that goes through 8 MiB; or pause: 20 ms; memory-series and pause-series: the
+ * same before each block alone. All of them drive the code of waits
  * out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
  * call, plain_call (that call), never_early (returns), never_early_call, delay, delay_steady,
@@ -65,7 +66,8 @@ static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
 static double step_ticks; /* 0: by fine readings */
 static int scratch;
-static void (*work)(void); /* between trials */
+static void (*work)(void); /* between trials, */
+static int work_once;      /* ... or before each block */
 
 static void fail(const char *why)
 {
@@ -434,10 +436,14 @@ static void find_work(const char *name)
     static const struct {
         const char *name;
         void (*work)(void);
-    } works[] = {{"nothing", do_nothing}, {"lines", write_lines}, {"memory", walk}, {"pause", rest}};
+        int once;
+    } works[] = {{"nothing", do_nothing, 0}, {"lines", write_lines, 0},   {"memory", walk, 0},
+                 {"pause", rest, 0},         {"memory-series", walk, 1},  {"pause-series", rest, 1}};
     for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
-        if (strcmp(works[i].name, name) == 0)
+        if (strcmp(works[i].name, name) == 0) {
             work = works[i].work;
+            work_once = works[i].once;
+        }
     if (work == NULL)
         fail("no such work between trials");
 }
@@ -446,7 +452,8 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
 {
     double errors[IN_BLOCK];
     for (int i = 0; i < IN_BLOCK; i++) {
-        work();
+        if (i == 0 || !work_once)
+            work();
         read_at(0); /* what follows is about waits, not about a cold stopwatch */
         errors[i] = way->run(way, between(from_ns, to_ns));
     }
@@ -464,7 +471,7 @@ int main(int argc, char **argv)
         walk_for_ever();
     }
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter nothing|lines|memory|pause WAY...\n"
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter WORK WAY...\n"
                         "       trials walk\n");
         return 2;
     }
