@@ -64,7 +64,7 @@ static struct timebase_waiter *waiter_that_counts(void)
     waiter->counted_lesson = (struct counted_lesson){.learn_cycles = LEARN_CYCLES,
                                                      .after_ticks = AFTER_TICKS};
     begin_choice(waiter);
-    waiter->delay_fetched = DELAY_LINES;
+    waiter->delay_fetched = DELAY_ASKED;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     memset(&counted, 0, sizeof(counted));
     return &ours;
@@ -131,7 +131,7 @@ static void and_when_all_that_it_needs_has_been_asked_for(void **state)
     waiter->counted.in_a_row = DELAY_COUNTED_MANY - 1;
     waiter->counted.only = 1;
     waiter->learnt.at_once_ticks = 1e12;
-    while (waiter->delay_fetched < DELAY_LINES && steps++ < DELAY_LINES)
+    while (waiter->delay_fetched < DELAY_ASKED && steps++ < DELAY_ASKED)
         assert_false(is_counted(ours, 300, 0, NULL));
     assert_int_equal(steps, 3);
     assert_int_equal(waiter->counted.only, DELAY_COUNTED_FIRST);

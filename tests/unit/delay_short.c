@@ -86,7 +86,7 @@ static void cold_delays_and_steady_ones_are_by_the_loop(void **state)
         uint64_t start = timebase_ticks_ordered();
         timebase_delay_ns(ours, ns, i % 2 ? TIMEBASE_WAIT_STEADY : 0, i % 3 ? NULL : &result);
         assert_true((double)(timebase_ticks_ordered() - start) >= least);
-        assert_in_range(run.calls, 0, i % 2 == 0 && i % 3 ? 2 : 0); /* rehearsed: see below */
+        assert_int_equal(run.calls, 0);
         assert_true(is_by_run(ours, 149, TIMEBASE_WAIT_STEADY) || !(i % 2)); /* too short for it */
         if (i % 3 == 0 && !result.late) {
             assert_int_equal(result.mechanism, TIMEBASE_MECHANISM_LOOP);
@@ -170,7 +170,7 @@ static void has_no_bias(struct waiter *waiter)
         waiter->learnt.exit_ticks[0][way] = waiter->learnt.hurry_ticks[way] = 0;
 }
 
-/* The stages of a wait are cold as well: none up to 3 us, and no run is rehearsed that is not next. */
+/* The stages of a wait are cold as well: none up to 3 us. */
 static void cold_delays_of_some_us_are_no_waits(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
@@ -189,87 +189,6 @@ static void cold_delays_of_some_us_are_no_waits(void **state)
     uint64_t uses = waiter->uses;
     timebase_delay_ns(ours, 2000, TIMEBASE_WAIT_NEVER_EARLY, NULL);
     assert_int_equal(waiter->uses - uses, 1);
-}
-
-/* A cold delay of so long rehearses runs of so many cycles; or was held up, and says 0. */
-static int rehearses(struct timebase_waiter *ours, uint64_t ns, double cycles)
-{
-    struct waiter *waiter = waiter_within(ours);
-    struct waiter_learnt known = waiter->learnt;
-    run.calls = 0;
-    waiter->slow_preparation = (struct caution){0}; /* as if it had not been held up */
-    if (!is_by_run(ours, ns, 0))
-        return 0;
-    assert_in_range(run.instructions, (uint64_t)(cycles - 1), (uint64_t)(cycles + 1));
-    assert_memory_equal(&known, &waiter->learnt, sizeof(known));
-    assert_true(caution_allows(&waiter->contradicted_run));
-    assert_false(waiter->is_calibrating);
-    return run.calls;
-}
-
-/* As short as can be, in those that have the time: what the next one will do. It teaches nothing.
- */
-static void cold_delays_rehearse_runs(void **state)
-{
-    struct timebase_waiter *ours = waiter_with_our_runs();
-    struct waiter *waiter = waiter_within(ours);
-    int ones = 0, twos = 0;
-    (void)state;
-    believe_runs(waiter, WRONG_ON_THE_WAY);
-    keep_hot(waiter, 0);
-    waiter->learnt.period_ns = 0.001; /* 1.6 million ticks: emulators are slow */
-    double last_cycles = 250 / (waiter->learnt.period_ns * cycle_ticks);
-    for (int i = 0; i < DELAYS; i++) {
-        assert_false(is_by_run(ours, 190, 0));
-        ones += rehearses(ours, 599, 72) == 1;
-        int runs = rehearses(ours, 1599, 72 + last_cycles);
-        assert_in_range(runs, 0, 2);
-        twos += runs == 2;
-    }
-    assert_true(ones > 0 && twos > 0);
-}
-
-static struct {
-    struct waiter *waiter;
-    int calls;
-} slow;
-
-/* What is rehearsed, by code that is further away than the delay is long. */
-static int takes_longer(struct timebase_waiter *ours, uint64_t ns, unsigned flags,
-                        struct timebase_wait_result *result)
-{
-    uint64_t begin = slow.waiter->delay_called_ticks;
-    (void)ours, (void)ns, (void)flags, (void)result;
-    slow.calls++;
-    while (timebase_ticks() - begin < 2 * (uint64_t)ticks_asked(slow.waiter, 599))
-        ;
-    return 0;
-}
-
-/* Told as late, and not tried again for a turn, then two, then four. */
-static void slow_preparation_is_told_and_left_alone(void **state)
-{
-    enum { TRIES = 4, MOST_DELAYS = 200 };
-    struct timebase_waiter *ours = waiter_with_our_runs();
-    struct waiter *waiter = waiter_within(ours);
-    (void)state;
-    slow.waiter = waiter;
-    waiter->delay = takes_longer;
-    keep_hot(waiter, 0);
-    waiter->learnt.period_ns = 0.001; /* 0.6 million ticks: emulators are slow */
-    for (int delays = 0, tries = 0; tries < TRIES; delays++) {
-        assert_true(delays < MOST_DELAYS);
-        unsigned left = waiter->slow_preparation.left;
-        slow.calls = 0;
-        int late = timebase_delay_ns(ours, 599, 0, NULL);
-        assert_in_range(slow.calls, 0, left == 0);
-        if (slow.calls == 0) { /* one of its turns, or it was held up before */
-            assert_in_range(left - waiter->slow_preparation.left, 0, left > 0);
-            continue;
-        }
-        assert_int_equal(late, 1);
-        assert_int_equal(waiter->slow_preparation.left, 1 << tries++);
-    }
 }
 
 /* Where instructions cannot be counted on, there is nothing but waits. */
@@ -342,7 +261,7 @@ static void the_loop_makes_up_for_a_first_run_that_was_held_up(void **state)
     }
 }
 
-/* Delays that say nothing of runs do not bring the next one nearer; these rehearse none either. */
+/* Delays that say nothing of runs do not bring the next one nearer. */
 static void cold_delays_do_not_count_as_turns(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
@@ -470,8 +389,6 @@ int main(void)
         cmocka_unit_test(plain_delays_are_the_loop_and_nothing_else),
         cmocka_unit_test(what_comes_behind_the_loop_is_followed),
         cmocka_unit_test(cold_delays_of_some_us_are_no_waits),
-        cmocka_unit_test(cold_delays_rehearse_runs),
-        cmocka_unit_test(slow_preparation_is_told_and_left_alone),
         cmocka_unit_test(after_a_pause_it_is_a_run_if_its_code_is_near),
         cmocka_unit_test(what_is_too_short_for_a_checked_run_is_an_unchecked_one),
         cmocka_unit_test(a_delay_tells_how_far_its_end_was_from_its_target),

@@ -43,12 +43,6 @@ static inline void caution_went_well(struct caution *caution)
     caution->turns = (uint16_t)(caution->turns - (caution->turns + FORGETS - 1) / FORGETS);
 }
 
-/* It went wrong, but that says nothing of the next time. */
-static inline void caution_stays(struct caution *caution)
-{
-    caution->left = caution->turns;
-}
-
 /* It is left alone for `least` turns, at first, and for `most` of them in the end: up to 65535. */
 static inline void caution_went_wrong(struct caution *caution, unsigned least, unsigned most)
 {

@@ -11,6 +11,8 @@
 #ifndef LEARN_SHARES_H
 #define LEARN_SHARES_H
 
+#include "in_code.h"
+
 /* The sum of `always` and `count` times `each` is to change by `more`; in equal shares at `equal`. */
 static inline void shares_follow(double *always, double *each, double more, double count,
                                  double equal)
@@ -36,15 +38,15 @@ struct shares {
 static inline void shares_follow_about(struct shares *seen, double *always, double *each,
                                        double more, double count, double least)
 {
-    enum { MEAN = 64 };
+    const double part = in_code(1.0 / 64);
     if (seen->middle == 0)
         seen->middle = count;
     double from = count - seen->middle, square = from * from;
     double change = more * from / (seen->square + square + least * least);
     *each += change;
     *always += more - change * seen->middle;
-    seen->middle += from / MEAN;
-    seen->square += (square - seen->square) / MEAN;
+    seen->middle += from * part;
+    seen->square += (square - seen->square) * part;
 }
 
 #endif

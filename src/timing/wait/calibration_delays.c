@@ -209,6 +209,7 @@ void calibrate_delays(struct waiter *waiter)
     waiter->counted = (struct waiter_counted){0};
     if (waiter->ways.run != NULL && waiter->learnt.exact)
         find_ways(waiter);
+    waiter->delay_fetched = DELAY_RAN;
     waiter->lesson.of = NULL;
     outcome_settle_open(waiter);
 }

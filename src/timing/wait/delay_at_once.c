@@ -3,8 +3,9 @@
 
 #include <stddef.h>
 
+#include "timing/learn/in_code.h"
+
 #include "delay_lesson.h"
-#include "delay_rehearsal.h"
 #include "event.h"
 
 /* ---- the loop ----------------------------------------------------------------------------- */
@@ -14,19 +15,18 @@ static int poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t lea
 /*
  * From the end of the loop to its stamp it takes 10 ns longer beside a busy neighbour, and as much
  * where its exit is not predicted. Behind the loop there is no time to learn from that: the next
- * one does. A hold-up counts as little. The mean's constant would be on a page of its own.
+ * one does. A hold-up counts as little.
  */
 APPROACH_WAY static inline void follow_last(struct waiter *waiter)
 {
+    enum { MEAN = 64 };
     struct waiter_learnt *learnt = &waiter->learnt;
     int64_t error = waiter->delay_error_ticks, most = 2 * learnt->last_ticks;
-    int mean_of = 64;
-    __asm__("" : "+r"(mean_of));
     if (error < 0 || waiter->is_calibrating)
         return;
     double wrong = (double)(error < most ? error : most) + learnt->at_once_rest_ticks -
         learnt->at_once_ticks;
-    learnt->at_once_ticks += wrong / mean_of;
+    learnt->at_once_ticks += wrong * in_code(1.0 / MEAN);
 }
 
 /*
@@ -58,7 +58,7 @@ APPROACH_WAY int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int ask
     double ticks = (double)(int64_t)delay_ns / waiter->learnt.period_ns;
     double before = ticks - waiter->learnt.at_once_ticks;
     uint64_t leave = waiter->delay_called_ticks + (uint64_t)(int64_t)before;
-    int fetches = asks && waiter->delay_fetched < DELAY_LINES;
+    int fetches = asks && waiter->delay_fetched < DELAY_ASKED;
     if (__builtin_expect(fetches || !waiter_may_read(waiter), 0))
         return poll_and_fetch(waiter, delay_ns, leave, fetches);
     if (__builtin_expect(is_bare(waiter), 0)) {
@@ -98,22 +98,24 @@ APPROACH_WAY static inline void fetch_next_of_counted(struct waiter *waiter)
 /* Nobody waits for that; but where the run lies is known only when the waiter has come. */
 APPROACH_WAY static inline void fetch_next_of_run(struct waiter *waiter)
 {
-    unsigned line = waiter->delay_fetched++;
-    if (line < DELAY_LINES_OF_DATA) {
-        approach_fetch_code(delay_code_line(line));
-        approach_fetch(delay_data_line(waiter, line));
-    } else {
-        approach_fetch_code(delay_run_line(waiter, line - DELAY_LINES_OF_DATA));
-    }
+    unsigned step = waiter->delay_fetched++;
+    for (unsigned line = 0; line < DELAY_STEP_OF_CODE; line++)
+        approach_fetch_code(delay_code_line(step * DELAY_STEP_OF_CODE + line));
+    for (unsigned line = 0; line < DELAY_STEP_OF_REST; line++)
+        approach_fetch(delay_rest_line(waiter, step * DELAY_STEP_OF_REST + line));
 }
 
-/* For the next delay, if that is as long as this one. */
-APPROACH_WAY static inline void fetch_next(struct waiter *waiter, uint64_t delay_ns)
+/*
+ * Where a line lies is looked up, too, for each page of them: that takes 0.1 us and more, and the
+ * reading at the end waits for it. So each delay begins with that: the first one for all pages at
+ * once, but for the run's, as where that is has to come first.
+ */
+APPROACH_WAY static inline void look_up_pages(const struct waiter *waiter)
 {
-    if (delay_has_length_of_counted(waiter, delay_ns))
-        fetch_next_of_counted(waiter);
+    if (waiter->delay_fetched == 0)
+        delay_look_up_pages(waiter);
     else
-        fetch_next_of_run(waiter);
+        approach_fetch_code(delay_run_line(waiter, 0));
 }
 
 /*
@@ -132,57 +134,45 @@ APPROACH_WAY void delay_fetch_wait(const struct waiter *waiter)
     }
 }
 
-/* If there is time: what a delay of this length does by code that is not cold. */
-APPROACH_WAY static inline void rehearse(struct waiter *waiter, uint64_t delay_ns,
-                                         int64_t left_ticks)
-{
-    enum { ONE_NS = 200, TWO_NS = 500 };
-    if (waiter->is_calibrating || delay_has_length_of_counted(waiter, delay_ns) ||
-        left_ticks < waiter_ticks_of_ns(waiter, ONE_NS))
-        return;
-    int one = !delay_has_two_runs(delay_ns) || left_ticks < waiter_ticks_of_ns(waiter, TWO_NS);
-    delay_rehearse_run(waiter, one ? DELAY_BY_RUN : DELAY_BY_TWO_RUNS);
-}
-
-/* Not in the way of those that do without. */
-APPROACH_WAY static __attribute__((noinline)) void prepare_next(struct waiter *waiter,
-                                                                uint64_t delay_ns, uint64_t leave)
-{
-    while (waiter->delay_fetched < DELAY_LINES)
-        fetch_next(waiter, delay_ns);
-    if (delay_ns >= DELAY_SHORT_NS)
-        delay_fetch_wait(waiter);
-    else
-        rehearse(waiter, delay_ns, (int64_t)(leave - timebase_ticks()));
-}
-
 /* ---- the loop that fetches ---------------------------------------------------------------- */
+
+/* For the next delay, if that is as long as this one. */
+APPROACH_WAY static inline void fetch_next(struct waiter *waiter, uint64_t delay_ns)
+{
+    if (delay_has_length_of_counted(waiter, delay_ns))
+        fetch_next_of_counted(waiter);
+    else
+        fetch_next_of_run(waiter);
+}
+
+/*
+ * Each delay asks for something, or on coarse counters there would never be a run. One that is late
+ * does not, as that takes 0.3 us where this code is cold as well.
+ */
+APPROACH_WAY static inline void fetch_first(struct waiter *waiter, uint64_t delay_ns,
+                                            int64_t left_ticks)
+{
+    enum { MANY_LASTS = 16 }; /* 0.8 us */
+    if (delay_has_length_of_counted(waiter, delay_ns)) {
+        fetch_next_of_counted(waiter);
+        return;
+    }
+    if (left_ticks <= 0)
+        return;
+    if (delay_ns >= DELAY_SHORT_NS && left_ticks > MANY_LASTS * waiter->learnt.last_ticks)
+        delay_fetch_wait(waiter);
+    look_up_pages(waiter);
+    fetch_next_of_run(waiter);
+}
 
 APPROACH_WAY static inline int64_t left_until(const struct waiter *waiter, uint64_t leave)
 {
     return (int64_t)(leave - waiter_read_at_once(waiter));
 }
 
-/*
- * What prepares may be as cold as what it prepares: behind 20 ms of others' code it takes 1.5 us
- * (Zen 3), and the delay would be late by that. Then that is left alone for some turns.
- */
-APPROACH_WAY static inline int64_t prepare_in_time(struct waiter *waiter, uint64_t delay_ns,
-                                                   uint64_t leave)
-{
-    prepare_next(waiter, delay_ns, leave);
-    int64_t left = left_until(waiter, leave);
-    if (left > 0)
-        caution_went_well(&waiter->slow_preparation);
-    else if (!waiter->is_calibrating)
-        delay_goes_wrong(&waiter->slow_preparation);
-    return left;
-}
-
-/* There is one more line in each delay, or on coarse counters there would never be a run. */
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
 {
-    return left_ticks > waiter->learnt.last_ticks && waiter->delay_fetched < DELAY_LINES;
+    return left_ticks > waiter->learnt.last_ticks && waiter->delay_fetched < DELAY_ASKED;
 }
 
 APPROACH_WAY static __attribute__((noinline)) int
@@ -190,11 +180,10 @@ poll_and_fetch(struct waiter *waiter, uint64_t delay_ns, uint64_t leave, int fet
 {
     int64_t left = left_until(waiter, leave);
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
-    if (fetches && delay_ns >= DELAY_REHEARSES_NS && left > 0 &&
-        !caution_takes_turn(&waiter->slow_preparation))
-        left = prepare_in_time(waiter, delay_ns, leave);
-    else if (fetches)
-        fetch_next(waiter, delay_ns);
+    if (fetches) {
+        fetch_first(waiter, delay_ns, left);
+        left = left_until(waiter, leave);
+    }
     int late = left <= 0;
     for (; fetches && may_fetch(waiter, left); left = left_until(waiter, leave))
         fetch_next(waiter, delay_ns);

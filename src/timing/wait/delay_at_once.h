@@ -14,8 +14,8 @@
 
 #include "delay_counted.h"
 
-/* The shortest that has the time to ask for all of it, and to rehearse, by code that is cold. */
-enum { DELAY_REHEARSES_NS = 400 };
+/* The shortest that has the time to ask, by code that is cold. */
+enum { DELAY_ASKS_NS = 400 };
 
 /*
  * From delay_called_ticks on, without a result; with `asks` it asks for what the next one needs.
@@ -26,7 +26,7 @@ int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks);
 /* Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever. */
 static inline int delay_asks(uint64_t delay_ns, unsigned flags, int is_cold)
 {
-    return !(flags & TIMEBASE_WAIT_PLAIN) && (!is_cold || delay_ns >= DELAY_REHEARSES_NS);
+    return !(flags & TIMEBASE_WAIT_PLAIN) && (!is_cold || delay_ns >= DELAY_ASKS_NS);
 }
 
 enum { DELAY_FLAGS_OF_LOOP = TIMEBASE_WAIT_STEADY | TIMEBASE_WAIT_PLAIN };
@@ -71,7 +71,7 @@ static inline int delay_has_turn_of_loop(struct waiter *waiter, uint64_t delay_n
     if (delay_has_length_of_counted(waiter, delay_ns))
         return 1;
     return (flags & TIMEBASE_WAIT_STEADY) || caution_takes_turn(&waiter->contradicted_run) ||
-        waiter->delay_fetched < DELAY_LINES;
+        waiter->delay_fetched < DELAY_ASKED;
 }
 
 static inline int delay_is_by_loop(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

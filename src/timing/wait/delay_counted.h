@@ -17,7 +17,7 @@
 
 #include "timing/approach/hide.h"
 
-#include "delay_short.h"
+#include "delay_lines.h"
 
 /* Of longer ones the loop is better. */
 enum { DELAY_COUNTED_MOST_NS = 450 };
@@ -38,7 +38,7 @@ enum { DELAY_COUNTED_ONLY = 64, DELAY_COUNTED_FAR = 16, DELAY_COUNTED_FIRST = 4 
 static inline void delay_counted_begin(struct waiter *waiter)
 {
     struct waiter_counted *counted = &waiter->counted;
-    waiter->delay_fetched = DELAY_LINES;
+    waiter->delay_fetched = DELAY_ASKED;
     if (counted->only != 0 && counted->only < DELAY_COUNTED_FIRST)
         counted->only = DELAY_COUNTED_FIRST;
 }
@@ -127,7 +127,7 @@ static inline int delay_is_counted(struct waiter *waiter, uint64_t delay_ns,
     struct waiter_counted *counted = &waiter->counted;
     if (counted->in_a_row < DELAY_COUNTED_MANY) {
         int is_last = counted->in_a_row == DELAY_COUNTED_MANY - 1;
-        int are_there = waiter->delay_fetched >= DELAY_LINES;
+        int are_there = waiter->delay_fetched >= DELAY_ASKED;
         counted->in_a_row += !is_last || are_there;
         if (is_last && are_there && delay_ns >= DELAY_COUNTED_REHEARSES_NS)
             waiter->ways.count(DELAY_COUNTED_REHEARSED, link);

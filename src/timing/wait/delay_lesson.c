@@ -3,21 +3,24 @@
 
 #include <stddef.h>
 
+#include "timing/learn/in_code.h"
 #include "timing/learn/shares.h"
 #include "timing/learn/within.h"
+
+#include "delay_lines.h"
 
 /* What differs from one delay to the next by more was held up. */
 APPROACH_WAY static double not_held_up(const struct waiter *waiter, double wrong)
 {
     enum { MOST_TICKS = 8 };
-    double most = waiter->vernier.step_ticks + MOST_TICKS;
-    return within(-most, wrong, most);
+    double most = waiter->vernier.step_ticks + in_code(MOST_TICKS);
+    return within(0 - most, wrong, most);
 }
 
 APPROACH_WAY static double believed(const struct waiter *waiter, double wrong)
 {
     enum { MEAN = 64 };
-    return not_held_up(waiter, wrong) / MEAN;
+    return not_held_up(waiter, wrong) * in_code(1.0 / MEAN);
 }
 
 /*
@@ -28,10 +31,10 @@ APPROACH_WAY static double believed(const struct waiter *waiter, double wrong)
 APPROACH_WAY static int is_off(const struct waiter *waiter, double wrong)
 {
     enum { TOLERATED_TICKS = 4, TOLERATED_NS = 8 };
-    double most = waiter->vernier.step_ticks + TOLERATED_TICKS;
-    double least = TOLERATED_NS / waiter->learnt.period_ns;
+    double most = waiter->vernier.step_ticks + in_code(TOLERATED_TICKS);
+    double least = in_code(TOLERATED_NS) / waiter->learnt.period_ns;
     most = most > least ? most : least;
-    return (wrong > most) | (wrong < -most);
+    return (wrong > most) | (wrong < 0 - most);
 }
 
 /* Of two runs the first may be right each time, and their end is not. */
@@ -76,16 +79,16 @@ APPROACH_WAY static double follow_late(struct waiter *waiter, struct waiter_dela
 
 /*
  * Whatever else uses a core makes runs longer. What takes less than was known has been so for some
- * time: the calibration had a neighbour, or those before this one; or the clock is another. Twice,
- * and it is right.
+ * time: the calibration had a neighbour, or those before this one; or the clock is another. Some
+ * times, and it is right; until then runs are tried.
  */
-APPROACH_WAY static double follow_early(struct waiter *waiter, struct waiter_delay *known,
-                                        double wrong)
+APPROACH_WAY static void follow_early(struct waiter *waiter, struct waiter_delay *known,
+                                      double wrong)
 {
     in_a_row_near(&far_ones(waiter, known)->row);
-    known->fixed_ticks += not_held_up(waiter, wrong) / 2;
-    caution_stays(&waiter->contradicted_run);
-    return 0;
+    known->fixed_ticks += not_held_up(waiter, wrong) * in_code(0.5);
+    if (waiter->delay_fetched >= DELAY_RAN)
+        waiter->delay_fetched = DELAY_ASKED;
 }
 
 /*
@@ -97,7 +100,16 @@ APPROACH_WAY static double follow_early(struct waiter *waiter, struct waiter_del
 APPROACH_WAY static double cycle_of_waits(const struct waiter *waiter, double ticks)
 {
     const double waits = waiter->tempo.cycle_ticks;
-    return within(0.97 * waits, ticks, 1.03 * waits);
+    return within(in_code(1 - DELAY_WRONG_CYCLE) * waits, ticks,
+                  in_code(1 + DELAY_WRONG_CYCLE) * waits);
+}
+
+/* The last of so many, each of which executed what it needs: that is near by now. */
+APPROACH_WAY static void was_tried_in_vain(struct waiter *waiter)
+{
+    int is_last = waiter->delay_fetched >= DELAY_RAN;
+    if (is_last)
+        delay_goes_wrong(&waiter->contradicted_run);
 }
 
 /* A calibration counts from nothing: that says nothing of cycles. */
@@ -111,30 +123,43 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, struct waiter_delay *known,
         return 0;
     }
     int off = is_off(waiter, wrong);
-    if (off && wrong < 0)
-        more = follow_early(waiter, known, wrong);
-    else if (off && code == DELAY_CODE_FETCHED)
+    if (off && (wrong < 0 || code == DELAY_CODE_FETCHED))
         more = 0;
+    if (off && wrong < 0)
+        follow_early(waiter, known, wrong);
+    else if (off && code == DELAY_CODE_FETCHED)
+        was_tried_in_vain(waiter);
     else if (off && code == DELAY_CODE_NEAR)
         delay_goes_wrong(&waiter->far_code);
     else if (off)
         more = follow_late(waiter, known, wrong, cycles);
     else
         note_near(waiter, known, cycles);
-    shares_follow_about(&known->seen, &known->fixed_ticks, cycle, more, cycles, LEAST_CYCLES);
+    shares_follow_about(&known->seen, &known->fixed_ticks, cycle, more, cycles,
+                        in_code(LEAST_CYCLES));
     *cycle = cycle_of_waits(waiter, *cycle);
     return off;
 }
 
 APPROACH_WAY static double wrong_ticks(const struct waiter *waiter)
 {
-    return (double)(int64_t)waiter->delay_taken_ticks - waiter->lesson.expected_ticks;
+    const struct delay_lesson *lesson = &waiter->lesson;
+    double wrong = (double)lesson->taken_ticks - lesson->expected_ticks;
+    return wrong - within(0 - lesson->slack_ticks, wrong, lesson->slack_ticks);
 }
 
 APPROACH_WAY int delay_was_contradicted(const struct waiter *waiter)
 {
     const struct delay_lesson *lesson = &waiter->lesson;
     return (lesson->of != NULL) & (lesson->cycles > 0) & is_off(waiter, wrong_ticks(waiter));
+}
+
+/* One that was tried and was right: its code is near. */
+APPROACH_WAY static void went_well(struct waiter *waiter, enum delay_code code)
+{
+    caution_went_well(code == DELAY_CODE_NEAR ? &waiter->far_code : &waiter->contradicted_run);
+    if (code == DELAY_CODE_FETCHED && waiter->delay_fetched > DELAY_ASKED)
+        waiter->delay_fetched = DELAY_RAN;
 }
 
 /* A calibration's delays count from nothing. */
@@ -148,6 +173,5 @@ APPROACH_WAY void delay_learn(struct waiter *waiter)
     if (lesson.cycles == 0)
         lesson.of->fixed_ticks += believed(waiter, wrong);
     else if (!delay_follow(waiter, lesson.of, wrong, lesson.cycles, lesson.code))
-        caution_went_well(lesson.code == DELAY_CODE_NEAR ? &waiter->far_code
-                                                         : &waiter->contradicted_run);
+        went_well(waiter, lesson.code);
 }

@@ -10,6 +10,9 @@
 
 #include "waiter.h"
 
+/* A cycle of delays is as long as that of waits, to so much. */
+#define DELAY_WRONG_CYCLE 0.03
+
 /* What the last one has to teach, if it has not been learnt. */
 void delay_learn(struct waiter *waiter);
 
@@ -20,7 +23,8 @@ int delay_was_contradicted(const struct waiter *waiter);
  * A run that takes what is `known` and so many cycles took `wrong` ticks longer. Returns 1 if that
  * contradicts it. Then something else uses the core, and the loop has the next turns; or its code
  * was not quite near, and the loop has those after the next pauses; or that was only asked for,
- * which says nothing: the next one tells. What takes less contradicts what was known alone.
+ * which says nothing of others unless enough have been tried. What takes less contradicts what was
+ * known alone.
  */
 int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong, double cycles,
                  enum delay_code code);
@@ -28,7 +32,7 @@ int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong
 /* The loop has so many turns. */
 static inline void delay_goes_wrong(struct caution *caution)
 {
-    enum { LEAST_TURNS = 1, MOST_TURNS = 128 };
+    enum { LEAST_TURNS = 1, MOST_TURNS = 256 };
     caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
 }
 

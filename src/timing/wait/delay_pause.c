@@ -16,13 +16,13 @@ APPROACH_WAY static inline void load(const char *line)
 /* Side by side: in the core's own caches the roots outlast it. */
 APPROACH_WAY static inline void touch(const struct waiter *waiter)
 {
-#pragma GCC unroll 13
-    for (unsigned line = 0; line < DELAY_LINES_OF_CODE; line++)
+#pragma GCC unroll 31
+    for (unsigned line = 0; line < DELAY_LINES_TO_RUN; line++)
         load(delay_code_line(line));
-#pragma GCC unroll 18
+#pragma GCC unroll 15
     for (unsigned line = 0; line < DELAY_LINES_OF_DATA; line++)
         load(delay_data_line(waiter, line));
-#pragma GCC unroll 5
+#pragma GCC unroll 6
     for (unsigned line = 0; line < DELAY_LINES_OF_RUN; line++)
         load(delay_run_line(waiter, line));
 }

@@ -7,7 +7,7 @@
 #ifndef WAIT_DELAY_PAUSE_H
 #define WAIT_DELAY_PAUSE_H
 
-#include "delay_short.h"
+#include "delay_lines.h"
 
 /* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
 int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags);

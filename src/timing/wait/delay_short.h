@@ -11,7 +11,7 @@
 #ifndef WAIT_DELAY_SHORT_H
 #define WAIT_DELAY_SHORT_H
 
-#include "delay_lesson.h"
+#include "waiter.h"
 
 enum { DELAY_SHORT_NS = 1600 };
 
@@ -45,33 +45,8 @@ static inline int delay_has_two_runs(uint64_t delay_ns)
     return delay_ns >= DELAY_TWO_RUNS_NS;
 }
 
-/*
- * What it needs, by lines of memory: its code, that of a run, and the waiter. To touch more or less
- * of them changes nothing but the time.
- */
-enum { DELAY_LINES_OF_CODE = 13, DELAY_LINES_OF_RUN = 5, DELAY_LINES_OF_DATA = 18 };
-enum {
-    DELAY_LINES = DELAY_LINES_OF_DATA + DELAY_LINES_OF_RUN,
-    DELAY_RAN, /* delay_fetched: and executed */
-};
-
 /* From delay_called_ticks on. Returns 0, or 1 if the call takes longer. */
 int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                 struct timebase_wait_result *result, enum delay_code code);
-
-static inline const char *delay_code_line(unsigned line)
-{
-    return (const char *)(uintptr_t)delay_short + line * APPROACH_LINE;
-}
-
-static inline const char *delay_run_line(const struct waiter *waiter, unsigned line)
-{
-    return (const char *)(uintptr_t)waiter->ways.run + line * APPROACH_LINE;
-}
-
-static inline const char *delay_data_line(const struct waiter *waiter, unsigned line)
-{
-    return (const char *)&waiter->magic + line * APPROACH_LINE;
-}
 
 #endif

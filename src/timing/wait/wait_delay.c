@@ -107,25 +107,26 @@ APPROACH_WAY static inline int may_be_at_once(const struct waiter *waiter, uint6
         waiter->learnt.at_once_ticks != 0;
 }
 
-APPROACH_WAY static inline enum delay_code code_of_run(const struct waiter *waiter, int is_cold)
-{
-    if (is_cold)
-        return DELAY_CODE_COLD;
-    return waiter->delay_fetched == DELAY_RAN ? DELAY_CODE_HOT : DELAY_CODE_FETCHED;
-}
-
 /* Apart from what is at once, so that this is a few lines of memory. */
-APPROACH_WAY static __attribute__((noinline)) int delay_by_more(struct waiter *waiter,
+APPROACH_WAY static __attribute__((noinline)) int delay_by_wait(struct waiter *waiter,
                                                                 uint64_t delay_ns, unsigned flags,
                                                                 struct timebase_wait_result *result,
                                                                 int is_cold)
 {
-    if (delay_is_short(waiter, delay_ns, flags))
-        return delay_short(waiter, delay_ns, flags, result, code_of_run(waiter, is_cold));
     waiter_read(waiter, waiter->delay_readings);
     if (is_cold)
         delay_fetch_wait(waiter);
     return approach_from(waiter, delay_ns, flags | (is_cold ? DELAY_COLD : 0), result, delay_long);
+}
+
+APPROACH_WAY static inline int delay_by_more(struct waiter *waiter, uint64_t delay_ns,
+                                             unsigned flags, struct timebase_wait_result *result,
+                                             int is_cold)
+{
+    if (delay_is_short(waiter, delay_ns, flags))
+        return delay_short(waiter, delay_ns, flags, result,
+                           is_cold ? DELAY_CODE_COLD : DELAY_CODE_HOT);
+    return delay_by_wait(waiter, delay_ns, flags, result, is_cold);
 }
 
 /* ---- soon after another ------------------------------------------------------------------- */

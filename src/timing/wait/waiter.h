@@ -17,8 +17,8 @@
  *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
  *     delay_near                  ... that is an exact wait at its call
  *     delay_counted               ... of multiplications, and nothing else
- *     delay_rehearsal  delay_short  delay_lesson
- *                                 a run of instructions, or the loop; and what they teach
+ *     delay_short  delay_pass     by which way; by runs of instructions, or the loop
+ *     delay_lines  delay_lesson   ... what memory they need; what they teach
  *     stages                      one wait: sleep, poll, prepare, approach, settle
  *     near_exact                  one without rehearsals, at the call
  *     hurry_ways                  one wait without all that, by what its event is
@@ -150,8 +150,7 @@ struct waiter {
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution contradicted_run; /* of short delays */
     struct caution far_code;         /* of their runs after a pause */
-    struct caution slow_preparation; /* of the next one by one that polls */
-    uint16_t delay_fetched; /* lines of a run's code and data, since they went cold; DELAY_RAN */
+    uint16_t delay_fetched; /* steps towards a run since its code went cold: delay_lines.h */
     int16_t is_calibrating;
     struct caution cold;             /* of exact waits by code that has gone out of the caches */
     int32_t delay_error_ticks; /* of the last one at once: its stamp less its end; or unknown */
@@ -161,6 +160,13 @@ struct waiter {
     struct caution uneven;       /* of exact waits while polls contradict each other */
     uint64_t hurried_ticks; /* the target of the last wait in a hurry */
     struct waiter_learnt learnt;
+    int64_t delay_touched_ticks; /* from the call of one after a pause to its touch */
+    uint64_t delay_taken_ticks;  /* from the reading of a short one to its last */
+    struct delay_lesson lesson;  /* of the last short one */
+    struct far_runs far_ends, far_firsts; /* of short ones: their ends, and the first of two runs */
+    struct tempo tempo;
+    struct approach_ways ways;
+    struct vernier vernier;
     struct waiter_counted counted;
     struct counted_lesson counted_lesson;
     int cpu;
@@ -173,16 +179,10 @@ struct waiter {
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
     const timebase_clock *clock;
-    struct approach_ways ways;
-    int64_t delay_touched_ticks;            /* from the call of one after a pause to its touch */
     void (*held_event)(void *); /* of a wait that must not be early */
     void *held_argument;
-    uint64_t delay_taken_ticks;             /* from the reading of a short one to its last */
-    struct delay_lesson lesson;             /* of the last short one */
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
     delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
-    struct vernier vernier;
-    struct tempo tempo;
     struct estimate spacing; /* of a fine reading's readings, cycles */
     unsigned bad_readings;   /* fine ones, in a row */
     struct estimate reading_gap; /* from a reading to the next, where one is enough, ticks */
@@ -190,7 +190,6 @@ struct waiter {
     int32_t reading_later; /* than usual a fine reading comes; APPROACH_TICK_BITS behind the point */
     struct estimate period;  /* from poll to poll, ticks */
     struct choice choice;
-    struct far_runs far_ends, far_firsts; /* of short delays: their ends, and the first of two runs */
     double uneven_share;             /* of exact waits, lately: whose polls contradicted each other */
     int32_t even_before;             /* the approach's even_polls before the last exact one */
     struct sleeper sleeper;

@@ -43,7 +43,9 @@ struct far_runs {
 /* Of one at once that was late, or by another loop. */
 enum { DELAY_ERROR_UNKNOWN = -1 };
 
-/* A run was executed just now; asked for since it went cold; touched; none of these. */
+/*
+ * What a run needs is near, as one was right; asked for since it went cold; touched; none of these.
+ */
 enum delay_code { DELAY_CODE_HOT, DELAY_CODE_FETCHED, DELAY_CODE_NEAR, DELAY_CODE_COLD };
 
 /* What one has to teach: learnt before the next one, as it would make this one longer. */
@@ -51,6 +53,8 @@ struct delay_lesson {
     struct waiter_delay *of; /* null: it has been learnt */
     double expected_ticks;   /* of delay_taken_ticks */
     double cycles;           /* counted; by the loop 0 */
+    double slack_ticks;      /* off by less it says nothing */
+    int64_t taken_ticks;     /* from the call to its end */
     enum delay_code code;
 };
 

@@ -42,11 +42,6 @@ struct waiter_learnt {
     double half_span_ns;                   /* half of what a reading stands for */
     uint32_t hurry_gap_ticks;              /* more between two polls is a disturbance */
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
-    int64_t touch_ticks;  /* code that is not near takes longer to touch; 0: not known yet */
-    struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
-    struct waiter_delay between[2]; /* the reading between two runs, less the first of them */
-    double delay_fixed_ticks; /* of one by a run that is not checked */
-    double delay_cycle_ticks; /* of a cycle, in runs of thousands */
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
@@ -71,9 +66,15 @@ struct waiter_learnt {
     struct waiter_need near_exact_cold;     /* ... by code gone cold */
     struct waiter_need lead_need; /* ... of one that leads up to its approach, and rehearses once */
     int64_t near_exact_ticks; /* what is nearer may be one; 0: there are none */
-    int64_t near_delay_ticks; /* ... a delay that is shorter; 0 where the counter steps, too */
     int series;              /* which of the spacings of fine readings */
-    int exact;               /* 0: no approach but polling works here */
+    /* What short delays look at as well, up to waiter->vernier: delay_lines.h. */
+    int exact;                /* 0: no approach but polling works here */
+    int64_t near_delay_ticks; /* ... a delay that is shorter; 0 where the counter steps, too */
+    double delay_fixed_ticks; /* of one by a run that is not checked */
+    double delay_cycle_ticks; /* of a cycle, in runs of thousands */
+    int64_t touch_ticks;      /* code that is not near takes longer to touch; 0: not known yet */
+    struct waiter_delay delays[DELAY_WAYS][2]; /* without or with a result */
+    struct waiter_delay between[2]; /* the reading between two runs, less the first of them */
 };
 
 #endif
