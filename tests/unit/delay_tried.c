@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "timing/wait/delay_asks.h"
+
 #include "our_runs.h"
 
 enum { ONE_NS = 300, TWO_NS = 1000 };
@@ -114,13 +116,17 @@ static void after_turns_of_the_loop_it_is_asked_for_and_tried(void **state)
     assert_int_equal(waiter->lesson.code, DELAY_CODE_FETCHED);
 }
 
-/* It would be later by that. */
-static void a_late_one_asks_for_nothing(void **state)
+/* It would be late by that; or later. */
+static void one_that_has_come_late_asks_for_nothing(void **state)
 {
     struct timebase_waiter *ours = waiter_with_our_runs();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
     waiter->delay_fetched = 0;
+    uint64_t now = timebase_ticks();
+    waiter->delay_called_ticks = now - 30000;
+    assert_in_range(delay_asks_meanwhile(waiter, ONE_NS, now + 20000, 1), 0, 1);
+    assert_int_equal(waiter->delay_fetched, 0);
     waiter->learnt.at_once_ticks = 1e12;
     assert_int_equal(timebase_delay_ns(ours, ONE_NS, 0, NULL), 1);
     assert_int_equal(waiter->delay_fetched, 0);
@@ -216,7 +222,7 @@ int main(void)
         cmocka_unit_test(one_that_was_right_is_enough),
         cmocka_unit_test(some_in_vain_are_a_neighbour),
         cmocka_unit_test(after_turns_of_the_loop_it_is_asked_for_and_tried),
-        cmocka_unit_test(a_late_one_asks_for_nothing),
+        cmocka_unit_test(one_that_has_come_late_asks_for_nothing),
         cmocka_unit_test(what_has_no_time_for_the_loop_as_well_is_a_run),
         cmocka_unit_test(what_is_off_by_no_more_than_its_cycles_teaches_nothing),
         cmocka_unit_test(one_with_a_result_tells_of_the_loop),

@@ -37,10 +37,6 @@ static inline int delay_has_flags_of_loop(unsigned flags)
     return !(flags & ~(unsigned)(TIMEBASE_WAIT_PREPARE | DELAY_FLAGS_OF_LOOP));
 }
 
-/* Asks memory for what a delay by a wait needs, all at once: that takes as long as the furthest
- * line. */
-void delay_fetch_wait(const struct waiter *waiter);
-
 /*
  * After a pause: is it for this loop? Unless there is time to touch a run's code. Where touches
  * found that far away lately the loop has some turns, as for the shortest a touch takes too long.

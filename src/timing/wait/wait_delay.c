@@ -9,6 +9,7 @@
 #include "timing/learn/within.h"
 
 #include "calibration.h"
+#include "delay_asks.h"
 #include "delay_at_once.h"
 #include "delay_counted.h"
 #include "delay_near.h"

@@ -15,6 +15,7 @@
  *     calibration_ends            ... from the stamp to the event, for each way to end
  *     calibration_trials          ... from rehearsals
  *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
+ *     delay_asks                  ... that asks for what the next one needs
  *     delay_near                  ... that is an exact wait at its call
  *     delay_counted               ... of multiplications, and nothing else
  *     delay_short  delay_pass     by which way; by runs of instructions, or the loop
