@@ -220,11 +220,12 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
  * ones. By a counter with fine steps most of those below 0.45 us that follow each other are not
  * checked, as readings are wider than they: one in 64 is, and the others follow it.
  * The loop has, with 20 us since the last delay, those of less than 3 us whose code has gone
- * out of the core's caches, and the next few until it is near again; and all below 1.6 us with TIMEBASE_WAIT_STEADY, from 150 ns on, or
- * TIMEBASE_WAIT_PLAIN. Below the cost of the call (some 40 ns) it returns at once. With a result the
- * error is known to a step of the counter: the event, which is the return, is told so long after
- * the last reading as it usually is. Such a delay takes at least some 80 ns, more on slow cores; a
- * plain one is a wait, and takes about a microsecond. Returns as above.
+ * out of the core's caches, and the next few until it is near again; and all below 1.6 us with
+ * TIMEBASE_WAIT_STEADY, from 150 ns on, or TIMEBASE_WAIT_PLAIN. Below the cost of the call (some
+ * 40 ns) it returns at once. With a result the error is known to a step of the counter: the event,
+ * which is the return, is told so long after the last reading as it usually is. Such a delay takes
+ * at least some 80 ns, more on slow cores; a plain one is a wait, and takes about a microsecond.
+ * Returns as above.
  */
 TIMEBASE_API int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                    unsigned flags, struct timebase_wait_result *result);

@@ -181,16 +181,17 @@ static void what_is_off_by_no_more_than_its_cycles_teaches_nothing(void **state)
 static void one_with_a_result_tells_of_the_loop(void **state)
 {
     (void)state;
-    for (int belief = RIGHT; belief <= WRONG_ON_THE_WAY; belief++) {
-        struct timebase_waiter *ours = waiter_that_has_asked((enum belief)belief);
+    for (int i = RIGHT; i <= 2 * WRONG_ON_THE_WAY + 1; i++) {
+        uint64_t ns = i % 2 ? ONE_NS : TWO_NS;
+        struct timebase_waiter *ours = waiter_that_has_asked((enum belief)(i / 2));
         struct waiter *waiter = waiter_within(ours);
         struct timebase_wait_result result;
         waiter->delay_fetched = 0; /* nothing was asked for */
         for (int tries = 0; tries < DELAY_TRIES; tries++) {
-            ticks_taken(ours, ONE_NS, &result);
+            ticks_taken(ours, ns, &result);
             assert_true((double)(result.event_ticks - waiter->delay_called_ticks) >=
-                        least_by_loop(waiter, ONE_NS));
-            assert_int_equal(run.calls, 1);
+                        least_by_loop(waiter, ns));
+            assert_true(run.calls > 0);
             assert_int_equal(result.mechanism,
                              result.late ? TIMEBASE_MECHANISM_NONE : TIMEBASE_MECHANISM_LOOP);
             assert_false(result.disturbance & TIMEBASE_DISTURBED_SHARED);

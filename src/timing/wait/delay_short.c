@@ -21,8 +21,8 @@ APPROACH_WAY static inline int way_of(const struct short_delay *delay, uint64_t 
     return delay_has_two_runs(delay_ns) ? DELAY_BY_TWO_RUNS : DELAY_BY_RUN;
 }
 
-/* Until one that was tried was right. One with a result has asked for nothing. */
-APPROACH_WAY static inline int is_tried(const struct short_delay *delay)
+/* Until one that was tried was right: then that counts. One with a result has asked for nothing. */
+APPROACH_WAY static inline int takes_a_try(const struct short_delay *delay)
 {
     struct waiter *waiter = delay->waiter;
     int is_run = (delay->way == DELAY_BY_RUN) | (delay->way == DELAY_BY_TWO_RUNS);
@@ -78,9 +78,11 @@ APPROACH_WAY static void begin_measured(struct waiter *waiter)
 /* A run by code that is not known to be near says nothing of the core. */
 APPROACH_WAY static int is_shared(const struct short_delay *delay, int was_allowed)
 {
-    int is_known = delay->way != DELAY_BY_LOOP;
-    return (delay_is_soon_after(delay->code) && !was_allowed) | delay->was_held_up |
-        (is_known && delay_was_contradicted(delay->waiter));
+    if (delay->code == DELAY_CODE_FETCHED)
+        return !was_allowed;
+    int was_contradicted =
+        delay->way != DELAY_BY_LOOP && delay_was_contradicted(delay->waiter);
+    return (delay->code == DELAY_CODE_HOT && !was_allowed) | delay->was_held_up | was_contradicted;
 }
 
 APPROACH_WAY static __attribute__((noinline)) int
@@ -93,7 +95,7 @@ measured(struct short_delay *delay, uint64_t delay_ns, unsigned flags,
     delay->code = code_of(waiter, delay->code);
     int was_allowed = caution_allows(&waiter->contradicted_run);
     delay->way = way_of(delay, delay_ns, flags);
-    delay->is_tried = is_tried(delay);
+    delay->is_tried = takes_a_try(delay);
     int late = delay_pass(delay);
     return tell(delay, late, is_shared(delay, was_allowed), result);
 }
@@ -111,6 +113,6 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
         delay_learn(waiter);
     delay.code = code_of(waiter, code);
     delay.way = way_of(&delay, delay_ns, flags);
-    delay.is_tried = is_tried(&delay);
+    delay.is_tried = takes_a_try(&delay);
     return delay_pass(&delay);
 }
