@@ -30,7 +30,7 @@ APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
     }
 }
 
-void hurry_poll_apart(struct waiter *waiter)
+APPROACH_WAY void hurry_poll_apart(struct waiter *waiter)
 {
     uint64_t leave = waiter->approach.hurry_ticks, now = timebase_ticks(), longest = 0;
     waiter->telling.late = (int64_t)(now - leave) >= 0;

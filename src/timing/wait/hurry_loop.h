@@ -53,8 +53,11 @@ static inline int hurry_is_hot(const struct waiter *waiter, uint64_t now)
 /* The last one's stamp shows by how much its bias was wrong. */
 void hurry_learn_bias(struct waiter *waiter);
 
-/* Counts it as a turn of all that is to be tried again. Returns until when it polls. */
-static inline uint64_t hurry_begin(struct hurried *asked, enum event_way way)
+/*
+ * Counts it as a turn of all that is to be tried again. Returns until when it polls. In line, or it
+ * lies on yet another page.
+ */
+static inline __attribute__((always_inline)) uint64_t hurry_begin(struct hurried *asked, enum event_way way)
 {
     enum { TEACHES = 8 };
     struct waiter *waiter = asked->waiter;
@@ -123,10 +126,7 @@ static inline __attribute__((always_inline)) uint64_t hurry_poll_until(struct wa
     return now;
 }
 
-/*
- * Where it must be asked first whether the counter is readable, and for what must not be early.
- * Nothing is foreseen there.
- */
+/* Where it must be asked first whether the counter is readable. Nothing is foreseen there. */
 void hurry_poll_apart(struct waiter *waiter);
 
 typedef void hurry_look(const void *what);
@@ -134,13 +134,13 @@ typedef void hurry_look(const void *what);
 /*
  * Until hurry_ticks; and the stamp. Near its end, as that is chosen in poll.c, what follows is
  * brought near once more, as a neighbour may have driven it out meanwhile. Null: not if it may be
- * far away, as then there is no time for it.
+ * far away, as then there is no time for it. What must not be early has its last poll for a stamp.
  */
 static inline __attribute__((always_inline)) void hurry_poll(struct waiter *waiter,
                                                              hurry_look *look, const void *what)
 {
     enum { NEAR_TICKS = 1000, VARIED = 1023, STEP_BITS = 3 };
-    if (__builtin_expect(!waiter_may_read(waiter) || waiter->telling.never_early, 0)) {
+    if (__builtin_expect(!waiter_may_read(waiter), 0)) {
         hurry_poll_apart(waiter);
         return;
     }
@@ -148,6 +148,10 @@ static inline __attribute__((always_inline)) void hurry_poll(struct waiter *wait
     uint64_t near = leave - NEAR_TICKS - (now >> STEP_BITS & VARIED);
     waiter->telling.late = (int64_t)(now - leave) >= 0;
     waiter->telling.gap_ticks = 0;
+    if (__builtin_expect(waiter->telling.never_early, 0)) {
+        waiter->approach.hurry_event_ticks = hurry_poll_until(waiter, leave, now);
+        return;
+    }
     if (look != NULL && (int64_t)(now - near) < 0) {
         hurry_poll_until(waiter, near, now);
         look(what);
