@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A value, or the nearer of two limits. */
+/* A value, or the nearer of two limits; and what is beyond them. */
 #ifndef LEARN_WITHIN_H
 #define LEARN_WITHIN_H
 
 static inline double within(double low, double value, double high)
 {
     return value < low ? low : value > high ? high : value;
+}
+
+/* What of it is more than so far from 0. */
+static inline double beyond(double most, double value)
+{
+    return value - within(0 - most, value, most);
 }
 
 #endif

@@ -187,8 +187,8 @@ static void find_beginning(struct waiter *waiter, int is_cold)
         struct timebase_fine_readings before;
         struct timebase_fine_reading begin;
         calibration_delay_pass_phases(waiter);
-        waiter->delay_called_ticks =
-            timebase_ticks() - (uint64_t)(is_cold ? 2 * waiter->learnt.hot_ticks : 0);
+        uint64_t now = timebase_ticks();
+        waiter->delay_called_ticks = is_cold ? waiter_long_before(now) : now;
         timebase_wait_take_fine(waiter_public(waiter), &before);
         waiter->delay(waiter_public(waiter), ns, TIMEBASE_WAIT_PLAIN, NULL);
         timebase_wait_place_fine(waiter_public(waiter), &before, waiter->last.entered_ticks, &begin);

@@ -93,14 +93,11 @@ APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, uint64_t 
 
 APPROACH_WAY static inline void ask_first(struct waiter *waiter, uint64_t delay_ns)
 {
-    if (delay_has_length_of_counted(waiter, delay_ns)) {
-        fetch_next_of_counted(waiter);
-        return;
-    }
     if (delay_ns >= DELAY_SHORT_NS)
         delay_fetch_wait(waiter);
-    look_up_pages(waiter);
-    fetch_next_of_run(waiter);
+    if (!delay_has_length_of_counted(waiter, delay_ns))
+        look_up_pages(waiter);
+    fetch_next(waiter, delay_ns);
 }
 
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)

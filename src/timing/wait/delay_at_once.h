@@ -6,8 +6,8 @@
  *
  * It is for what a run is not: a delay after a pause, the turns that the loop has while something
  * else uses the core, and those with TIMEBASE_WAIT_STEADY or PLAIN. It leaves alone what the wait
- * before has to tell. While it polls it asks for what a run needs; a delay comes by a run when all
- * of that has been asked for.
+ * before has to tell. While it polls it asks for what a run needs (delay_asks.h); when all of that
+ * has been asked for a run is tried (delay_pass.h).
  */
 #ifndef WAIT_DELAY_AT_ONCE_H
 #define WAIT_DELAY_AT_ONCE_H

@@ -107,8 +107,7 @@ APPROACH_WAY static double cycle_of_waits(const struct waiter *waiter, double ti
 /* The last of so many, each of which executed what it needs: that is near by now. */
 APPROACH_WAY static void was_tried_in_vain(struct waiter *waiter)
 {
-    int is_last = waiter->delay_fetched >= DELAY_RAN;
-    if (is_last)
+    if (waiter->delay_fetched >= DELAY_RAN)
         delay_goes_wrong(&waiter->contradicted_run);
 }
 
@@ -144,8 +143,7 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, struct waiter_delay *known,
 APPROACH_WAY static double wrong_ticks(const struct waiter *waiter)
 {
     const struct delay_lesson *lesson = &waiter->lesson;
-    double wrong = (double)lesson->taken_ticks - lesson->expected_ticks;
-    return wrong - within(0 - lesson->slack_ticks, wrong, lesson->slack_ticks);
+    return beyond(lesson->slack_ticks, (double)lesson->taken_ticks - lesson->expected_ticks);
 }
 
 APPROACH_WAY int delay_was_contradicted(const struct waiter *waiter)

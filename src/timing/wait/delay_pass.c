@@ -21,9 +21,8 @@ static IN_ONE_PIECE double read_taken(struct waiter *waiter)
 /* The next one learns from it. */
 static IN_ONE_PIECE void read_end(struct waiter *waiter)
 {
-    uint64_t taken_ticks = timebase_ticks_ordered() - waiter->delay_called_ticks;
-    waiter->delay_taken_ticks = taken_ticks;
-    waiter->lesson.taken_ticks = (int64_t)taken_ticks;
+    read_taken(waiter);
+    waiter->lesson.taken_ticks = (int64_t)waiter->delay_taken_ticks;
 }
 
 /* Before its end: behind that there is nothing but the last reading. It should take so long. */
@@ -166,7 +165,7 @@ static IN_ONE_PIECE int was_held_up(struct short_delay *delay, double cycles, do
     APPROACH_HIDE(10);
     double known = between->fixed_ticks + pause_ticks(delay);
     double wrong = taken - known - cycles * waiter->learnt.delay_cycle_ticks;
-    wrong -= within(0 - slack_ticks, wrong, slack_ticks);
+    wrong = beyond(slack_ticks, wrong);
     delay->was_held_up = delay_follow(waiter, between, wrong, cycles, delay->code);
     return delay->was_held_up;
 }

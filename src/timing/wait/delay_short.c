@@ -85,6 +85,15 @@ APPROACH_WAY static int is_shared(const struct short_delay *delay, int was_allow
     return (delay->code == DELAY_CODE_HOT && !was_allowed) | delay->was_held_up | was_contradicted;
 }
 
+APPROACH_WAY static inline int choose_and_pass(struct short_delay *delay, uint64_t delay_ns,
+                                               unsigned flags)
+{
+    delay->code = code_of(delay->waiter, delay->code);
+    delay->way = way_of(delay, delay_ns, flags);
+    delay->is_tried = takes_a_try(delay);
+    return delay_pass(delay);
+}
+
 APPROACH_WAY static __attribute__((noinline)) int
 measured(struct short_delay *delay, uint64_t delay_ns, unsigned flags,
          struct timebase_wait_result *result)
@@ -92,11 +101,8 @@ measured(struct short_delay *delay, uint64_t delay_ns, unsigned flags,
     struct waiter *waiter = delay->waiter;
     begin_measured(waiter);
     delay_learn(waiter);
-    delay->code = code_of(waiter, delay->code);
     int was_allowed = caution_allows(&waiter->contradicted_run);
-    delay->way = way_of(delay, delay_ns, flags);
-    delay->is_tried = takes_a_try(delay);
-    int late = delay_pass(delay);
+    int late = choose_and_pass(delay, delay_ns, flags);
     return tell(delay, late, is_shared(delay, was_allowed), result);
 }
 
@@ -111,8 +117,5 @@ APPROACH_WAY int delay_short(struct waiter *waiter, uint64_t delay_ns, unsigned 
         return measured(&delay, delay_ns, flags, result);
     if (delay_is_soon_after(code))
         delay_learn(waiter);
-    delay.code = code_of(waiter, code);
-    delay.way = way_of(&delay, delay_ns, flags);
-    delay.is_tried = takes_a_try(&delay);
-    return delay_pass(&delay);
+    return choose_and_pass(&delay, delay_ns, flags);
 }
