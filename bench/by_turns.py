@@ -41,7 +41,7 @@ KINDS = {
     "waits": ("exact", "steady", "plain", "result", "plain_result", "call", "plain_call"),
     "delays": ("delay", "delay_steady", "delay_plain", "delay_after_empty"),
 }
-MORE_KINDS = ("never_early", "never_early_call")  # of waits, if asked for
+MORE_KINDS = ("never_early", "never_early_call", "never_early_result")  # of waits, if asked for
 LOOPS = {"waits": "loop", "delays": "delay_loop"}
 WORK = ("lines", "memory", "pause", "memory-series", "pause-series")
 RANGE_NS = {"waits": (250, 2000), "delays": (200, 1000)}

@@ -252,6 +252,7 @@ static const struct {
     {"plain_call", wait_and_call, TIMEBASE_WAIT_PLAIN},
     {"never_early", wait_by_library, TIMEBASE_WAIT_NEVER_EARLY},
     {"never_early_call", wait_and_call, TIMEBASE_WAIT_NEVER_EARLY},
+    {"never_early_result", wait_for_result, TIMEBASE_WAIT_NEVER_EARLY},
     {"delay", delay_by_library, 0},
     {"delay_steady", delay_by_library, TIMEBASE_WAIT_STEADY},
     {"delay_plain", delay_by_library, TIMEBASE_WAIT_PLAIN},

@@ -43,7 +43,7 @@
  *
  * The event is the return of timebase_wait_until_*(), or the first instruction of the function
  * given to timebase_wait_call_*(). error_ticks is event - target: negative is early. About half of
- * all exact waits end a fraction of a nanosecond early; TIMEBASE_WAIT_NEVER_EARLY shifts the aim.
+ * all exact waits end a fraction of a nanosecond early; none with TIMEBASE_WAIT_NEVER_EARLY does.
  *
  * "At the target" means: timebase_ticks_ordered(), as the event's first act, reads it. What the
  * event writes is seen from about then on. As behind any loop the processor may begin with loads,
@@ -79,8 +79,9 @@ struct timebase_waiter {
 /* How a wait is done: the flags of each wait, 0 for an exact wait without preparation. */
 enum timebase_wait_flag {
     TIMEBASE_WAIT_PLAIN = 1,       /* the polling loop alone, its mean lateness compensated */
-    TIMEBASE_WAIT_NEVER_EARLY = 2, /* aim so far behind the target that no undisturbed wait is
-                                    * early: later by the spread that calibration saw */
+    TIMEBASE_WAIT_NEVER_EARLY = 2, /* the polling loop until the counter reads the target or more:
+                                    * event_ticks, its last poll, is never less. As late as the
+                                    * caller's own loop: by a poll, and the way from it to the event */
     TIMEBASE_WAIT_SLEEP = 4,       /* sleep until a learnt margin before the target */
     TIMEBASE_WAIT_PREPARE = 8,     /* the result says whether there was time for a rehearsal of the
                                     * wait, some 3 us. Every wait that has the time rehearses */

@@ -61,14 +61,17 @@ static void the_stamp_is_behind_the_last_poll(void **state)
     }
 }
 
-static void the_loop_s_stamp_is_not_before_the_tick_that_it_must_not_be_before(void **state)
+/* Of one that must not be early it is a poll, and not before the tick at which that leaves. */
+static void a_loop_that_is_held_has_its_last_poll_for_a_stamp(void **state)
 {
     (void)state;
     for (int i = 0; i < 200; i++) {
         prepare_approach(&a, 0, note, NULL);
-        a.not_before_ticks = a.target_ticks + 1000 + (uint64_t)i * 20;
+        a.held = 1;
+        a.leave_ticks = a.target_ticks + 1000 + (uint64_t)i * 20;
         approach_poll(&a);
-        assert_true((int64_t)(a.event_ticks - a.not_before_ticks) >= 0);
+        assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);
+        assert_true((int64_t)(timebase_ticks_ordered() - a.event_ticks) >= 0);
     }
 }
 
@@ -426,7 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_event_is_called_once_with_its_argument),
         cmocka_unit_test(the_stamp_is_behind_the_last_poll),
-        cmocka_unit_test(the_loop_s_stamp_is_not_before_the_tick_that_it_must_not_be_before),
+        cmocka_unit_test(a_loop_that_is_held_has_its_last_poll_for_a_stamp),
         cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
         cmocka_unit_test(the_mark_of_rseq_is_cleared),
         cmocka_unit_test(the_run_fills_the_time_left),

@@ -75,7 +75,6 @@ static inline void prepare_approach(struct approach *a, int64_t ahead_ticks, voi
     a->rseq = rseq;
     a->target_ticks = timebase_ticks() + (uint64_t)ahead_ticks;
     a->leave_ticks = a->target_ticks - 300;
-    a->not_before_ticks = a->target_ticks - (UINT64_C(1) << 62);
 }
 
 #endif

@@ -65,18 +65,6 @@ static void where_the_counter_steps_far_nothing_is(void **state)
     assert_int_equal(waiter.approach.sooner_per_tick, 0);
 }
 
-/* It would read the counter once more then, until that says that it is not early. */
-static void what_must_not_be_early_is_not_by_its_polls(void **state)
-{
-    const struct wait wait = {
-        .waiter = &waiter, .exact = 1, .result = &result, .flags = TIMEBASE_WAIT_NEVER_EARLY};
-    (void)state;
-    begin_anew();
-    waiter_aim_run(&waiter, 0);
-    event_set(&wait);
-    assert_int_equal(waiter.approach.sooner_per_tick, 0);
-}
-
 static double told_ns(double usual_ticks, int64_t sooner_cycles)
 {
     begin_anew();
@@ -128,7 +116,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_aimed_at_so_much_sooner),
         cmocka_unit_test(where_the_counter_steps_far_nothing_is),
-        cmocka_unit_test(what_must_not_be_early_is_not_by_its_polls),
         cmocka_unit_test(a_result_tells_when_it_is_read),
         cmocka_unit_test(by_a_fine_counter_waits_say_how_good_they_are),
     };

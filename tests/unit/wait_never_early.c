@@ -61,7 +61,6 @@ static void the_counter_decides_even_where_the_aim_is_wrong(void **state)
     struct waiter *waiter = waiter_within(the_waiter());
     struct waiter_learnt learnt = waiter->learnt;
     (void)state;
-    waiter->learnt.early_ticks = -300;
     waiter->learnt.plain_bias_ticks += 300;
     assert_never_early(10);
     waiter->learnt = learnt;

@@ -68,7 +68,7 @@ static void check_lateness(const struct seen *seen)
 static void check_mechanism(const struct seen *seen)
 {
     int exact = description_of(the_waiter()).mechanism;
-    if (seen->flags & TIMEBASE_WAIT_PLAIN || exact == TIMEBASE_MECHANISM_LOOP)
+    if (seen->flags & WAITER_LOOP_FLAGS || exact == TIMEBASE_MECHANISM_LOOP)
         assert_in_range(seen->result.mechanism, TIMEBASE_MECHANISM_NONE, TIMEBASE_MECHANISM_LOOP);
     else
         assert_true(seen->result.mechanism == exact ||
@@ -83,7 +83,8 @@ static double event_by_stamp(const struct seen *seen)
     enum event_way way = calls_a_function(seen->way) ? EVENT_CALLED : EVENT_TELLS;
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
     if (waiter->hurried_ticks == seen->result.target_ticks)
-        return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way];
+        return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way] +
+            (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? waiter->learnt.held_ticks : 0);
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
                  waiter_sooner_ticks(waiter, way)
@@ -128,6 +129,17 @@ static void check(const struct seen *seen)
     assert_in_range(seen->result.disturbance, 0, EVERY_DISTURBANCE);
     if (seen->way == UNTIL_TICKS || seen->way == CALL_TICKS)
         assert_true(seen->result.target_ticks == (uint64_t)seen->target);
+}
+
+/* From the last poll, where that is the stamp. */
+static void what_must_not_be_early_counts_from_its_last_poll(void **state)
+{
+    static struct waiter waiter;
+    (void)state;
+    waiter.learnt.held_ticks = 50;
+    double other = result_rest_of_loop(&waiter, EVENT_CALLED);
+    waiter.approach.held = 1;
+    assert_true(result_rest_of_loop(&waiter, EVENT_CALLED) - other == 50);
 }
 
 static void every_result_agrees_with_what_was_seen_around_it(void **state)
@@ -366,6 +378,7 @@ static void an_exact_wait_by_cold_code_that_is_late_is_a_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_must_not_be_early_counts_from_its_last_poll),
         cmocka_unit_test(every_result_agrees_with_what_was_seen_around_it),
         cmocka_unit_test(some_waits_of_each_way_are_in_time),
         cmocka_unit_test(the_waiter_counts_what_its_results_told),

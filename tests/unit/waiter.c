@@ -412,10 +412,10 @@ static void rehearsals_are_read_by_how_far_apart_readings_are_now(void **state)
     (void)state;
     within->learnt.exact = 0;
     for (int i = 0; i < A_FEW; i++)
-        rehearsal_cold(within, (struct rehearsal_plan){0, EVENT_CALLED});
+        rehearsal_cold(within, (struct rehearsal_plan){0, EVENT_CALLED, 0});
     assert_true(fabs(within->vernier.spacing_ticks - 50) <= 0.001);
     for (int i = 0; i < A_FEW; i++)
-        rehearsal_near(within, (struct rehearsal_plan){0, EVENT_CALLED});
+        rehearsal_near(within, (struct rehearsal_plan){0, EVENT_CALLED, 0});
     assert_true(fabs(within->vernier.spacing_ticks - 60) <= 0.1);
 }
 

@@ -6,9 +6,9 @@
 #include "approach.h"
 #include "evidence.h"
 
-/* Until then; the longest time between two polls is kept. */
-static inline __attribute__((always_inline)) void poll_until(struct approach *approach,
-                                                             uint64_t ticks, uint64_t now)
+/* Until then; the longest time between two polls is kept. Returns the last one. */
+static inline __attribute__((always_inline)) uint64_t poll_until(struct approach *approach,
+                                                                 uint64_t ticks, uint64_t now)
 {
     uint64_t gap = approach->gap_ticks;
     while ((int64_t)(now - ticks) < 0) {
@@ -17,6 +17,7 @@ static inline __attribute__((always_inline)) void poll_until(struct approach *ap
         gap = now - before > gap ? now - before : gap;
     }
     approach->gap_ticks = gap < UINT32_MAX ? (uint32_t)gap : UINT32_MAX;
+    return now;
 }
 
 /*
@@ -42,8 +43,8 @@ poll_until_near(struct approach *approach, uint64_t now, approach_fetching *fetc
 /*
  * Ticks are compared by their difference, so that the counter may wrap. The stamp, a reading that
  * waits for the end of the polls, takes so long that what follows it has been fetched meanwhile:
- * the last poll as the stamp made the errors a third wider. A function of its own would return in
- * between.
+ * the last poll as the stamp made the errors a third wider. What must not be early has that all the
+ * same, as it would be later by the reading. A function of its own would return in between.
  */
 static inline __attribute__((always_inline)) void
 poll_to_stamp(struct approach *approach, approach_fetching *fetch)
@@ -52,10 +53,12 @@ poll_to_stamp(struct approach *approach, approach_fetching *fetch)
     int late = (int64_t)(now - approach->leave_ticks) >= 0;
     approach->overdue_cycles = late ? INT32_MAX : approach->late_cycles;
     now = poll_until_near(approach, now, fetch);
-    poll_until(approach, approach->leave_ticks, now);
-    do {
+    if (approach->held) { /* asked before its loop: behind that it would be predicted wrongly */
+        approach->event_ticks = poll_until(approach, approach->leave_ticks, now);
+    } else {
+        poll_until(approach, approach->leave_ticks, now);
         approach->event_ticks = timebase_ticks_ordered();
-    } while ((int64_t)(approach->event_ticks - approach->not_before_ticks) < 0);
+    }
     approach->marker = evidence_marker();
     approach->rseq_cpu = approach->rseq[1];
     approach->rseq_marker = evidence_rseq_marker(approach->rseq);

@@ -102,6 +102,7 @@ struct approach_ways approach_ways(void)
         .foresee_return = approach_foresee_return,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .poll_bare = approach_poll_bare,
+        .poll_held = approach_poll_held,
     };
     if (has_shadow_stack()) {
         ways.exact = approach_jump;

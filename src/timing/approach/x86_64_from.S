@@ -13,10 +13,15 @@
  *         the plain loop, as such an end. A reading between it and the return, which waits for the
  *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
  *         worse than the loop that users write, and on a shared core steadier;
+ *     int approach_poll_held(struct approach *)
+ *         the same of one that must not be early: its last poll is its stamp. Behind another reading it
+ *         would be later by that;
  *     int approach_hurry(struct approach *)
  *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains;
  *     int approach_hurry_and_look(struct approach *)
- *         the same, and near its end it foresees once more what follows.
+ *         the same, and near its end it foresees once more what follows;
+ *     int approach_hurry_held(struct approach *), approach_hurry_held_and_look
+ *         both of one that must not be early.
  */
 
 #ifdef __x86_64__
@@ -107,26 +112,36 @@ approach_behind:
     .cfi_endproc
     .size approach_from, . - approach_from
 
+    /* What follows is fetched while it waits for the end of the polls. */
+    .macro stamp_behind
+    rdtscp
+    shlq $32, %rdx
+    orq %rdx, %rax
+    .endm
+
+    .macro last_poll_is_the_stamp
+    .endm
+
+    .macro poll name, stamp
     .p2align 6
-    .globl approach_poll_bare
-    .hidden approach_poll_bare
-    .type approach_poll_bare, @function
-approach_poll_bare:
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
     .cfi_startproc
     endbr64
     begin_to_poll %rdi
     poll_until_near
     poll_until_leave
-    rdtscp                       /* what follows is fetched while it waits for the end of the polls */
-    shlq $32, %rdx
-    orq %rdx, %rax
+    \stamp
     movq %rax, EVENT_TICKS(%rdi)
     movl %r9d, %eax
     ret
     .cfi_endproc
-    .size approach_poll_bare, . - approach_poll_bare
+    .size \name, . - \name
+    .endm
 
-    .macro hurry name, near:vararg
+    .macro hurry name, stamp, near:vararg
     .p2align 6
     .globl \name
     .hidden \name
@@ -135,26 +150,30 @@ approach_poll_bare:
     .cfi_startproc
     endbr64
     movq HURRY(%rdi), %rcx
-    xorl %r9d, %r9d
     poll_against %rcx
-    setns %r9b
     jns 3f
     \near
     poll_until_leave
-3:
-    rdtscp
-    shlq $32, %rdx
-    orq %rdx, %rax
+    \stamp
     movq %rax, HURRY_EVENT(%rdi)
-    addl %r9d, HURRY_LATE(%rdi)
-    movl %r9d, %eax
+    xorl %eax, %eax
+    ret
+3:
+    \stamp
+    movq %rax, HURRY_EVENT(%rdi)
+    incl HURRY_LATE(%rdi)
+    movl $1, %eax
     ret
     .cfi_endproc
     .size \name, . - \name
     .endm
 
-    hurry approach_hurry
-    hurry approach_hurry_and_look, poll_until_near
+    poll approach_poll_bare, stamp_behind
+    hurry approach_hurry, stamp_behind
+    hurry approach_hurry_and_look, stamp_behind, poll_until_near
+    poll approach_poll_held, last_poll_is_the_stamp
+    hurry approach_hurry_held, last_poll_is_the_stamp
+    hurry approach_hurry_held_and_look, last_poll_is_the_stamp, poll_until_near
 
 #endif
 

@@ -39,7 +39,7 @@ static inline int64_t wait_asked_before_ticks(const struct wait *wait)
 static inline int wait_is_near(const struct wait *wait)
 {
     const struct waiter_learnt *learnt = &wait->waiter->learnt;
-    int is_steady = (wait->flags & (TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_STEADY)) != 0;
+    int is_steady = (wait->flags & (WAITER_LOOP_FLAGS | TIMEBASE_WAIT_STEADY)) != 0;
     int64_t nearest = wait->is_at_once && !is_steady ? learnt->cold_near_ticks
                                                      : (int64_t)learnt->lead_need.ticks;
     return wait_asked_before_ticks(wait) < nearest;

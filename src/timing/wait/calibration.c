@@ -197,7 +197,7 @@ static void find_period(struct waiter *waiter)
 /* ---- exact and plain ---------------------------------------------------------------------- */
 
 struct findings {
-    double bias, spread, earliest, stamp;
+    double bias, spread, stamp;
 };
 
 static void size_errors(double *errors, int count, double middle)
@@ -211,14 +211,13 @@ static struct findings try_way(struct waiter *waiter, int exact)
 {
     struct trials trials;
     trials.count = 0;
-    trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED}, rehearsal_near, TRIALS,
+    trials_run(waiter, (struct rehearsal_plan){exact, EVENT_CALLED, 0}, rehearsal_near, TRIALS,
                &trials);
     double *errors = trials.errors;
     quantile_sort(errors, trials.count);
     struct findings found = {
         .bias = quantile_at(errors, trials.count, 0.5),
         .spread = quantile_at(errors, trials.count, 0.95) - quantile_at(errors, trials.count, 0.05),
-        .earliest = quantile_at(errors, trials.count, 0.02),
         .stamp = quantile_trimmed_mean(trials.stamps, trials.count),
     };
     size_errors(errors, trials.count, found.bias);
@@ -233,8 +232,16 @@ static void try_exact(struct waiter *waiter)
     learnt->tail.cycles += found.bias / waiter->tempo.cycle_ticks;
     learnt->tail.first_cycles = learnt->tail.cycles;
     learnt->exact_spread_ticks = found.spread;
-    learnt->early_ticks = found.bias - found.earliest + waiter->tempo.cycle_ticks;
     learnt->stamp_ticks = found.stamp;
+}
+
+/* To the event, where the last poll is the stamp. */
+static double find_held_stamp(struct waiter *waiter)
+{
+    struct trials trials;
+    trials.count = 0;
+    trials_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED, 1}, rehearsal_near, TRIALS, &trials);
+    return quantile_trimmed_mean(trials.stamps, trials.count);
 }
 
 static void find_plain(struct waiter *waiter)
@@ -245,7 +252,7 @@ static void find_plain(struct waiter *waiter)
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
     learnt->plain_stamp_ticks[EVENT_CALLED] = found.stamp;
-    learnt->early_ticks = found.bias - found.earliest;
+    learnt->held_ticks = find_held_stamp(waiter) - found.stamp;
 }
 
 /* A run fills at most what is left after the last poll. Emulated processors take longer to poll. */

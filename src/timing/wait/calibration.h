@@ -4,7 +4,7 @@
  *
  *   warm up     until the core clock stands still, or 3 ms
  *   readings    step and phase of the counter, distances of the vernier's readings
- *   plain       waits at random targets by the polling loop: bias, spread, earliest
+ *   plain       waits at random targets by the polling loop: bias, spread, stamp
  *   cycles      ticks from the clean sample to the event, of the shortest and of the longest run
  *   exact       as plain, exact, with each sample that there is
  *   calls       from the event to the return; ticks of a run alone, by its length

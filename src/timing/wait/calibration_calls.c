@@ -36,7 +36,7 @@ static double time_of_rehearsals(struct waiter *waiter)
     double times[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
         uint64_t start = timebase_ticks();
-        rehearsal_near(waiter, (struct rehearsal_plan){waiter->learnt.exact, EVENT_CALLED});
+        rehearsal_near(waiter, (struct rehearsal_plan){waiter->learnt.exact, EVENT_CALLED, 0});
         times[i] = (double)(timebase_ticks() - start);
     }
     quantile_sort(times, TRIALS);

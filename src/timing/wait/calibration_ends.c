@@ -68,7 +68,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
     waiter->last.exact = exact; /* what is told of a run takes longer than of a loop */
     for (int round = 0; round < trials_of(waiter, exact) / TURN; round++)
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
-            trials_run(waiter, (struct rehearsal_plan){exact, way}, rehearsal_near, TURN,
+            trials_run(waiter, (struct rehearsal_plan){exact, way, 0}, rehearsal_near, TURN,
                        &trials[way]);
             periods[turns++] = waiter->period.value;
         }
@@ -115,7 +115,7 @@ static void find_end(struct waiter *waiter, enum event_way way)
     struct trials trials;
     struct waiter_learnt *learnt = &waiter->learnt;
     trials.count = 0;
-    trials_run(waiter, (struct rehearsal_plan){1, way}, rehearsal_near, TRIALS, &trials);
+    trials_run(waiter, (struct rehearsal_plan){1, way, 0}, rehearsal_near, TRIALS, &trials);
     learnt->loop_bias_ticks[way] = middle(waiter, 0, trials.errors, trials.count);
     learnt->loop_stamp_ticks[way] = middle(waiter, 0, trials.stamps, trials.count);
 }
@@ -212,7 +212,7 @@ static void find_hurry(struct waiter *waiter)
     trials_forget(trials);
     plain.count = 0;
     for (int round = 0; round < LOOP_TRIALS / TURN; round++) {
-        trials_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED}, rehearsal_near, TURN, &plain);
+        trials_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED, 0}, rehearsal_near, TURN, &plain);
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
             hurry_turn(&hurry, way, &trials[way]);
     }

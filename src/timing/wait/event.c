@@ -26,35 +26,6 @@ APPROACH_WAY void event_set_call(struct approach *a, void (*function)(void *), v
     a->behind = NULL;
 }
 
-/* A bare loop does not wait until the counter reads the target. */
-APPROACH_WAY static int is_bare_too_early(const struct wait *wait)
-{
-    return wait->flags & TIMEBASE_WAIT_NEVER_EARLY && !wait->exact && wait->result == NULL;
-}
-
-/*
- * The stamp is the first reading that is not too early. It is here and not in the approach, where the
- * branch would be predicted wrongly for waits that do not ask for it: 15 ns, in one of fifty.
- */
-APPROACH_WAY static void event_not_before(void *argument)
-{
-    struct waiter *waiter = (struct waiter *)argument;
-    struct approach *a = &waiter->approach;
-    while ((int64_t)(a->event_ticks - a->not_before_ticks) < 0)
-        a->event_ticks = timebase_ticks_ordered();
-    waiter->held_event(waiter->held_argument);
-}
-
-APPROACH_WAY static void hold(struct waiter *waiter)
-{
-    struct approach *a = &waiter->approach;
-    waiter->held_event = a->event;
-    waiter->held_argument = a->argument;
-    a->event = event_not_before;
-    a->argument = waiter;
-    a->sooner_per_tick = 0; /* it would wait for one more reading then */
-}
-
 APPROACH_WAY void event_set(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
@@ -64,9 +35,10 @@ APPROACH_WAY void event_set(const struct wait *wait)
         event_set_call(a, approach_event_none, NULL);
     else
         event_set_return(wait->waiter, wait_event_way(wait));
-    if (is_bare_too_early(wait))
-        a->behind = NULL;
+    a->held = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    if (a->held && waiter_is_bare(wait->waiter))
+        a->behind = wait->waiter->ways.poll_held;
+    if (a->held && a->end == result_end)
+        a->end = result_end_held;
     a->frame = wait->frame;
-    if (wait->exact && wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
-        hold(wait->waiter);
 }

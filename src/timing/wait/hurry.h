@@ -40,7 +40,7 @@ static inline int hurry_by_cold_code(const struct waiter *waiter, uint64_t now, 
 /* Will the wait be by the loop, whatever the stages find? */
 static inline int hurry_by_loop(const struct waiter *waiter, unsigned flags)
 {
-    return (flags & TIMEBASE_WAIT_PLAIN) || !caution_allows(&waiter->uneven);
+    return (flags & WAITER_LOOP_FLAGS) || !caution_allows(&waiter->uneven);
 }
 
 /* For the steadier tail as if what is optional were needed, too: then there is some to spare. */

@@ -6,7 +6,7 @@
 /* The loop was the better way, too, while polls contradict each other. */
 APPROACH_WAY static inline uint32_t shared(const struct hurried *asked)
 {
-    int is_asked_for = (asked->flags & TIMEBASE_WAIT_PLAIN) != 0;
+    int is_asked_for = (asked->flags & WAITER_LOOP_FLAGS) != 0;
     int is_shared = !is_asked_for && !caution_allows(&asked->waiter->uneven);
     return is_shared ? (uint32_t)TIMEBASE_DISTURBED_SHARED : 0;
 }
@@ -26,9 +26,10 @@ APPROACH_WAY static inline void expect(const struct hurried *asked, enum event_w
     uint32_t disturbance = shared(asked);
     telling->result = asked->result;
     double rest = learnt->hurry_rest_ticks[way] - asked->fraction;
+    rest += telling->never_early ? learnt->held_ticks : 0;
+    int is_whole = asked->fraction == 0 && !telling->never_early;
     telling->rest_ns = rest * learnt->period_ns;
-    telling->rest_ticks =
-        asked->fraction == 0 ? learnt->hurry_whole_ticks[way] : waiter_rounded(rest);
+    telling->rest_ticks = is_whole ? learnt->hurry_whole_ticks[way] : waiter_rounded(rest);
     *asked->result = (struct timebase_wait_result){
         .target_ticks = asked->ticks,
         .error_bound_ns = learnt->half_span_ns,

@@ -29,10 +29,11 @@ static inline int hurry_return(struct hurried *asked)
     uint64_t leave = hurry_begin(asked, EVENT_RETURNS);
     int looks = hurry_look_ahead(asked, leave);
 #ifdef __x86_64__
-    int ends_behind = asked->frame != NULL && !waiter->telling.never_early;
-    if (__builtin_expect(ends_behind && waiter_may_read(waiter), 1)) {
+    if (__builtin_expect(asked->frame != NULL && waiter_may_read(waiter), 1)) {
         struct approach *a = &waiter->approach;
         approach_function *end = looks ? approach_hurry_and_look : approach_hurry;
+        if (__builtin_expect(waiter->telling.never_early, 0))
+            end = looks ? approach_hurry_held_and_look : approach_hurry_held;
         if (__builtin_expect(hurry_may_rehearse(asked, leave), 0))
             hurry_rehearse(a, end);
         a->frame = asked->frame;

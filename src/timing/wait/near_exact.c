@@ -223,7 +223,7 @@ static void aim_end(const struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     if (waiter_has_vernier(waiter)) {
         waiter_aim_polls(waiter);
-        a->not_before_ticks = waiter_long_before(asked->entered_ticks);
+        a->held = 0;
         waiter->last.left_ticks = left_ticks(asked, way);
         wait_aim_loop(&waiter->last, asked->ticks, asked->fraction);
         return;

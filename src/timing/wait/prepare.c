@@ -63,10 +63,10 @@ static struct rehearsal_plan next_plan(const struct wait *wait)
     enum { FOUR = 4 };
     const struct waiter *waiter = wait->waiter;
     unsigned turn = waiter->rehearsals % FOUR;
-    int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & WAITER_LOOP_FLAGS);
     int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
     enum event_way way = returns_now ? wait_event_way(wait) : EVENT_CALLED;
-    return (struct rehearsal_plan){exact, way};
+    return (struct rehearsal_plan){exact, way, 0};
 }
 
 static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)

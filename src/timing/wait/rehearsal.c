@@ -81,7 +81,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
         waiter_aim_loop(waiter, a->target_ticks, 0, spare_ticks);
-    a->not_before_ticks = waiter_long_before(a->target_ticks);
+    a->held = plan.held;
     run_approach(waiter, plan, done.readings);
     done.is_even = plan.exact && waiter_polls_agreed(waiter);
     evidence_forget(a); /* a bare loop leaves it */
@@ -97,7 +97,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
 
 struct rehearsal rehearsal_run(struct waiter *waiter)
 {
-    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED}, 0, 0);
+    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED, 0}, 0, 0);
 }
 
 /* From the approach's beginning to its target at least. An exact one needs polls that teach. */

@@ -16,8 +16,10 @@ static inline double result_rest_of_loop(const struct waiter *waiter, enum event
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     enum event_way loop_way = waiter_loop_way(waiter);
-    if (!waiter->last.ended_by_loop)
-        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way];
+    if (!waiter->last.ended_by_loop) {
+        double held = waiter->approach.held ? learnt->held_ticks : 0;
+        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way] + held;
+    }
     double exit = loop_way == EVENT_CALLED ? learnt->exit_ticks[1][way] : 0;
     return learnt->loop_stamp_ticks[loop_way] + exit;
 }
@@ -33,6 +35,9 @@ int result_fetch(struct waiter *waiter);
 
 /* The end of a wait behind approach_from(): its way, and then the telling, which takes always as long. */
 int result_end(struct approach *approach);
+
+/* The same of one that must not be early: as soon as may be. */
+int result_end_held(struct approach *approach);
 
 /*
  * The approach of the last wait, which has been set up, and what the wait returns; or

@@ -73,31 +73,10 @@ static void poll_for(struct wait *wait)
     }
 }
 
-/*
- * From the target to the first tick, not before it, at which the counter steps. By a reading of now:
- * a step that is no whole number of ticks is not known well enough to count from one of long ago.
- */
-static double ticks_to_step(const struct wait *wait)
-{
-    const struct vernier *vernier = &wait->waiter->vernier;
-    double rounded_off = vernier->span_ticks + 1 - vernier->step_ticks;
-    double left = (double)(int64_t)(wait->ticks - timebase_ticks()) - rounded_off;
-    double steps = left / vernier->step_ticks;
-    double to_step = ((double)(int64_t)steps - steps) * vernier->step_ticks;
-    return to_step < 0 ? to_step + vernier->step_ticks : to_step;
-}
-
-/*
- * Where to aim relative to the target. Never early means by the counter's own reading: the stamp
- * must read the target or more, so on a stepped counter the aim is the next step.
- */
+/* Where to aim relative to the target. */
 static double aim_of(const struct wait *wait)
 {
-    const struct waiter_learnt *learnt = &wait->waiter->learnt;
-    if (!(wait->flags & TIMEBASE_WAIT_NEVER_EARLY))
-        return wait->fraction - waiter_exit_ticks(wait->waiter, wait->exact, wait_event_way(wait));
-    return ticks_to_step(wait) + learnt->early_ticks +
-        (wait->exact ? learnt->stamp_ticks : learnt->plain_stamp_ticks[EVENT_CALLED]);
+    return wait->fraction - waiter_exit_ticks(wait->waiter, wait->exact, wait_event_way(wait));
 }
 
 /* An exact wait needs so much time, with what comes before its first poll: has_time_for_exact(). */
@@ -118,7 +97,7 @@ static int has_time_for_exact(struct wait *wait)
 
 static void find_way(struct wait *wait)
 {
-    wait->exact = wait->waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    wait->exact = wait->waiter->learnt.exact && !(wait->flags & WAITER_LOOP_FLAGS);
     wait->aim = aim_of(wait);
     if (!wait->exact)
         return;
@@ -136,10 +115,9 @@ static void set_up(struct wait *wait)
     struct approach *a = &waiter->approach;
     find_way(wait);
     waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
-    a->not_before_ticks = wait->flags & TIMEBASE_WAIT_NEVER_EARLY
-        ? wait->ticks
-        : waiter_long_before(wait->entered_ticks);
     event_set(wait);
+    if (a->held)
+        a->leave_ticks = wait->ticks;
     result_expect(wait);
     if (wait->exact)
         wait_aim_loop(wait, wait->ticks, wait->fraction);
@@ -162,7 +140,7 @@ static void foresee_near(const struct wait *wait)
     enum { SET_UP_CYCLES = 80, EVENT_CYCLES = 180, RUNS_CYCLES = 500 };
     struct waiter *waiter = wait->waiter;
     double cycle = waiter->tempo.cycle_ticks;
-    int may_be_exact = waiter->learnt.exact && !(wait->flags & TIMEBASE_WAIT_PLAIN);
+    int may_be_exact = waiter->learnt.exact && !(wait->flags & WAITER_LOOP_FLAGS);
     double needed = needed_ticks(waiter) + SET_UP_CYCLES * cycle;
     double spare = (double)wait_left_ticks(wait) - needed;
     if (may_be_exact)

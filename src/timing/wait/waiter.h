@@ -64,7 +64,8 @@
 
 #define WAITER_MAGIC UINT64_C(0x7469636b77616974) /* "tickwait" */
 
-#define WAITER_FLAGS 127u /* all that there are */
+#define WAITER_FLAGS 127u /* all that there are; of waits by the loop, whatever else is known: */
+#define WAITER_LOOP_FLAGS (unsigned)(TIMEBASE_WAIT_PLAIN | TIMEBASE_WAIT_NEVER_EARLY)
 
 /*
  * Of so many what is followed is the mean. The time between polls changes with the core's load; where
@@ -180,8 +181,6 @@ struct waiter {
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
     const timebase_clock *clock;
-    void (*held_event)(void *); /* of a wait that must not be early */
-    void *held_argument;
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
     delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
     struct estimate spacing; /* of a fine reading's readings, cycles */
@@ -385,7 +384,8 @@ static inline int waiter_ends_behind(const struct waiter *waiter)
 static inline int waiter_is_bare(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
-    return a->behind != NULL && a->behind == waiter->ways.poll_bare;
+    const struct approach_ways *ways = &waiter->ways;
+    return a->behind != NULL && (a->behind == ways->poll_bare || a->behind == ways->poll_held);
 }
 
 /* The event that the loop's own times are to: where it ends within, that of a call. */

@@ -107,15 +107,12 @@ APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, do
     waiter->even_before = a->even_polls;
 }
 
-/* One that must not be early is not by the counter's own reading. */
 APPROACH_WAY void wait_aim_loop(const struct wait *wait, uint64_t base_ticks, double ticks)
 {
     struct waiter *waiter = wait->waiter;
     const struct waiter_learnt *learnt = &waiter->learnt;
     enum event_way way = waiter_loop_way(waiter);
-    if (wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
-        ticks = learnt->loop_bias_ticks[way];
-    else if (way == EVENT_CALLED)
+    if (way == EVENT_CALLED)
         ticks -= learnt->exit_ticks[1][wait_event_way(wait)];
     double spare = wait->left_ticks - waiter_coarse_ticks(waiter) - waiter_polls_ticks(waiter);
     waiter_aim_loop(waiter, base_ticks, ticks, spare);

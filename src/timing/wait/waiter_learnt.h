@@ -45,6 +45,7 @@ struct waiter_learnt {
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
+    double held_ticks; /* of the loop: the last poll comes so long before the stamp */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
@@ -54,7 +55,6 @@ struct waiter_learnt {
     uint32_t gap_every_ticks; /* that is followed again after so many */
     double lead_ticks;      /* polling in C ends this long before the approach begins */
     double rehearsal_ticks; /* what one takes */
-    double early_ticks;     /* no undisturbed wait of the calibration was this early */
     double exact_spread_ticks;
     double plain_spread_ticks;
     double delay_read_ticks[2]; /* of a delay by a wait: its reading at the call to its fine one; soon

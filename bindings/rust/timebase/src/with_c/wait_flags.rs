@@ -53,7 +53,7 @@ bits! {
     WaitFlags {
         /// The polling loop alone, its mean lateness compensated.
         PLAIN = sys::TIMEBASE_WAIT_PLAIN;
-        /// Aim so far behind the target that no undisturbed wait is early.
+        /// The polling loop until the counter reads the target or more.
         NEVER_EARLY = sys::TIMEBASE_WAIT_NEVER_EARLY;
         /// Sleep until a learnt margin before the target.
         SLEEP = sys::TIMEBASE_WAIT_SLEEP;
