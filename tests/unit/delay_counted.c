@@ -62,7 +62,8 @@ static struct timebase_waiter *waiter_that_counts(void)
                                               .only = DELAY_COUNTED_ONLY,
                                               .in_a_row = DELAY_COUNTED_MANY};
     waiter->counted_lesson = (struct counted_lesson){.learn_cycles = LEARN_CYCLES,
-                                                     .after_ticks = AFTER_TICKS};
+                                                     .after_ticks = AFTER_TICKS,
+                                                     .usual_ns = DELAY_COUNTED_USUALLY_NS};
     begin_choice(waiter);
     waiter->delay_fetched = DELAY_ASKED;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
@@ -121,22 +122,30 @@ static void only_behind_some_others_like_it(void **state)
 }
 
 /* Those by the loop ask for all of it meanwhile: late, each takes a step. */
-static void and_when_all_that_it_needs_has_been_asked_for(void **state)
+static void assert_asks_first(uint64_t ns, uint64_t checked_ns)
 {
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
     int steps = 0;
-    (void)state;
+    waiter->learnt.checked_ns = checked_ns;
     waiter->delay_fetched = 0;
     waiter->counted.in_a_row = DELAY_COUNTED_MANY - 1;
     waiter->counted.only = 1;
     waiter->learnt.at_once_ticks = 1e12;
     while (waiter->delay_fetched < DELAY_ASKED && steps++ < DELAY_ASKED)
-        assert_false(is_counted(ours, 300, 0, NULL));
+        assert_false(is_counted(ours, ns, 0, NULL));
     assert_int_equal(steps, 3);
     assert_int_equal(waiter->counted.only, DELAY_COUNTED_FIRST);
-    assert_false(is_counted(ours, 300, 0, NULL));
-    assert_true(is_counted(ours, 300, 0, NULL));
+    assert_false(is_counted(ours, ns, 0, NULL));
+    assert_true(is_counted(ours, ns, 0, NULL));
+}
+
+/* Those too short for a run that is checked as well. */
+static void and_when_all_that_it_needs_has_been_asked_for(void **state)
+{
+    (void)state;
+    assert_asks_first(300, LEAST_NS);
+    assert_asks_first(LEAST_NS, 300);
 }
 
 /* ---- how many cycles ---------------------------------------------------------------------- */
@@ -203,18 +212,49 @@ static double learn(struct timebase_waiter *ours, double wrong_ns)
     return before - delay_cycles_of_counted(waiter, 400);
 }
 
-static void it_follows_a_sixteenth_of_what_was_wrong(void **state)
+static void it_follows_an_eighth_of_what_was_wrong(void **state)
 {
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    assert_true(fabs(learn(ours, 4) - 4 * CYCLES_PER_NS / 16) < 1e-9);
+    assert_true(fabs(learn(ours, 4) - 4 * CYCLES_PER_NS / 8) < 1e-9);
     assert_int_equal(waiter->counted.only, DELAY_COUNTED_ONLY);
     assert_true(learn(ours, -4) < 0);
-    double most = 8 * waiter->counted.cycles_per_ns / 16;
+    waiter->counted_lesson.usual_ns = DELAY_COUNTED_USUALLY_NS;
+    double most = waiter->counted.cycles_per_ns;
     assert_true(fabs(learn(ours, 15) - most) < 1e-2);
     assert_true(fabs(learn(ours, -1000) + most) < 1e-2);
     assert_int_equal(waiter->counted.only, DELAY_COUNTED_FAR); /* the next one sooner */
+}
+
+/* A calibration may be wrong: the first lessons come sooner. */
+static void the_first_lessons_come_sooner(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->counted_lesson.early_lessons = 2;
+    for (int i = 0; i < 3; i++) {
+        learn(ours, 0);
+        assert_int_equal(waiter->counted.only, i < 2 ? DELAY_COUNTED_FAR : DELAY_COUNTED_ONLY);
+    }
+    assert_int_equal(waiter->counted_lesson.early_lessons, 0);
+}
+
+/* One in ten is held up, and by much: the others come as they should. */
+static void what_is_late_now_and_then_makes_no_other_early(void **state)
+{
+    enum { LESSONS = 2000, TEN = 10 };
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    double off_ns = 6;
+    (void)state;
+    for (int i = 0; i < LESSONS; i++) {
+        double wrong = off_ns + (i % TEN == 0 ? 15 : i % 2 ? 0.5 : -0.5);
+        off_ns -= learn(ours, wrong) / waiter->counted.cycles_per_ns;
+        begin_choice(waiter);
+    }
+    assert_true(fabs(off_ns) < 0.5);
 }
 
 /* The core has another clock. */
@@ -224,7 +264,7 @@ static void eight_that_are_far_off_are_believed(void **state)
     struct waiter *waiter = waiter_within(ours);
     (void)state;
     for (int i = 1; i < 8; i++) {
-        assert_true(learn(ours, 30) < 2);
+        assert_true(learn(ours, 30) < 3);
         begin_choice(waiter);
     }
     assert_true(learn(ours, 40) > 50);
@@ -332,7 +372,9 @@ int main(void)
         cmocka_unit_test(it_counts_what_the_rest_leaves),
         cmocka_unit_test(what_is_too_short_is_late),
         cmocka_unit_test(one_in_many_has_a_stamp_and_the_next_one_learns),
-        cmocka_unit_test(it_follows_a_sixteenth_of_what_was_wrong),
+        cmocka_unit_test(it_follows_an_eighth_of_what_was_wrong),
+        cmocka_unit_test(the_first_lessons_come_sooner),
+        cmocka_unit_test(what_is_late_now_and_then_makes_no_other_early),
         cmocka_unit_test(eight_that_are_far_off_are_believed),
         cmocka_unit_test(what_looks_worse_than_the_loop_is_left_to_it),
         cmocka_unit_test(its_turns_say_how_good_the_loop_is),

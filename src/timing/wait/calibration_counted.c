@@ -61,6 +61,7 @@ static uint64_t least_ns(const struct waiter *waiter)
 
 void calibrate_counted(struct waiter *waiter)
 {
+    enum { EARLY_LESSONS = 16 };
     struct waiter_counted *counted = &waiter->counted;
     if (waiter->ways.count == NULL || waiter_has_vernier(waiter))
         return;
@@ -70,6 +71,8 @@ void calibrate_counted(struct waiter *waiter)
     counted->span_ns = DELAY_SHORT_NS;
     find_ways(waiter);
     waiter->counted_lesson.ns = 0;
+    waiter->counted_lesson.usual_ns = DELAY_COUNTED_USUALLY_NS;
+    waiter->counted_lesson.early_lessons = EARLY_LESSONS;
     counted->only = DELAY_COUNTED_FIRST;
     counted->in_a_row = 0;
     counted->least_ns = least_ns(waiter);

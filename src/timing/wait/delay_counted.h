@@ -34,6 +34,9 @@ enum { DELAY_COUNTED_MANY = 4, DELAY_COUNTED_REHEARSED = 60, DELAY_COUNTED_REHEA
  */
 enum { DELAY_COUNTED_ONLY = 64, DELAY_COUNTED_FAR = 16, DELAY_COUNTED_FIRST = 4 };
 
+/* They are believed to be off by so much at first; and at most. */
+enum { DELAY_COUNTED_USUALLY_NS = 8 };
+
 /* All that they need has been asked for. */
 static inline void delay_counted_begin(struct waiter *waiter)
 {

@@ -75,6 +75,8 @@ struct waiter_counted {
 struct counted_lesson {
     double ns;                /* how long it was to be; 0: there is nothing to learn */
     double after_ticks;       /* from a stamp to its return */
+    double usual_ns;          /* the last ones were off by, in the mean */
+    int early_lessons;        /* so many come sooner, as a calibration may be wrong */
     double learn_cycles;      /* more than less_cycles, of one that learns */
     struct choice choice;     /* by counting, or by the loop? */
     struct in_a_row far_ones; /* that took another time by much */
