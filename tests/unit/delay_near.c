@@ -68,6 +68,29 @@ static void by_code_that_is_not_near_it_takes_more(void **state)
     assert_true(waiter.learnt.near_exact_cold.ticks == NEEDS_COLD - 0.5);
 }
 
+/* One in eight, or nothing would bring it near. */
+static int tried(uint64_t delay_ns)
+{
+    enum { TICKS = 16, EIGHT = 8 };
+    int tried = 0;
+    for (int i = 0; i < EIGHT; i++) {
+        waiter.delay_called_ticks = NOW + (uint64_t)i * TICKS;
+        tried += delay_may_be_near(&waiter, delay_ns, NULL);
+    }
+    return tried;
+}
+
+static void by_code_that_is_not_near_a_shorter_one_is_tried(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.exact_ticks = NOW - HOT;
+    assert_int_equal(tried(NEEDS * PERIOD_NS), 1);
+    waiter.counted.least_ns = NEEDS * PERIOD_NS;
+    waiter.counted.span_ns = 1;
+    assert_int_equal(tried(NEEDS * PERIOD_NS), 0);
+}
+
 /* It would never be one, and what it needs would fade to nothing. */
 static void what_is_too_short_for_any_check_is_not_asked(void **state)
 {
@@ -222,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_takes_what_an_exact_wait_at_its_call_needs),
         cmocka_unit_test(by_code_that_is_not_near_it_takes_more),
+        cmocka_unit_test(by_code_that_is_not_near_a_shorter_one_is_tried),
         cmocka_unit_test(what_is_too_short_for_any_check_is_not_asked),
         cmocka_unit_test(behind_it_others_are_not_counted_at_once),
         cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),

@@ -109,6 +109,32 @@ static void by_a_counter_that_steps_one_in_256_is_tried_by_cold_code(void **stat
     assert_int_equal(waiter.tried_cold.left, 1);
 }
 
+/* Asked for so long after NOW. */
+static int is_due_later(uint64_t ticks)
+{
+    struct hurried asked = asked_for(NEEDS);
+    asked.entered_ticks += ticks;
+    asked.ticks += ticks;
+    return near_exact_is_due(&asked);
+}
+
+static void by_a_counter_with_fine_steps_one_in_eight(void **state)
+{
+    enum { TICKS = 16, EIGHT = 8 };
+    unsigned tried = 0;
+    (void)state;
+    begin_anew();
+    waiter.exact_ticks = NOW - HOT;
+    for (unsigned i = 0; i < EIGHT; i++)
+        tried += (unsigned)is_due_later(TICKS * i);
+    assert_int_equal(tried, 1);
+    assert_true(waiter.tried_ticks != 0);
+    waiter.tried_ticks = 0;
+    waiter.tried_cold.left = 1;
+    for (unsigned i = 0; i < EIGHT; i++)
+        assert_false(is_due_later(TICKS * i));
+}
+
 /* The caller's own work drives it out each time: 1, 2, 4 ... 64 turns are left alone between two. */
 static void if_none_follows_a_trial_the_next_ones_are_farther_apart(void **state)
 {
@@ -386,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
         cmocka_unit_test(by_a_counter_that_steps_it_is_due_where_polls_agree),
         cmocka_unit_test(by_a_counter_that_steps_one_in_256_is_tried_by_cold_code),
+        cmocka_unit_test(by_a_counter_with_fine_steps_one_in_eight),
         cmocka_unit_test(if_none_follows_a_trial_the_next_ones_are_farther_apart),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
         cmocka_unit_test(by_code_that_is_not_near_it_needs_more),

@@ -118,6 +118,31 @@ static void by_a_counter_that_steps_a_late_one_by_cold_code_is_no_bad_one(void *
     assert_false(caution_allows(&waiter.cold));
 }
 
+static int leaves_turns_alone(int late_ticks)
+{
+    one_before(250);
+    waiter.tried_ticks = waiter.last.ticks;
+    waiter.last.is_cold = 1;
+    waiter.approach.overdue_cycles = late_ticks * CYCLE_OF_4;
+    outcome_count(&waiter);
+    return !caution_allows(&waiter.tried_cold);
+}
+
+/* It costs more than those behind it gain. */
+static void by_a_fine_counter_a_trial_that_was_late_by_much_is_rarer(void **state)
+{
+    enum { MOST = 100 };
+    (void)state;
+    assert_true(leaves_turns_alone(MOST));
+    assert_int_equal(waiter.tried_ticks, 0); /* it has been judged */
+    assert_false(leaves_turns_alone(MOST - 1));
+    one_before(250);
+    waiter.tried_ticks = NOW; /* another one */
+    waiter.approach.overdue_cycles = MOST * CYCLE_OF_4;
+    outcome_count(&waiter);
+    assert_true(caution_allows(&waiter.tried_cold));
+}
+
 /* Of a call with a result, before the call returned. */
 static void one_that_has_been_counted_teaches_all_the_same(void **state)
 {
@@ -230,6 +255,7 @@ int main(void)
         cmocka_unit_test(polls_that_agreed_speak_for_the_next),
         cmocka_unit_test(one_that_ended_by_the_loop_was_none),
         cmocka_unit_test(by_a_counter_that_steps_a_late_one_by_cold_code_is_no_bad_one),
+        cmocka_unit_test(by_a_fine_counter_a_trial_that_was_late_by_much_is_rarer),
         cmocka_unit_test(one_that_has_been_counted_teaches_all_the_same),
         cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
         cmocka_unit_test(what_never_has_the_time_to_learn_does_without),

@@ -33,7 +33,7 @@ APPROACH_WAY void evidence_begin(struct evidence *evidence, struct approach *app
     evidence_mark_es(evidence);
 }
 
-int evidence_cpu(const struct evidence *evidence)
+APPROACH_WAY int evidence_cpu(const struct evidence *evidence)
 {
     if (evidence->rseq_mark == 0)
         return evidence_cpu_of_kernel();

@@ -8,13 +8,15 @@
 #define WAIT_DELAY_NEAR_H
 
 #include "asked.h"
+#include "delay_counted.h"
 #include "near_exact.h"
 
 /*
  * Soon after another one: is there the time to ask? What is too short lets the need fade, so that it
  * is tried again; but for what is too short for anything that is checked. By code that is not near
  * only those that are so long that the next ones, which find it near, are such as well: beside a
- * neighbour the first is late by 0.1 to 0.6 us.
+ * neighbour the first is late by 0.1 to 0.6 us. Shorter ones are tried now and then, as nothing else
+ * brings it near; but for what is only counted.
  */
 static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
                                     const struct timebase_wait_result *result)
@@ -28,6 +30,9 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
     int is_cold = need == &learnt->near_exact_cold;
     double least_ns = need->ticks * learnt->period_ns + (is_cold ? LONGER_NS : 0);
     if ((double)(int64_t)delay_ns >= least_ns)
+        return 1;
+    if (is_cold && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks) &&
+        !delay_has_length_of_counted(waiter, delay_ns))
         return 1;
     need->ticks -= need->fade_ticks;
     return 0;

@@ -19,10 +19,22 @@ APPROACH_WAY void foresight_event(const struct wait *wait)
         ways->foresee((const void *)(uintptr_t)result_tell, &wait->waiter->approach);
 }
 
+APPROACH_WAY static inline const void *const *runs_of(const struct waiter *waiter,
+                                                      enum event_way way)
+{
+    return way == EVENT_CALLED ? waiter->ways.runs : waiter->ways.returning_runs;
+}
+
 APPROACH_WAY void foresight_runs(const struct waiter *waiter, enum event_way way)
 {
     const struct approach_ways *ways = &waiter->ways;
-    const void *const *runs = way == EVENT_CALLED ? ways->runs : ways->returning_runs;
     for (int i = 0; i < APPROACH_RUNS && ways->foresee != NULL; i++)
-        ways->foresee(runs[i], NULL);
+        ways->foresee(runs_of(waiter, way)[i], NULL);
+}
+
+APPROACH_WAY void foresight_fetch_runs(const struct waiter *waiter, enum event_way way)
+{
+    enum { LINES = 5 };
+    for (int i = 0; i < APPROACH_RUNS; i++)
+        approach_fetch_lines((const char *)runs_of(waiter, way)[i], LINES);
 }

@@ -57,7 +57,7 @@ void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 }
 
 /* Enough for all but one of so many. */
-void hurry_learn_near(struct waiter_need *need, double needed_ticks)
+APPROACH_WAY void hurry_learn_near(struct waiter_need *need, double needed_ticks)
 {
     int is_longer = needed_ticks > need->ticks;
     need->ticks += is_longer ? (need->of - 1) * need->step_ticks : -need->step_ticks;

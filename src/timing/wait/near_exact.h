@@ -29,6 +29,16 @@ static inline struct waiter_need *near_exact_need(struct waiter *waiter, uint64_
     return is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold;
 }
 
+/*
+ * Is one that is too near for code that is not tried as if that were near? Where the counter's
+ * steps are fine by what its bits happen to be, as delays by the loop count no use.
+ */
+static inline int near_exact_has_turn_to_try(const struct waiter *waiter, uint64_t now)
+{
+    enum { MANY = 256, TICKS = 16, EIGHT = 8 };
+    return waiter_has_vernier(waiter) ? waiter->uses % MANY == 0 : now / TICKS % EIGHT == 0;
+}
+
 /* Of one that ends behind its call, or calls, by code that is near; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
 

@@ -77,6 +77,21 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
 }
 
 /*
+ * A near wait that was tried by code that is far is late by what costs more than the next ones gain. By
+ * a counter that steps nothing else brings it near.
+ */
+static void note_trial(struct waiter *waiter)
+{
+    enum { MOST_NS = 100, LEAST_TURNS = 1, MOST_TURNS = 64 };
+    double late = waiter->approach.overdue_cycles * waiter->tempo.cycle_ticks;
+    if (waiter_has_vernier(waiter) || waiter->last.ticks != waiter->tried_ticks ||
+        late < (double)waiter_ticks_of_ns(waiter, MOST_NS))
+        return;
+    caution_went_wrong(&waiter->tried_cold, LEAST_TURNS, MOST_TURNS);
+    waiter->tried_ticks = 0;
+}
+
+/*
  * Rehearsals see their errors better where the counter steps, and one that cold code made late is a
  * matter of `cold` alone there: it says nothing of others. By a fine counter waits see theirs as well, and
  * by code that a neighbour has had the time to drive out.
@@ -153,7 +168,7 @@ static void learn_end(struct waiter *waiter)
  * by the loop. Polls that have been even for half as long as it takes will be, with those of the
  * next wait.
  */
-static void note_polls(struct waiter *waiter)
+APPROACH_WAY static void note_polls(struct waiter *waiter)
 {
     enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 32 };
     int agreed = waiter_polls_agreed(waiter);
@@ -206,6 +221,8 @@ APPROACH_WAY static void count(struct waiter *waiter)
     waiter->waits++;
     waiter->late += (uint64_t)late;
     note_far(waiter, late, found);
+    if (late)
+        note_trial(waiter);
     waiter->disturbed += found != 0;
 }
 

@@ -177,7 +177,7 @@ struct waiter {
     int is_in_event;          /* a wait's function has been called and has not returned yet */
     struct evidence evidence;
     uint64_t late, disturbed;
-    struct caution tried_cold;   /* of near ones that are tried all the same, a turn in 256 uses */
+    struct caution tried_cold;   /* of near ones that are tried all the same */
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
     const timebase_clock *clock;
