@@ -9,25 +9,53 @@ enum {
     MOST_TICKS = 8
 }; /* of an error that is believed, besides a step where the counter is polled */
 
-/* Event of a fine counter. Of a stepped one it is the vernier's readings themselves. */
-static void read_once(void *readings)
+/*
+ * Event of a fine counter. Of a stepped one it is the vernier's readings themselves. It loads and asks
+ * as much as a caller's own reading does: some cores begin with that no sooner than the chain before it
+ * has ended. In a shared library the word that says whether the counter is readable takes two loads,
+ * and by them all calls came 1 ns too soon (Granite Rapids).
+ */
+struct one_reading {
+    int64_t may_read;
+    uint32_t *out;
+};
+
+static inline __attribute__((always_inline)) uint32_t read_as(int64_t may_read)
 {
-    *(uint32_t *)readings = (uint32_t)timebase_ticks_ordered();
+    return (uint32_t)(__builtin_expect(may_read != 0, 1) ? timebase_arch_ticks_ordered()
+                                                         : timebase_ticks_ordered());
 }
 
-typedef void event_function(void *argument);
-
-static event_function *reading_of(const struct waiter *waiter)
+static void read_once(void *argument)
 {
-    return waiter_has_vernier(waiter)
-        ? (event_function *)(void *)waiter->ways.series[waiter->learnt.series]
-        : read_once;
+    const struct one_reading *asked = (const struct one_reading *)argument;
+    *asked->out = read_as(asked->may_read);
 }
 
-static void set_event(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
+/* What a rehearsal's event is. */
+struct reading_event {
+    void (*read)(void *argument);
+    void *argument;
+    struct one_reading one;
+};
+
+static void find_reading(const struct waiter *waiter, uint32_t *readings,
+                         struct reading_event *event)
+{
+    event->one = (struct one_reading){waiter_may_read(waiter), readings};
+    event->read = read_once;
+    event->argument = &event->one;
+    if (waiter_has_vernier(waiter)) {
+        event->read = (void (*)(void *))(void *)waiter->ways.series[waiter->learnt.series];
+        event->argument = readings;
+    }
+}
+
+static void set_event(struct waiter *waiter, struct rehearsal_plan plan,
+                      const struct reading_event *event)
 {
     if (plan.way == EVENT_CALLED)
-        event_set_call(&waiter->approach, reading_of(waiter), readings);
+        event_set_call(&waiter->approach, event->read, event->argument);
     else
         event_set_return(waiter, plan.way);
 }
@@ -57,15 +85,19 @@ static int return_within(void *context, uint64_t exact, uint64_t way, void *null
 }
 
 /* Returns are read behind the approach. */
-static void run_approach(struct waiter *waiter, struct rehearsal_plan plan, uint32_t *readings)
+static void run_approach(struct waiter *waiter, struct rehearsal_plan plan,
+                         const struct reading_event *event)
 {
-    event_function *read = reading_of(waiter);
     if (plan.way == EVENT_CALLED) {
         waiter_approach(waiter, plan.exact);
         return;
     }
+    int64_t may_read = event->one.may_read, is_once = event->read == read_once;
     approach_from(waiter, (uint64_t)plan.exact, plan.way, NULL, return_within);
-    read(readings);
+    if (is_once) /* behind a fence at the end of what is told a load would count */
+        *event->one.out = read_as(may_read);
+    else
+        event->read(event->argument);
 }
 
 /* From the marks on to the event there is nothing but the approach. */
@@ -73,16 +105,18 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
                                     double before_ticks, double spare_ticks)
 {
     struct timebase_fine_reading event;
+    struct reading_event reading;
     struct rehearsal done;
     struct approach *a = &waiter->approach;
+    find_reading(waiter, done.readings, &reading);
     evidence_begin(&waiter->evidence, a);
-    set_event(waiter, plan, done.readings);
+    set_event(waiter, plan, &reading);
     if (before_ticks > 0)
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
         waiter_aim_loop(waiter, a->target_ticks, 0, spare_ticks);
     a->held = plan.held;
-    run_approach(waiter, plan, done.readings);
+    run_approach(waiter, plan, &reading);
     done.is_even = plan.exact && waiter_polls_agreed(waiter);
     evidence_forget(a); /* a bare loop leaves it */
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
