@@ -12,7 +12,8 @@
  * memory: what one does that goes through 8 MiB; or pause: 20 ms; memory-series and pause-series: the
  * same before each block alone. All of them drive the code of waits out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
- * call, plain_call (that call), never_early (returns), never_early_call, delay, delay_steady,
+ * call, plain_call (that call), never_early (returns), never_early_call,
+ * never_early_result, delay, delay_steady,
  * delay_plain, delay_after_empty (a plain one behind one of 0 ns); delay_loop_called=called_loop.so;
  * and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first
  * of libtimebase's is the stopwatch, too.

@@ -67,7 +67,7 @@ static void a_loop_that_is_held_has_its_last_poll_for_a_stamp(void **state)
     (void)state;
     for (int i = 0; i < 200; i++) {
         prepare_approach(&a, 0, note, NULL);
-        a.held = 1;
+        a.never_early = 1;
         a.leave_ticks = a.target_ticks + 1000 + (uint64_t)i * 20;
         approach_poll(&a);
         assert_true((int64_t)(a.event_ticks - a.leave_ticks) >= 0);

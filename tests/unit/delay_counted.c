@@ -140,6 +140,18 @@ static void assert_asks_first(uint64_t ns, uint64_t checked_ns)
     assert_true(is_counted(ours, ns, 0, NULL));
 }
 
+/* Not with the steadier tail: that is a run which nobody looks at, as without counted ones. */
+static void the_shortest_that_are_to_be_steady_are_no_loop(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->learnt.checked_ns = LEAST_NS + 1;
+    assert_true(delay_has_turn_of_loop(waiter, LEAST_NS, 0));
+    assert_false(delay_has_turn_of_loop(waiter, LEAST_NS, TIMEBASE_WAIT_STEADY));
+    assert_true(delay_has_turn_of_loop(waiter, LEAST_NS + 1, TIMEBASE_WAIT_STEADY));
+}
+
 /* Those too short for a run that is checked as well. */
 static void and_when_all_that_it_needs_has_been_asked_for(void **state)
 {
@@ -369,6 +381,7 @@ int main(void)
         cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
         cmocka_unit_test(only_behind_some_others_like_it),
         cmocka_unit_test(and_when_all_that_it_needs_has_been_asked_for),
+        cmocka_unit_test(the_shortest_that_are_to_be_steady_are_no_loop),
         cmocka_unit_test(it_counts_what_the_rest_leaves),
         cmocka_unit_test(what_is_too_short_is_late),
         cmocka_unit_test(one_in_many_has_a_stamp_and_the_next_one_learns),

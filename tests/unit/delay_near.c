@@ -49,11 +49,11 @@ static void it_takes_what_an_exact_wait_at_its_call_needs(void **state)
     struct timebase_wait_result result;
     (void)state;
     begin_anew();
-    assert_true(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
-    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL));
+    assert_true(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL, 0));
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL, 0));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
-    assert_true(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS, &result));
-    assert_false(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS - 1, &result));
+    assert_true(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS, &result, 0));
+    assert_false(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS - 1, &result, 0));
 }
 
 /* The first is late beside a neighbour: only where the next ones will be such delays, too. */
@@ -63,19 +63,19 @@ static void by_code_that_is_not_near_it_takes_more(void **state)
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
-    assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL));
-    assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL));
+    assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL, 0));
+    assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL, 0));
     assert_true(waiter.learnt.near_exact_cold.ticks == NEEDS_COLD - 0.5);
 }
 
 /* One in eight, or nothing would bring it near. */
-static int tried(uint64_t delay_ns)
+static int tried(uint64_t delay_ns, int may_be_counted)
 {
     enum { TICKS = 16, EIGHT = 8 };
     int tried = 0;
     for (int i = 0; i < EIGHT; i++) {
         waiter.delay_called_ticks = NOW + (uint64_t)i * TICKS;
-        tried += delay_may_be_near(&waiter, delay_ns, NULL);
+        tried += delay_may_be_near(&waiter, delay_ns, NULL, may_be_counted);
     }
     return tried;
 }
@@ -85,10 +85,8 @@ static void by_code_that_is_not_near_a_shorter_one_is_tried(void **state)
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
-    assert_int_equal(tried(NEEDS * PERIOD_NS), 1);
-    waiter.counted.least_ns = NEEDS * PERIOD_NS;
-    waiter.counted.span_ns = 1;
-    assert_int_equal(tried(NEEDS * PERIOD_NS), 0);
+    assert_int_equal(tried(NEEDS * PERIOD_NS, 0), 1);
+    assert_int_equal(tried(NEEDS * PERIOD_NS, 1), 0);
 }
 
 /* It would never be one, and what it needs would fade to nothing. */
@@ -97,7 +95,7 @@ static void what_is_too_short_for_any_check_is_not_asked(void **state)
     (void)state;
     begin_anew();
     waiter.learnt.checked_ns = NEEDS * PERIOD_NS + 1;
-    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL, 0));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }
 
@@ -116,7 +114,7 @@ static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
     (void)state;
     begin_anew();
     waiter.learnt.near_delay_ticks = 0;
-    assert_false(delay_may_be_near(&waiter, NEAR, NULL));
+    assert_false(delay_may_be_near(&waiter, NEAR, NULL, 0));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }
 
@@ -151,6 +149,15 @@ static void it_is_not_for_what_others_do(void **state)
     assert_false(is_due(1000, TIMEBASE_WAIT_PLAIN));
     assert_false(is_due(1000, TIMEBASE_WAIT_NEVER_EARLY));
     waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
+    assert_false(is_due(1000, 0));
+}
+
+/* It would be that wait, and the one around it would have nothing to tell any more. */
+static void in_a_wait_s_function_it_is_none(void **state)
+{
+    (void)state;
+    begin_anew();
+    waiter.is_in_event = 1;
     assert_false(is_due(1000, 0));
 }
 
@@ -251,6 +258,7 @@ int main(void)
         cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),
         cmocka_unit_test(it_ends_so_long_after_its_call),
         cmocka_unit_test(it_is_not_for_what_others_do),
+        cmocka_unit_test(in_a_wait_s_function_it_is_none),
         cmocka_unit_test(a_delay_by_the_loop_says_how_good_that_is),
         cmocka_unit_test(it_is_such_a_wait),
         cmocka_unit_test(a_delay_by_the_public_function_is_one),

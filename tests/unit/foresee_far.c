@@ -11,6 +11,7 @@
 enum { FAR_TICKS = 100000, EVERY_TICKS = 1000, NONE_TICKS = 2000, TRIES = 1000 };
 
 approach_function approach_poll_bare, approach_hurry_and_look;
+approach_function approach_poll_never_early, approach_hurry_never_early_and_look;
 
 /* Its caller has nothing in registers but what the real one leaves alone. */
 extern uint64_t foresights;
@@ -22,7 +23,9 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 uint64_t foresights;
 
-static approach_function *const loops[] = {approach_poll_bare, approach_hurry_and_look};
+static approach_function *const loops[] = {approach_poll_bare, approach_hurry_and_look,
+                                           approach_poll_never_early,
+                                           approach_hurry_never_early_and_look};
 enum { LOOPS = sizeof(loops) / sizeof(loops[0]) };
 
 /* Returns how often. What follows is executed once, behind the end. */

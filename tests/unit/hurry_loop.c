@@ -177,6 +177,27 @@ static void a_function_that_uses_its_waiter_is_refused(void **state)
     }
 }
 
+static int was_in_event;
+
+static void look(void *waiter)
+{
+    was_in_event = waiter_within((struct timebase_waiter *)waiter)->is_in_event;
+}
+
+/* Then its delays leave alone what it has to tell. */
+static void it_says_that_it_is_in_its_function(void **state)
+{
+    const struct waiter known = *waiter_within(the_waiter());
+    struct waiter *waiter = waiter_after_a_pause();
+    (void)state;
+    assert_in_range(timebase_wait_call_ticks(the_waiter(), timebase_ticks() + 1000, 0, look,
+                                             the_waiter(), NULL),
+                    0, 1);
+    assert_true(was_in_event);
+    assert_false(waiter->is_in_event);
+    *waiter = known;
+}
+
 /* The next one comes by the stages, or near ones would never be exact again. */
 static void the_wait_behind_it_is_one_like_others(void **state)
 {
@@ -290,7 +311,7 @@ static void assert_ends_by_a_held_loop(struct wait wait)
     if (hurry_run(&wait) != APPROACH_ENDS_BEHIND)
         fail_msg("it ends within");
     assert_ptr_equal(frame[0], a);
-    assert_true(a->end == approach_hurry_held || a->end == approach_hurry_held_and_look);
+    assert_true(a->end == approach_hurry_never_early || a->end == approach_hurry_never_early_and_look);
     assert_int_equal(a->end(a), 1); /* its target has passed by now */
     assert_true((int64_t)(a->hurry_event_ticks - wait.ticks) >= 0);
 #else
@@ -324,6 +345,7 @@ int main(void)
         cmocka_unit_test(its_result_is_what_it_saw),
         cmocka_unit_test(it_is_said_to_be_shared_where_the_loop_was_better_anyway),
         cmocka_unit_test(a_function_that_uses_its_waiter_is_refused),
+        cmocka_unit_test(it_says_that_it_is_in_its_function),
         cmocka_unit_test(the_wait_behind_it_is_one_like_others),
         cmocka_unit_test(what_holds_it_up_is_told_and_counted),
         cmocka_unit_test(its_stamp_shows_what_is_wrong_with_its_bias),

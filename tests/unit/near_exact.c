@@ -291,9 +291,9 @@ static void by_a_counter_that_steps_it_is_told_how_many_polls_must_agree(void **
     waiter.ways.exact = approach_poll;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         waiter.learnt.loop_bias_ticks[way] = BIAS;
-    waiter.approach.held = 1; /* another wait's */
+    waiter.approach.never_early = 1; /* another wait's */
     run(LEFT);
-    assert_int_equal(a->held, 0);
+    assert_int_equal(a->never_early, 0);
     assert_true(a->earliest_ticks > 49 << APPROACH_TICK_BITS); /* what it is now: 50 */
     assert_true(a->latest_ticks > 50 << APPROACH_TICK_BITS &&
                 a->latest_ticks < 51 << APPROACH_TICK_BITS);

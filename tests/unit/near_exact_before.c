@@ -135,6 +135,7 @@ static void by_a_fine_counter_a_trial_that_was_late_by_much_is_rarer(void **stat
     (void)state;
     assert_true(leaves_turns_alone(MOST));
     assert_int_equal(waiter.tried_ticks, 0); /* it has been judged */
+    assert_true(caution_allows(&waiter.cold)); /* and says nothing of others */
     assert_false(leaves_turns_alone(MOST - 1));
     one_before(250);
     waiter.tried_ticks = NOW; /* another one */

@@ -75,6 +75,12 @@ static void check_mechanism(const struct seen *seen)
                     seen->result.mechanism <= TIMEBASE_MECHANISM_LOOP);
 }
 
+/* What is told of those in a hurry counts from the last poll. */
+static double never_early_more(const struct waiter_learnt *learnt)
+{
+    return learnt->never_early_rest_ticks[EVENT_CALLED] - learnt->plain_stamp_ticks[EVENT_CALLED];
+}
+
 /* The stamp's middle, and from there to the event: calls by the stamp's way, returns by more. */
 static double event_by_stamp(const struct seen *seen)
 {
@@ -84,7 +90,7 @@ static double event_by_stamp(const struct seen *seen)
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
     if (waiter->hurried_ticks == seen->result.target_ticks)
         return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way] +
-            (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? waiter->learnt.held_ticks : 0);
+            (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? never_early_more(&waiter->learnt) : 0);
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
                  waiter_sooner_ticks(waiter, way)
@@ -136,10 +142,10 @@ static void what_must_not_be_early_counts_from_its_last_poll(void **state)
 {
     static struct waiter waiter;
     (void)state;
-    waiter.learnt.held_ticks = 50;
-    double other = result_rest_of_loop(&waiter, EVENT_CALLED);
-    waiter.approach.held = 1;
-    assert_true(result_rest_of_loop(&waiter, EVENT_CALLED) - other == 50);
+    waiter.learnt.never_early_rest_ticks[EVENT_TELLS] = 50;
+    assert_true(result_rest_of_loop(&waiter, EVENT_TELLS) == 0);
+    waiter.approach.never_early = 1;
+    assert_true(result_rest_of_loop(&waiter, EVENT_TELLS) == 50);
 }
 
 static void every_result_agrees_with_what_was_seen_around_it(void **state)

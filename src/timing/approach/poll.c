@@ -53,7 +53,7 @@ poll_to_stamp(struct approach *approach, approach_fetching *fetch)
     int late = (int64_t)(now - approach->leave_ticks) >= 0;
     approach->overdue_cycles = late ? INT32_MAX : approach->late_cycles;
     now = poll_until_near(approach, now, fetch);
-    if (approach->held) { /* asked before its loop: behind that it would be predicted wrongly */
+    if (approach->never_early) { /* asked before its loop: behind that it would be predicted wrongly */
         approach->event_ticks = poll_until(approach, approach->leave_ticks, now);
     } else {
         poll_until(approach, approach->leave_ticks, now);

@@ -66,6 +66,7 @@ approach_foresight_of_return approach_foresee_return;
 void approach_run(uint64_t cycles);
 approach_counting approach_count;
 extern const char approach_return_runs[], approach_return_returning_runs[];
+extern const char approach_jump_runs[], approach_jump_returning_runs[];
 
 /* RDSSP leaves its register alone where there is no shadow stack. */
 static int has_shadow_stack(void)
@@ -102,17 +103,19 @@ struct approach_ways approach_ways(void)
         .foresee_return = approach_foresee_return,
         .mechanism = TIMEBASE_MECHANISM_RETURN,
         .poll_bare = approach_poll_bare,
-        .poll_held = approach_poll_held,
+        .poll_never_early = approach_poll_never_early,
     };
-    if (has_shadow_stack()) {
+    int is_guarded = has_shadow_stack();
+    if (is_guarded) {
         ways.exact = approach_jump;
         ways.exact_hot = approach_jump_hot;
         ways.foresee = NULL;
         ways.foresee_return = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;
     }
-    find_runs(ways.runs, approach_return_runs);
-    find_runs(ways.returning_runs, approach_return_returning_runs);
+    find_runs(ways.runs, is_guarded ? approach_jump_runs : approach_return_runs);
+    find_runs(ways.returning_runs,
+              is_guarded ? approach_jump_returning_runs : approach_return_returning_runs);
     return ways;
 }
 

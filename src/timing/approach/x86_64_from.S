@@ -13,14 +13,14 @@
  *         the plain loop, as such an end. A reading between it and the return, which waits for the
  *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
  *         worse than the loop that users write, and on a shared core steadier;
- *     int approach_poll_held(struct approach *)
+ *     int approach_poll_never_early(struct approach *)
  *         the same of one that must not be early: its last poll is its stamp. Behind another reading it
  *         would be later by that;
  *     int approach_hurry(struct approach *)
  *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains;
  *     int approach_hurry_and_look(struct approach *)
  *         the same, and near its end it foresees once more what follows;
- *     int approach_hurry_held(struct approach *), approach_hurry_held_and_look
+ *     int approach_hurry_never_early(struct approach *), approach_hurry_never_early_and_look
  *         both of one that must not be early.
  */
 
@@ -170,10 +170,10 @@ approach_behind:
 
     poll approach_poll_bare, stamp_behind
     hurry approach_hurry, stamp_behind
+    hurry approach_hurry_never_early, last_poll_is_the_stamp
     hurry approach_hurry_and_look, stamp_behind, poll_until_near
-    poll approach_poll_held, last_poll_is_the_stamp
-    hurry approach_hurry_held, last_poll_is_the_stamp
-    hurry approach_hurry_held_and_look, last_poll_is_the_stamp, poll_until_near
+    hurry approach_hurry_never_early_and_look, last_poll_is_the_stamp, poll_until_near
+    poll approach_poll_never_early, last_poll_is_the_stamp
 
 #endif
 

@@ -235,15 +235,6 @@ static void try_exact(struct waiter *waiter)
     learnt->stamp_ticks = found.stamp;
 }
 
-/* To the event, where the last poll is the stamp. */
-static double find_held_stamp(struct waiter *waiter)
-{
-    struct trials trials;
-    trials.count = 0;
-    trials_run(waiter, (struct rehearsal_plan){0, EVENT_CALLED, 1}, rehearsal_near, TRIALS, &trials);
-    return quantile_trimmed_mean(trials.stamps, trials.count);
-}
-
 static void find_plain(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
@@ -252,7 +243,6 @@ static void find_plain(struct waiter *waiter)
     learnt->plain_bias_ticks = found.bias;
     learnt->plain_spread_ticks = found.spread;
     learnt->plain_stamp_ticks[EVENT_CALLED] = found.stamp;
-    learnt->held_ticks = find_held_stamp(waiter) - found.stamp;
 }
 
 /* A run fills at most what is left after the last poll. Emulated processors take longer to poll. */

@@ -58,7 +58,7 @@ static double middle_stamp(const struct waiter *waiter, int exact, double *stamp
  * neighbour that comes or goes meanwhile makes all of them later by 10 ns. What rehearsals follow
  * from here on is measured by rehearsals.
  */
-static struct exits find_exits(struct waiter *waiter, int exact)
+static struct exits find_exits(struct waiter *waiter, int exact, int never_early)
 {
     struct exits found;
     struct trials trials[EVENT_WAYS];
@@ -68,7 +68,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
     waiter->last.exact = exact; /* what is told of a run takes longer than of a loop */
     for (int round = 0; round < trials_of(waiter, exact) / TURN; round++)
         for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++) {
-            trials_run(waiter, (struct rehearsal_plan){exact, way, 0}, rehearsal_near, TURN,
+            trials_run(waiter, (struct rehearsal_plan){exact, way, never_early}, rehearsal_near, TURN,
                        &trials[way]);
             periods[turns++] = waiter->period.value;
         }
@@ -88,7 +88,7 @@ static struct exits find_exits(struct waiter *waiter, int exact)
 static void find_exact_exit(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
-    struct exits found = find_exits(waiter, 1);
+    struct exits found = find_exits(waiter, 1, 0);
     const double *by = waiter_has_vernier(waiter) ? found.events : found.stamps;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         learnt->exit_ticks[1][way] = by[way] - by[EVENT_CALLED];
@@ -103,11 +103,13 @@ static void find_exit(struct waiter *waiter)
     struct waiter_learnt *learnt = &waiter->learnt;
     if (learnt->exact)
         find_exact_exit(waiter);
-    struct exits found = find_exits(waiter, 0);
+    struct exits found = find_exits(waiter, 0, 0), never_early = find_exits(waiter, 0, 1);
     for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++) {
         learnt->exit_ticks[0][way] = found.events[way] - found.events[EVENT_CALLED];
         learnt->plain_stamp_ticks[way] = found.stamps[way] - learnt->exit_ticks[0][way];
     }
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        learnt->never_early_rest_ticks[way] = never_early.stamps[way];
 }
 
 static void find_end(struct waiter *waiter, enum event_way way)

@@ -47,15 +47,12 @@ APPROACH_WAY static inline void look_up_pages(const struct waiter *waiter)
         approach_fetch_code(delay_run_line(waiter, 0));
 }
 
-/*
- * The pieces lie on pages of their own, and what a delay needs begins there on x86-64: to ask for
- * too much or too little changes nothing but the time.
- */
+/* By pieces, as the files of them are linked: too much or too little changes nothing but the time. */
 APPROACH_WAY void delay_fetch_wait(const struct waiter *waiter)
 {
-    enum { PIECES = 3, LINES = 20 };
+    enum { PIECES = 4, LINES = 20 };
     const uintptr_t pieces[PIECES] = {(uintptr_t)waiter->ways.exact, (uintptr_t)waiter_aim,
-                                      (uintptr_t)event_set};
+                                      (uintptr_t)event_set, (uintptr_t)approach_poll_to_event};
     for (int line = 0; line < LINES; line++) {
         approach_fetch((const char *)waiter + line * APPROACH_LINE);
         for (int piece = 0; piece < PIECES; piece++)

@@ -62,9 +62,11 @@ static inline int delay_has_turn_of_loop(struct waiter *waiter, uint64_t delay_n
         waiter->delay_fetched = 0;
     if (delay_ns < DELAY_SHORT_NS && flags & TIMEBASE_WAIT_PLAIN)
         return 1;
-    if (delay_has_length_of_counted(waiter, delay_ns))
+    int is_shortest = delay_ns < waiter->learnt.checked_ns;
+    if (delay_has_length_of_counted(waiter, delay_ns) &&
+        !(is_shortest && flags & TIMEBASE_WAIT_STEADY))
         return 1;
-    if (delay_ns < waiter->learnt.checked_ns || delay_ns >= DELAY_SHORT_NS)
+    if (is_shortest || delay_ns >= DELAY_SHORT_NS)
         return 0;
     return (flags & TIMEBASE_WAIT_STEADY) || caution_takes_turn(&waiter->contradicted_run) ||
         waiter->delay_fetched < DELAY_ASKED;

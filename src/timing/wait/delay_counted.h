@@ -6,7 +6,7 @@
  *
  * Where the counter's steps are fine a reading takes 10 ns and differs by as much where another
  * thread uses the core, and nothing is done meanwhile. A chain of multiplications hardly differs.
- * So only one in 64 reads the counter at its end, and says what these take. What a chain takes
+ * So only one in 64, of the first ones in 16, reads the counter at its end, and says what these take. What a chain takes
  * wrongly grows with it, so longer ones are by the loop, or exact waits at their call
  * (delay_near.h); and so are those among others, as code that is not quite near makes a chain late.
  */

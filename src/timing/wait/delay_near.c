@@ -20,7 +20,7 @@ APPROACH_WAY int64_t delay_near_left_ticks(struct waiter *waiter, uint64_t delay
     const struct waiter_learnt *learnt = &waiter->learnt;
     double ticks = (double)(int64_t)delay_ns / learnt->period_ns - learnt->delay_call_ticks;
     int64_t left = (int64_t)(ticks + 0.5);
-    if (left >= learnt->near_delay_ticks)
+    if (left >= learnt->near_delay_ticks || waiter->is_in_event) /* the wait around it has to be told */
         return 0;
     delay_note_loop(waiter, &waiter->choice); /* exact waits say the same of themselves */
     uint64_t end_ticks = waiter->delay_called_ticks + (uint64_t)left;

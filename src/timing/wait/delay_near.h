@@ -8,7 +8,6 @@
 #define WAIT_DELAY_NEAR_H
 
 #include "asked.h"
-#include "delay_counted.h"
 #include "near_exact.h"
 
 /*
@@ -19,7 +18,7 @@
  * brings it near; but for what is only counted.
  */
 static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
-                                    const struct timebase_wait_result *result)
+                                    const struct timebase_wait_result *result, int may_be_counted)
 {
     enum { LONGER_NS = 300 };
     const struct waiter_learnt *learnt = &waiter->learnt;
@@ -31,8 +30,7 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
     double least_ns = need->ticks * learnt->period_ns + (is_cold ? LONGER_NS : 0);
     if ((double)(int64_t)delay_ns >= least_ns)
         return 1;
-    if (is_cold && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks) &&
-        !delay_has_length_of_counted(waiter, delay_ns))
+    if (is_cold && !may_be_counted && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks))
         return 1;
     need->ticks -= need->fade_ticks;
     return 0;

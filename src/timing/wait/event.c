@@ -26,6 +26,16 @@ APPROACH_WAY void event_set_call(struct approach *a, void (*function)(void *), v
     a->behind = NULL;
 }
 
+APPROACH_WAY void event_set_never_early(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    a->never_early = 1;
+    if (waiter_is_bare(waiter))
+        a->behind = waiter->ways.poll_never_early;
+    if (a->end == result_end)
+        a->end = result_end_never_early;
+}
+
 APPROACH_WAY void event_set(const struct wait *wait)
 {
     struct approach *a = &wait->waiter->approach;
@@ -35,10 +45,8 @@ APPROACH_WAY void event_set(const struct wait *wait)
         event_set_call(a, approach_event_none, NULL);
     else
         event_set_return(wait->waiter, wait_event_way(wait));
-    a->held = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
-    if (a->held && waiter_is_bare(wait->waiter))
-        a->behind = wait->waiter->ways.poll_held;
-    if (a->held && a->end == result_end)
-        a->end = result_end_held;
+    a->never_early = 0;
+    if (wait->flags & TIMEBASE_WAIT_NEVER_EARLY)
+        event_set_never_early(wait->waiter);
     a->frame = wait->frame;
 }

@@ -11,6 +11,9 @@
 /* Of this wait, once it is known whether it is exact. */
 void event_set(const struct wait *wait);
 
+/* That has been set, for one that must not be early: as soon as may be behind its last poll. */
+void event_set_never_early(struct waiter *waiter);
+
 /* A call. */
 void event_set_call(struct approach *approach, void (*function)(void *), void *argument);
 

@@ -53,7 +53,8 @@ static inline double hurry_needed(const struct waiter *waiter, uint64_t now, uns
 
 /*
  * A target so near that nothing is rehearsed: the stages would make it late, or find what is known.
- * One in 64 that is by the loop takes them if there is the time, and teaches.
+ * One in 64 that is by the loop takes them if there is the time, and teaches; but for one that must
+ * not be early, as its stamp says nothing of others.
  */
 static inline int hurry_is_near(const struct waiter *waiter, uint64_t now, int64_t left,
                                 unsigned flags)
@@ -61,7 +62,7 @@ static inline int hurry_is_near(const struct waiter *waiter, uint64_t now, int64
     enum { TEACHES = 64 };
     if (left >= waiter->learnt.no_rehearsal_ticks || flags & TIMEBASE_WAIT_REHEARSE)
         return 0;
-    int teaches = waiter->uses % TEACHES == 0;
+    int teaches = waiter->uses % TEACHES == 0 && !(flags & TIMEBASE_WAIT_NEVER_EARLY);
     return (double)left < hurry_needed(waiter, now, flags) || (hurry_by_loop(waiter, flags) && !teaches);
 }
 

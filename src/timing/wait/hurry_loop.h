@@ -148,14 +148,14 @@ static inline __attribute__((always_inline)) void hurry_poll(struct waiter *wait
     uint64_t near = leave - NEAR_TICKS - (now >> STEP_BITS & VARIED);
     waiter->telling.late = (int64_t)(now - leave) >= 0;
     waiter->telling.gap_ticks = 0;
-    if (__builtin_expect(waiter->telling.never_early, 0)) {
-        waiter->approach.hurry_event_ticks = hurry_poll_until(waiter, leave, now);
-        return;
-    }
     if (look != NULL && (int64_t)(now - near) < 0) {
         hurry_poll_until(waiter, near, now);
         look(what);
         now = timebase_arch_ticks();
+    }
+    if (__builtin_expect(waiter->telling.never_early, 0)) {
+        waiter->approach.hurry_event_ticks = hurry_poll_until(waiter, leave, now);
+        return;
     }
     hurry_poll_until(waiter, leave, now);
     waiter->approach.hurry_event_ticks = timebase_arch_ticks_ordered();

@@ -26,8 +26,9 @@ APPROACH_WAY static inline void expect(const struct hurried *asked, enum event_w
     uint32_t disturbance = shared(asked);
     telling->result = asked->result;
     double rest = learnt->hurry_rest_ticks[way] - asked->fraction;
-    rest += telling->never_early ? learnt->held_ticks : 0;
     int is_whole = asked->fraction == 0 && !telling->never_early;
+    if (telling->never_early) /* its stamp is a poll, and no reading behind that */
+        rest += learnt->never_early_rest_ticks[EVENT_CALLED] - learnt->plain_stamp_ticks[EVENT_CALLED];
     telling->rest_ns = rest * learnt->period_ns;
     telling->rest_ticks = is_whole ? learnt->hurry_whole_ticks[way] : waiter_rounded(rest);
     *asked->result = (struct timebase_wait_result){

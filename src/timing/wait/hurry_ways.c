@@ -45,7 +45,9 @@ APPROACH_WAY int hurry_call(struct hurried *asked)
     }
     int looks = hurry_look_ahead(asked, leave);
     end_call(asked, looks ? look_at_function : NULL);
+    waiter->is_in_event = 1;
     asked->function(asked->argument);
+    waiter->is_in_event = 0;
     if (waiter->uses != uses)
         return TIMEBASE_E_INVALID;
     return asked->result != NULL ? hurry_tell_call(asked) : hurry_count(waiter);

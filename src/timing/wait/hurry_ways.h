@@ -33,7 +33,7 @@ static inline int hurry_return(struct hurried *asked)
         struct approach *a = &waiter->approach;
         approach_function *end = looks ? approach_hurry_and_look : approach_hurry;
         if (__builtin_expect(waiter->telling.never_early, 0))
-            end = looks ? approach_hurry_held_and_look : approach_hurry_held;
+            end = looks ? approach_hurry_never_early_and_look : approach_hurry_never_early;
         if (__builtin_expect(hurry_may_rehearse(asked, leave), 0))
             hurry_rehearse(a, end);
         a->frame = asked->frame;

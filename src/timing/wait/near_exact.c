@@ -172,12 +172,14 @@ APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t lef
     struct waiter *waiter = asked->waiter;
     if (!is_simple(asked))
         return 0;
-    int tried = is_trial(asked);
-    int is_possible = (tried || may_be_cold(asked)) && has_time(asked, left, tried) &&
-        is_better(waiter, asked->flags) && !learns_instead(asked);
-    if (tried && is_possible)
+    int has_enough = may_be_cold(asked) && has_time(asked, left, 0);
+    if (!has_enough && !(is_trial(asked) && has_time(asked, left, 1)))
+        return 0;
+    if (!is_better(waiter, asked->flags) || learns_instead(asked))
+        return 0;
+    if (!has_enough)
         waiter->tried_ticks = asked->ticks;
-    return is_possible;
+    return 1;
 }
 
 /* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */
@@ -224,7 +226,7 @@ static void aim_end(const struct hurried *asked, enum event_way way)
     struct approach *a = &waiter->approach;
     if (waiter_has_vernier(waiter)) {
         waiter_aim_polls(waiter);
-        a->held = 0;
+        a->never_early = 0;
         waiter->last.left_ticks = left_ticks(asked, way);
         wait_aim_loop(&waiter->last, asked->ticks, asked->fraction);
         return;

@@ -60,6 +60,12 @@ static void note_cold(struct waiter *waiter, int is_bad)
         went_wrong(&waiter->cold);
 }
 
+/* The last one was tried by code that was known to be far; by a counter with fine steps. */
+static inline int was_tried(const struct waiter *waiter)
+{
+    return !waiter_has_vernier(waiter) && waiter->last.ticks == waiter->tried_ticks;
+}
+
 /* What is late, though it was asked for in time and nothing disturbed it, had its code far away. */
 APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t found)
 {
@@ -68,7 +74,7 @@ APPROACH_WAY static void note_far(struct waiter *waiter, int late, uint32_t foun
     int64_t before = wait_asked_before_ticks(wait);
     if ((found & ~HARMLESS) != 0 || before <= waiter_ticks_of_ns(waiter, IN_TIME_NS))
         return;
-    if (late && wait->is_cold)
+    if (late && wait->is_cold && !was_tried(waiter))
         went_wrong(&waiter->cold);
     if (late && wait->is_at_once)
         went_wrong(&waiter->far_stages);
@@ -84,8 +90,7 @@ static void note_trial(struct waiter *waiter)
 {
     enum { MOST_NS = 100, LEAST_TURNS = 1, MOST_TURNS = 64 };
     double late = waiter->approach.overdue_cycles * waiter->tempo.cycle_ticks;
-    if (waiter_has_vernier(waiter) || waiter->last.ticks != waiter->tried_ticks ||
-        late < (double)waiter_ticks_of_ns(waiter, MOST_NS))
+    if (!was_tried(waiter) || late < (double)waiter_ticks_of_ns(waiter, MOST_NS))
         return;
     caution_went_wrong(&waiter->tried_cold, LEAST_TURNS, MOST_TURNS);
     waiter->tried_ticks = 0;
@@ -255,7 +260,7 @@ APPROACH_WAY int outcome_settle_open(struct waiter *waiter)
     outcome_count_open(waiter);
     int late = outcome_is_late(wait);
     uint32_t found = waiter->disturbance;
-    /* A wait that must not be early reads the counter until it may: its stamp is no prediction. */
+    /* The stamp of what must not be early is its last poll, as it comes. */
     int is_sound = !(wait->flags & TIMEBASE_WAIT_NEVER_EARLY) && (found & ~HARMLESS) == 0;
     waiter->learning_uses = waiter->uses;
     if (wait->exact && is_sound)

@@ -66,7 +66,8 @@ static struct rehearsal_plan next_plan(const struct wait *wait)
     int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & WAITER_LOOP_FLAGS);
     int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
     enum event_way way = returns_now ? wait_event_way(wait) : EVENT_CALLED;
-    return (struct rehearsal_plan){exact, way, 0};
+    int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    return (struct rehearsal_plan){exact, way, never_early};
 }
 
 static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)

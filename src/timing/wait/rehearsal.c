@@ -58,6 +58,9 @@ static void set_event(struct waiter *waiter, struct rehearsal_plan plan,
         event_set_call(&waiter->approach, event->read, event->argument);
     else
         event_set_return(waiter, plan.way);
+    waiter->approach.never_early = 0;
+    if (plan.never_early)
+        event_set_never_early(waiter);
 }
 
 /* The readings of the event, where it left them. */
@@ -115,7 +118,6 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
         waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
     if (plan.exact)
         waiter_aim_loop(waiter, a->target_ticks, 0, spare_ticks);
-    a->held = plan.held;
     run_approach(waiter, plan, &reading);
     done.is_even = plan.exact && waiter_polls_agreed(waiter);
     evidence_forget(a); /* a bare loop leaves it */
@@ -208,7 +210,7 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     int exact = plan.exact;
     double *leave = &learnt->exit_ticks[exact][plan.way];
     double error = done.error_ticks - waiter_exit_ticks(waiter, exact, plan.way);
-    if (!done.is_sound)
+    if (!done.is_sound || plan.never_early) /* others' event comes later behind the last poll */
         return;
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {

@@ -13,7 +13,7 @@ struct rehearsal_plan {
     int exact;          /* or by the loop */
     enum event_way way; /* a call is the reading itself; returns are read behind that. One that
                          * tells writes the last wait's result */
-    int held;           /* its last poll is its stamp */
+    int never_early;    /* by the loop: its last poll is its stamp */
 };
 
 struct rehearsal {

@@ -154,7 +154,7 @@ APPROACH_WAY int result_end(struct approach *approach)
     return end(approach, 1);
 }
 
-APPROACH_WAY int result_end_held(struct approach *approach)
+APPROACH_WAY int result_end_never_early(struct approach *approach)
 {
     return end(approach, 0);
 }

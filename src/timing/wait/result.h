@@ -16,10 +16,10 @@ static inline double result_rest_of_loop(const struct waiter *waiter, enum event
 {
     const struct waiter_learnt *learnt = &waiter->learnt;
     enum event_way loop_way = waiter_loop_way(waiter);
-    if (!waiter->last.ended_by_loop) {
-        double held = waiter->approach.held ? learnt->held_ticks : 0;
-        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way] + held;
-    }
+    if (waiter->approach.never_early)
+        return learnt->never_early_rest_ticks[way];
+    if (!waiter->last.ended_by_loop)
+        return learnt->plain_stamp_ticks[loop_way] + learnt->exit_ticks[0][way];
     double exit = loop_way == EVENT_CALLED ? learnt->exit_ticks[1][way] : 0;
     return learnt->loop_stamp_ticks[loop_way] + exit;
 }
@@ -37,7 +37,7 @@ int result_fetch(struct waiter *waiter);
 int result_end(struct approach *approach);
 
 /* The same of one that must not be early: as soon as may be. */
-int result_end_held(struct approach *approach);
+int result_end_never_early(struct approach *approach);
 
 /*
  * The approach of the last wait, which has been set up, and what the wait returns; or

@@ -116,7 +116,7 @@ static void set_up(struct wait *wait)
     find_way(wait);
     waiter_aim(waiter, wait->ticks, wait->aim, wait->exact);
     event_set(wait);
-    if (a->held)
+    if (a->never_early)
         a->leave_ticks = wait->ticks;
     result_expect(wait);
     if (wait->exact)

@@ -45,7 +45,7 @@ static void set_target(struct wait *wait, double ticks, int is_cold)
     end += never_early ? read.ticks
                        : called_at(waiter, read.ticks, is_cold) - waiter->learnt.delay_call_ticks;
     int64_t whole = end > 0 ? (int64_t)end : 0;
-    wait->fraction = end - (double)whole;
+    wait->fraction = end - (double)(whole + never_early);
     wait->ticks = wait->entered_ticks + (uint64_t)whole + (uint64_t)never_early;
 }
 
@@ -147,7 +147,7 @@ APPROACH_WAY static __attribute__((noinline)) int delay_soon(struct waiter *wait
     } else {
         delay_counted_ends(waiter);
     }
-    if (delay_may_be_near(waiter, delay_ns, result))
+    if (delay_may_be_near(waiter, delay_ns, result, may_be_counted))
         left_ticks = delay_near_left_ticks(waiter, delay_ns, flags, result);
     if (left_ticks != 0)
         return approach_from(waiter, waiter->delay_called_ticks + (uint64_t)left_ticks, flags,

@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) void fetch_code_of_return(const voi
     }
     fetch_code((const void *)(uintptr_t)until, 0, 15);
 #ifdef __x86_64__
-    fetch_code((const void *)(uintptr_t)approach_hurry, 0, 2);
+    fetch_code((const void *)(uintptr_t)approach_hurry, 0, 4); /* or the next one, never early */
 #endif
 }
 

@@ -174,7 +174,7 @@ struct waiter {
     int cpu;
     enum unsettled unsettled; /* of the last wait */
     uint32_t disturbance;     /* of it, once it has been counted */
-    int is_in_event;          /* a wait's function has been called and has not returned yet */
+    int is_in_event;          /* a wait's function has been called and has not returned */
     struct evidence evidence;
     uint64_t late, disturbed;
     struct caution tried_cold;   /* of near ones that are tried all the same */
@@ -359,7 +359,7 @@ static inline double waiter_throw_dice(struct waiter *waiter, uint32_t most)
     return (double)((uint64_t)waiter->dice * most >> 32);
 }
 
-/* A tick that has passed whenever the event comes: one that may be early need not wait for it. */
+/* A tick that has passed, whatever comes. */
 static inline uint64_t waiter_long_before(uint64_t ticks)
 {
     return ticks - (UINT64_C(1) << 62);
@@ -385,7 +385,7 @@ static inline int waiter_is_bare(const struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
     const struct approach_ways *ways = &waiter->ways;
-    return a->behind != NULL && (a->behind == ways->poll_bare || a->behind == ways->poll_held);
+    return a->behind != NULL && (a->behind == ways->poll_bare || a->behind == ways->poll_never_early);
 }
 
 /* The event that the loop's own times are to: where it ends within, that of a call. */

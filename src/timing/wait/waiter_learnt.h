@@ -45,9 +45,9 @@ struct waiter_learnt {
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
-    double held_ticks; /* of the loop: the last poll comes so long before the stamp */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
+    double never_early_rest_ticks[EVENT_WAYS]; /* of what must not be early: its last poll to its event */
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
     double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
     double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
