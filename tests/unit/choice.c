@@ -115,6 +115,20 @@ static void what_is_known_against_exact_waits_fades_unless_seen_again(void **sta
     assert_in_range(waits, 100, 10000);
 }
 
+/* Three of 256 that a host stopped: with the tail it would be the loop for a thousand waits. */
+static void what_held_up_a_calibration_is_no_tail(void **state)
+{
+    enum { TRIALS = 256, HELD_UP = 4, USUAL = 3, MOST = 8 };
+    double errors[TRIALS];
+    struct choice choice = new_choice();
+    (void)state;
+    for (int i = 0; i < TRIALS; i++)
+        errors[i] = i < TRIALS - HELD_UP ? USUAL : 5000;
+    choice_init(&choice, CHOICE_EXACT, errors, TRIALS);
+    assert_true(choice.error_ticks[CHOICE_EXACT][1] == USUAL);
+    assert_true(choice.error_ticks[CHOICE_EXACT][2] == MOST * USUAL);
+}
+
 static void a_way_that_is_not_there_is_never_chosen(void **state)
 {
     struct choice choice;
@@ -135,6 +149,7 @@ int main(void)
         cmocka_unit_test(who_asks_for_the_tail_gets_the_loop_sooner),
         cmocka_unit_test(a_core_is_quiet_where_exact_waits_are_far_better),
         cmocka_unit_test(a_machine_that_changes_is_followed),
+        cmocka_unit_test(what_held_up_a_calibration_is_no_tail),
         cmocka_unit_test(a_way_that_is_not_there_is_never_chosen),
         cmocka_unit_test(what_is_known_against_exact_waits_fades_unless_seen_again),
     };

@@ -24,11 +24,16 @@ void choice_forget(struct choice *choice)
             choice->error_ticks[way][i] = way == CHOICE_LOOP ? LEAST_TICKS : __builtin_inf();
 }
 
+/* Three trials of 256 that a host held up are no tail: what was begun with fades over hundreds of waits. */
+#define MOST_OF_FIRST 8
+
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count)
 {
+    double *known = choice->error_ticks[way];
     for (int i = 0; i < CHOICE_QUANTILES; i++) {
         double error = quantile_at(errors, count, steps[i].q);
-        choice->error_ticks[way][i] = error > LEAST_TICKS ? error : LEAST_TICKS;
+        known[i] = error > LEAST_TICKS ? error : LEAST_TICKS;
+        known[i] = known[i] < MOST_OF_FIRST * known[0] ? known[i] : MOST_OF_FIRST * known[0];
     }
 }
 
