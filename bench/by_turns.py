@@ -17,7 +17,7 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
 
 "about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
-fine reading's code is cold after a long wait. "loop" is the caller's own; "loop, called" of delays is
+fine reading's code is cold after a long wait. The stopwatch and each way have a copy of their library. "loop" is the caller's own; "loop, called" of delays is
 that loop in a library, as other people's delays are. With --counter it is one reading of the counter, whose
 step is in all quantiles, but not in the mean. With --processes each has waiters and a stopwatch of its
 own, and the table is of their biases: what a calibration got wrong is in all rows, the loop's too.
@@ -25,6 +25,7 @@ own, and the table is of their biases: what a calibration got wrong is in all ro
 
 import argparse
 import contextlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -93,9 +94,20 @@ def compiled(program, called_loop):
     subprocess.run([*command, *loop], check=True)
 
 
+def copied(library, folder, name):
+    """A file of its own, which shares no memory with others: what two ways or the stopwatch have
+    in common would be warm for them alone."""
+    return shutil.copy(library, folder / f"{name}.so")
+
+
 def ways(options, called_loop):
     """Names for people, and for the program."""
+    folder = called_loop.parent
     libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
+    libraries = {
+        what: copied(library, folder, f"way{number}")
+        for number, (what, library) in enumerate(libraries.items())
+    }
     yield "nothing", "nothing"
     yield "loop", LOOPS[options.what]
     if options.what == "delays":
@@ -113,7 +125,8 @@ def trials(program, options, chosen):
     )
     stopwatch = "counter" if options.counter else "fine"
     work = options.work or "nothing"
-    asked = [str(options.blocks), str(from_ns), str(to_ns), stopwatch, work, *chosen]
+    library = copied(HERE, program.parent, "stopwatch")
+    asked = [str(options.blocks), str(from_ns), str(to_ns), stopwatch, library, work, *chosen]
     done = subprocess.run([program, *asked], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)  # it has said why

@@ -5,9 +5,10 @@
  * its block: the first of a block comes by code that the others have driven out. Begun by
  * bench/by_turns.py.
  *
- *     trials BLOCKS FROM_NS TO_NS STOPWATCH BETWEEN WAY...
+ *     trials BLOCKS FROM_NS TO_NS STOPWATCH LIBRARY BETWEEN WAY...
  *
- * STOPWATCH is fine or counter: one reading of the counter, which is coarse, but hardly ever cold.
+ * STOPWATCH is fine, by fine readings of that LIBRARY; or counter: one reading of the counter, which is
+ * coarse, but hardly ever cold. A way of the same file would find it warm.
  * BETWEEN trials is nothing; lines: what a program does that writes a few lines of text about each;
  * memory: what one does that goes through 8 MiB; or pause: 20 ms; memory-series and pause-series: the
  * same before each block alone. All of them drive the code of waits out of caches.
@@ -15,8 +16,7 @@
  * call, plain_call (that call), never_early (returns), never_early_call,
  * never_early_result, delay, delay_steady,
  * delay_plain, delay_after_empty (a plain one behind one of 0 ns); delay_loop_called=called_loop.so;
- * and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone). The first
- * of libtimebase's is the stopwatch, too.
+ * and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -333,10 +333,6 @@ static void set_up(struct way *way, const char *name)
         return;
     }
     way->library = opened(path + 1);
-    if (stopwatch.read_fine == NULL) {
-        stopwatch = opened_as_stopwatch(path + 1);
-        calibrate(&stopwatch, &stopwatch_waiter);
-    }
     calibrate(&way->library, &way->waiter);
 }
 
@@ -465,28 +461,26 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
 int main(int argc, char **argv)
 {
     static struct way ways[WAYS_MOST];
-    enum { OTHERS = 6 };
+    enum { OTHERS = 7 };
     int count = argc - OTHERS;
     if (argc == 2 && strcmp(argv[1], "walk") == 0) {
         take_cpu(1);
         walk_for_ever();
     }
     if (count < 1 || count > WAYS_MOST) {
-        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter WORK WAY...\n"
+        fprintf(stderr, "usage: trials BLOCKS FROM_NS TO_NS fine|counter LIBRARY WORK WAY...\n"
                         "       trials walk\n");
         return 2;
     }
     ask_for_quiet();
+    stopwatch = opened_as_stopwatch(argv[5]);
+    calibrate(&stopwatch, &stopwatch_waiter);
     for (int i = 0; i < count; i++)
         set_up(&ways[i], argv[i + OTHERS]);
-    if (stopwatch.read_fine == NULL) {
-        fprintf(stderr, "by_turns: no way names a library\n");
-        return 2;
-    }
     find_period();
     if (strcmp(argv[4], "counter") == 0)
         step_ticks = find_step();
-    find_work(argv[5]);
+    find_work(argv[6]);
     scratch = memfd_create("by_turns", MFD_CLOEXEC);
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
         for (int i = 0; i < count; i++) {
