@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits and delays of several builds of the library, in one process, in blocks that take turns:
- * each way meets the same machine. Prints "WAY POSITION ERROR_NS" for each trial, POSITION within
- * its block: the first of a block comes by code that the others have driven out. Begun by
- * bench/by_turns.py.
+ * Waits and delays of several builds of the library, in one process, in blocks that take turns, in
+ * another order each time: each way meets the same machine, behind each other one. Prints "WAY
+ * POSITION ERROR_NS" for each trial, POSITION within its block: the first of a block comes by code
+ * that the others have driven out. Begun by bench/by_turns.py.
  *
  *     trials BLOCKS FROM_NS TO_NS STOPWATCH LIBRARY BETWEEN WAY...
  *
@@ -13,9 +13,8 @@
  * memory: what one does that goes through 8 MiB; or pause: 20 ms; memory-series and pause-series: the
  * same before each block alone. All of them drive the code of waits out of caches.
  * WAY is KIND or KIND=libtimebase.so: exact, steady, plain, result, plain_result (waits that return),
- * call, plain_call (that call), never_early (returns), never_early_call,
- * never_early_result, delay, delay_steady,
- * delay_plain, delay_after_empty (a plain one behind one of 0 ns); delay_loop_called=called_loop.so;
+ * call, plain_call (that call), never_early (returns), never_early_call, never_early_result, delay,
+ * delay_steady, delay_plain, delay_after_empty (a plain one behind one of 0 ns); delay_loop_called=called_loop.so;
  * and without a library loop, delay_loop (the caller's own), nothing (the stopwatch alone).
  */
 #define _GNU_SOURCE
@@ -458,6 +457,16 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
         printf("%d %d %.2f\n", number, i, errors[i] * period_ns);
 }
 
+/* Another order each turn: what comes behind the loop's code is colder than what comes behind its like. */
+static void shuffle(int *order, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int other = (int)between(0, i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct way ways[WAYS_MOST];
@@ -482,10 +491,11 @@ int main(int argc, char **argv)
         step_ticks = find_step();
     find_work(argv[6]);
     scratch = memfd_create("by_turns", MFD_CLOEXEC);
-    for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++)
-        for (int i = 0; i < count; i++) {
-            int now = (i + turn) % count;
-            block(&ways[now], now, atof(argv[2]), atof(argv[3]), turn >= WARM_UP);
-        }
+    for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++) {
+        int order[WAYS_MOST];
+        shuffle(order, count);
+        for (int i = 0; i < count; i++)
+            block(&ways[order[i]], order[i], atof(argv[2]), atof(argv[3]), turn >= WARM_UP);
+    }
     return 0;
 }
