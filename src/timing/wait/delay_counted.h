@@ -87,24 +87,30 @@ static inline int delay_is_only_counted(const struct waiter *waiter)
     return (counted->only != 0) & (counted->in_a_row == DELAY_COUNTED_MANY);
 }
 
-/* What stands behind the chain is fetched meanwhile. */
-static inline int delay_stamped(struct waiter *waiter, double ns, uint64_t link)
+/* With a reading at its end. */
+int delay_stamped(struct waiter *waiter, double ns, uint64_t link);
+
+/*
+ * It is one of 64, so others' code may have driven out its own since the last one. Then it is 20 ns
+ * late, which would be taken for what all of them take.
+ */
+static inline void delay_fetch_stamped(const struct waiter *waiter)
 {
-    struct waiter_counted *counted = &waiter->counted;
-    waiter->counted_lesson.ns = ns;
-    double cycles = delay_cycles_of_counted(waiter, ns) - counted->stamp_cycles;
-    int late = delay_count(waiter, cycles, link);
-    waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
-    counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
-    return late;
+    enum { LINES = 3 };
+    approach_fetch_lines((const char *)(uintptr_t)delay_stamped, LINES);
+    approach_fetch(&waiter->counted_lesson);
 }
 
 /* From delay_called_ticks on, of which `link` is. Returns 0, or 1 if the call takes longer. */
 static inline int delay_only_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t link)
 {
+    enum { BEFORE_STAMPED = 2 };
     double ns = (double)(int64_t)delay_ns;
-    if (--waiter->counted.only == 0)
+    unsigned left = --waiter->counted.only;
+    if (left == 0)
         return delay_stamped(waiter, ns, link);
+    if (left <= BEFORE_STAMPED)
+        delay_fetch_stamped(waiter);
     return delay_count(waiter, delay_cycles_of_counted(waiter, ns), link);
 }
 
