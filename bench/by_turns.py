@@ -104,17 +104,13 @@ def ways(options, called_loop):
     """Names for people, and for the program."""
     folder = called_loop.parent
     libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
-    libraries = {
-        what: copied(library, folder, f"way{number}")
-        for number, (what, library) in enumerate(libraries.items())
-    }
     yield "nothing", "nothing"
     yield "loop", LOOPS[options.what]
     if options.what == "delays":
         yield "loop, called", f"delay_loop_called={called_loop}"
-    for name, library in libraries.items():
+    for number, (name, library) in enumerate(libraries.items()):
         for kind in options.kind or KINDS[options.what]:
-            yield f"{kind}, {name}", f"{kind}={library}"
+            yield f"{kind}, {name}", f"{kind}={copied(library, folder, f'{kind}{number}')}"
 
 
 def trials(program, options, chosen):

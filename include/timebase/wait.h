@@ -219,9 +219,10 @@ TIMEBASE_API int timebase_wait_call_utc(struct timebase_waiter *waiter, int64_t 
  * less than 1.6 us is a run of instructions, and from 150 ns on (more on slow cores) the counter
  * checks it: where that contradicts it, as something else uses the core, the loop has the next
  * ones. By a counter with fine steps most of those below 0.45 us that follow each other are not
- * checked, as readings are wider than they: one in 64 is, and the others follow it.
+ * checked, as readings are wider than they: one in 64 is, first one in 16, and the others follow it;
+ * and longer ones are exact waits, where these have been the better way and their code is near.
  * The loop has, with 20 us since the last delay, those of less than 3 us whose code has gone
- * out of the core's caches, and the next few until it is near again; and all below 1.6 us with
+ * out of the core's caches, and the next few until it is near again; and all others below 1.6 us with
  * TIMEBASE_WAIT_STEADY, from 150 ns on, or TIMEBASE_WAIT_PLAIN. Below the cost of the call (some
  * 40 ns) it returns at once. With a result the error is known to a step of the counter: the event,
  * which is the return, is told so long after the last reading as it usually is. Such a delay takes

@@ -12,10 +12,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDERS = ("include", "src", "daemon", "measure")
 ENDINGS = {".c", ".h", ".S"}
-FIELDS = {"what", "kills", "machine", "user", "in", "from", "to"}
+FIELDS = {"what", "kills", "machine", "user", "counter", "in", "from", "to"}
 SHOWN = 3  # places that a message names
 
-Mutant = collections.namedtuple("Mutant", "name fixed what kills machine user within before after")
+Mutant = collections.namedtuple(
+    "Mutant", "name fixed what kills machine user counter within before after"
+)
 Place = collections.namedtuple("Place", "file start end text")
 
 
@@ -52,6 +54,7 @@ def mutant(block):
         fields["kills"].split(),
         fields.get("machine", "").split(),
         fields.get("user", ""),
+        fields.get("counter", ""),
         pattern.parse(fields.get("in", "")),
         pattern.parse(fields["from"]),
         fields["to"].strip(),

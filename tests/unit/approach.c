@@ -62,7 +62,7 @@ static void the_stamp_is_behind_the_last_poll(void **state)
 }
 
 /* Of one that must not be early it is a poll, and not before the tick at which that leaves. */
-static void a_loop_that_is_held_has_its_last_poll_for_a_stamp(void **state)
+static void a_loop_that_is_never_early_has_its_last_poll_for_a_stamp(void **state)
 {
     (void)state;
     for (int i = 0; i < 200; i++) {
@@ -429,7 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_event_is_called_once_with_its_argument),
         cmocka_unit_test(the_stamp_is_behind_the_last_poll),
-        cmocka_unit_test(a_loop_that_is_held_has_its_last_poll_for_a_stamp),
+        cmocka_unit_test(a_loop_that_is_never_early_has_its_last_poll_for_a_stamp),
         cmocka_unit_test(the_evidence_is_what_stood_there_at_the_stamp),
         cmocka_unit_test(the_mark_of_rseq_is_cleared),
         cmocka_unit_test(the_run_fills_the_time_left),

@@ -115,7 +115,7 @@ static void what_is_known_against_exact_waits_fades_unless_seen_again(void **sta
     assert_in_range(waits, 100, 10000);
 }
 
-/* Three of 256 that a host stopped: with the tail it would be the loop for a thousand waits. */
+/* Four of 256 that a host stopped: with the tail it would be the loop for a thousand waits. */
 static void what_held_up_a_calibration_is_no_tail(void **state)
 {
     enum { TRIALS = 256, HELD_UP = 4, USUAL = 3, MOST = 8 };

@@ -302,7 +302,7 @@ static double learnt_behind_one(unsigned flags)
 }
 
 /* Where the processor has one: behind all functions, and without a reading there. */
-static void assert_ends_by_a_held_loop(struct wait wait)
+static void assert_ends_by_such_a_loop(struct wait wait)
 {
 #ifdef __x86_64__
     void *frame[2] = {NULL, NULL};
@@ -331,7 +331,7 @@ static void of_what_must_not_be_early_the_last_poll_is_the_stamp(void **state)
                         .flags = TIMEBASE_WAIT_NEVER_EARLY};
     assert_in_range(hurry_run(&wait), 0, 1);
     assert_true((int64_t)(waiter->approach.hurry_event_ticks - target) >= 0);
-    assert_ends_by_a_held_loop(wait);
+    assert_ends_by_such_a_loop(wait);
     assert_true(learnt_behind_one(0) != 0);
     assert_true(learnt_behind_one(TIMEBASE_WAIT_NEVER_EARLY) == 0);
 }

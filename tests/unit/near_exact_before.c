@@ -128,6 +128,24 @@ static int leaves_turns_alone(int late_ticks)
     return !caution_allows(&waiter.tried_cold);
 }
 
+/* One in time whose stamp contradicts what was believed by much. */
+static int speaks_against_cold_ones(uint64_t tried_ticks)
+{
+    one_before(250);
+    waiter.tried_ticks = tried_ticks;
+    waiter.last.is_cold = 1;
+    waiter.approach.event_ticks = waiter.last.ticks + 1000;
+    outcome_settle_open(&waiter);
+    return !caution_allows(&waiter.cold);
+}
+
+static void a_trial_that_is_off_speaks_against_none(void **state)
+{
+    (void)state;
+    assert_true(speaks_against_cold_ones(NOW)); /* it was none */
+    assert_false(speaks_against_cold_ones(NOW - 600));
+}
+
 /* It costs more than those behind it gain. */
 static void by_a_fine_counter_a_trial_that_was_late_by_much_is_rarer(void **state)
 {
@@ -257,6 +275,7 @@ int main(void)
         cmocka_unit_test(one_that_ended_by_the_loop_was_none),
         cmocka_unit_test(by_a_counter_that_steps_a_late_one_by_cold_code_is_no_bad_one),
         cmocka_unit_test(by_a_fine_counter_a_trial_that_was_late_by_much_is_rarer),
+        cmocka_unit_test(a_trial_that_is_off_speaks_against_none),
         cmocka_unit_test(one_that_has_been_counted_teaches_all_the_same),
         cmocka_unit_test(by_code_that_is_not_near_nothing_is_learnt),
         cmocka_unit_test(what_never_has_the_time_to_learn_does_without),

@@ -13,11 +13,12 @@
 
 /* In the order of the calls: 'r' rehearsal, 'e' event. */
 static char calls[8];
-static int count;
+static int count, was_in_event;
 
 static void note(void *argument)
 {
     assert_ptr_equal(argument, &count);
+    was_in_event = waiter_within(the_waiter())->is_in_event;
     if (count < 7)
         calls[count++] = timebase_wait_rehearsing() ? 'r' : 'e';
 }
@@ -69,6 +70,8 @@ static void where_there_is_time_there_is_one_rehearsal(void **state)
         assert_string_equal(calls_preparing(in_an_hour(), TIMEBASE_WAIT_REHEARSE, &is_prepared),
                             "r");
         assert_true(is_prepared);
+        assert_true(was_in_event); /* or its delays would be the wait */
+        assert_false(waiter_within(the_waiter())->is_in_event);
         assert_string_equal(calls_preparing(in_an_hour(), TIMEBASE_WAIT_PREPARE, &is_prepared), "");
         assert_true(is_prepared);
     }

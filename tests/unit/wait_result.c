@@ -75,12 +75,6 @@ static void check_mechanism(const struct seen *seen)
                     seen->result.mechanism <= TIMEBASE_MECHANISM_LOOP);
 }
 
-/* What is told of those in a hurry counts from the last poll. */
-static double never_early_more(const struct waiter_learnt *learnt)
-{
-    return learnt->never_early_rest_ticks[EVENT_CALLED] - learnt->plain_stamp_ticks[EVENT_CALLED];
-}
-
 /* The stamp's middle, and from there to the event: calls by the stamp's way, returns by more. */
 static double event_by_stamp(const struct seen *seen)
 {
@@ -90,7 +84,7 @@ static double event_by_stamp(const struct seen *seen)
     double event_at = waiter_middle(waiter, seen->result.event_ticks, seen->result.target_ticks);
     if (waiter->hurried_ticks == seen->result.target_ticks)
         return event_at - waiter_half_span(waiter) + waiter->learnt.hurry_rest_ticks[way] +
-            (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? never_early_more(&waiter->learnt) : 0);
+            (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? waiter->learnt.never_early_more_ticks : 0);
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
                  waiter_sooner_ticks(waiter, way)

@@ -24,7 +24,7 @@ void choice_forget(struct choice *choice)
             choice->error_ticks[way][i] = way == CHOICE_LOOP ? LEAST_TICKS : __builtin_inf();
 }
 
-/* Three trials of 256 that a host held up are no tail: what was begun with fades over hundreds of waits. */
+/* Four trials of 256 that a host held up are no tail: what was begun with fades over hundreds of waits. */
 #define MOST_OF_FIRST 8
 
 void choice_init(struct choice *choice, enum choice_way way, const double *errors, int count)

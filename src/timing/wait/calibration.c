@@ -313,6 +313,7 @@ void calibrate(struct waiter *waiter)
     memset(learnt, 0, sizeof(*learnt));
     tempo_init(&waiter->tempo, 1);
     waiter->is_calibrating = 1;
+    waiter->is_in_event = 0; /* a function that never returned has left it */
     learnt->period_ns = find_period_ns(waiter->clock);
     learnt->hot_ticks = waiter_ticks_of_ns(waiter, WAITER_HOT_NS);
     waiter->ways = ways_here();

@@ -51,7 +51,8 @@ static int is_cold(enum delay_way way)
 /* What makes a counted delay one of this way. */
 static unsigned only_of(enum delay_way way)
 {
-    return way == DELAY_COUNTED ? 2 : way == DELAY_COUNTED_STAMPED ? 1 : 0;
+    enum { NONE_BEFORE = 4 };
+    return way == DELAY_COUNTED ? NONE_BEFORE : way == DELAY_COUNTED_STAMPED ? 1 : 0;
 }
 
 double calibration_delay_one(struct waiter *waiter, uint64_t ns, int measured)

@@ -110,6 +110,8 @@ static void find_exit(struct waiter *waiter)
     }
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         learnt->never_early_rest_ticks[way] = never_early.stamps[way];
+    learnt->never_early_more_ticks =
+        never_early.stamps[EVENT_CALLED] - found.stamps[EVENT_CALLED];
 }
 
 static void find_end(struct waiter *waiter, enum event_way way)

@@ -27,25 +27,24 @@ APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
 
 /* ---- what they teach ---------------------------------------------------------------------- */
 
-/* Behind its chain the next one comes to that, 0.1 us late by code that others have driven out. */
-APPROACH_WAY static inline void fetch_learning(const struct waiter *waiter)
+APPROACH_WAY void delay_fetch_stamped(const struct waiter *waiter)
 {
-    enum { HERE = 16, CHOOSING = 4, LESSON = sizeof(waiter->counted_lesson) / APPROACH_LINE + 1 };
-    approach_fetch_lines((const char *)(uintptr_t)delay_counted, HERE);
+    enum { STAMPED = 4, LEARNING = 16, CHOOSING = 4, LESSON = 2 };
+    approach_fetch_lines((const char *)(uintptr_t)delay_stamped, STAMPED);
+    approach_fetch_lines((const char *)(uintptr_t)delay_counted, LEARNING);
     approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);
     approach_fetch_code((const void *)(uintptr_t)choice_is_exact);
-    for (unsigned line = 0; line < LESSON; line++)
+    for (int line = 0; line < LESSON; line++)
         approach_fetch((const char *)&waiter->counted_lesson + line * APPROACH_LINE);
 }
 
-/* What stands behind the chain is fetched meanwhile; and what learns from it next. */
+/* What stands behind the chain is fetched meanwhile. */
 APPROACH_WAY __attribute__((noinline)) int delay_stamped(struct waiter *waiter, double ns,
                                                          uint64_t link)
 {
     struct waiter_counted *counted = &waiter->counted;
     waiter->counted_lesson.ns = ns;
     double cycles = delay_cycles_of_counted(waiter, ns) - counted->stamp_cycles;
-    fetch_learning(waiter);
     int late = delay_count(waiter, cycles, link);
     waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
     counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
@@ -113,6 +112,8 @@ APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns, uint64_
         learn(waiter);
     else
         choose(waiter, 1);
+    if (waiter->counted.only == 1)
+        delay_fetch_stamped(waiter);
     waiter->counted_lesson.ns = 0;
     double cycles = delay_cycles_of_counted(waiter, ns) - waiter->counted_lesson.learn_cycles;
     return delay_count(waiter, cycles, link);

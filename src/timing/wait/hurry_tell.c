@@ -28,7 +28,7 @@ APPROACH_WAY static inline void expect(const struct hurried *asked, enum event_w
     double rest = learnt->hurry_rest_ticks[way] - asked->fraction;
     int is_whole = asked->fraction == 0 && !telling->never_early;
     if (telling->never_early) /* its stamp is a poll, and no reading behind that */
-        rest += learnt->never_early_rest_ticks[EVENT_CALLED] - learnt->plain_stamp_ticks[EVENT_CALLED];
+        rest += learnt->never_early_more_ticks;
     telling->rest_ns = rest * learnt->period_ns;
     telling->rest_ticks = is_whole ? learnt->hurry_whole_ticks[way] : waiter_rounded(rest);
     *asked->result = (struct timebase_wait_result){

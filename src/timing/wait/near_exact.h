@@ -39,7 +39,7 @@ static inline int near_exact_has_turn_to_try(const struct waiter *waiter, uint64
     return waiter_has_vernier(waiter) ? waiter->uses % MANY == 0 : now / TICKS % EIGHT == 0;
 }
 
-/* Of one that ends behind its call, or calls, by code that is near; `left` is short enough. */
+/* Of one that ends behind its call, or calls; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
 
 /* Is it left to the stages, as one in eight? */

@@ -51,19 +51,20 @@ APPROACH_WAY static void went_wrong(struct caution *caution)
     caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
 }
 
+/* The last one was tried by code that was known to be far; by a counter with fine steps. */
+static inline int was_tried(const struct waiter *waiter)
+{
+    const struct wait *last = &waiter->last;
+    return !waiter_has_vernier(waiter) && last->is_near_exact && last->ticks == waiter->tried_ticks;
+}
+
 /* One that was bad by code that was near is no evidence against code that is not. */
 static void note_cold(struct waiter *waiter, int is_bad)
 {
     if (!is_bad)
         caution_went_well(&waiter->cold);
-    else if (waiter->last.is_cold)
+    else if (waiter->last.is_cold && !was_tried(waiter))
         went_wrong(&waiter->cold);
-}
-
-/* The last one was tried by code that was known to be far; by a counter with fine steps. */
-static inline int was_tried(const struct waiter *waiter)
-{
-    return !waiter_has_vernier(waiter) && waiter->last.ticks == waiter->tried_ticks;
 }
 
 /* What is late, though it was asked for in time and nothing disturbed it, had its code far away. */

@@ -49,9 +49,9 @@ static void rehearse_function(const struct wait *wait)
 {
     if (wait->function == NULL)
         return;
-    rehearsing = 1;
+    rehearsing = wait->waiter->is_in_event = 1;
     wait->function(wait->argument);
-    rehearsing = 0;
+    rehearsing = wait->waiter->is_in_event = 0;
 }
 
 /*

@@ -210,8 +210,13 @@ void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
     int exact = plan.exact;
     double *leave = &learnt->exit_ticks[exact][plan.way];
     double error = done.error_ticks - waiter_exit_ticks(waiter, exact, plan.way);
-    if (!done.is_sound || plan.never_early) /* others' event comes later behind the last poll */
+    if (!done.is_sound)
         return;
+    if (plan.never_early) { /* it says nothing of others, whose event comes later behind the last poll */
+        double *rest = &learnt->never_early_rest_ticks[plan.way];
+        follow(rest, done.stamp_ticks - *rest, waiter, 0);
+        return;
+    }
     waiter->rehearsed_ticks = waiter->approach.event_ticks;
     if (done.ended_by_loop) {
         follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);

@@ -48,6 +48,7 @@ struct waiter_learnt {
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
     double never_early_rest_ticks[EVENT_WAYS]; /* of what must not be early: its last poll to its event */
+    double never_early_more_ticks; /* ... of a call, more than from a stamp to its event */
     double loop_bias_ticks[EVENT_WAYS];   /* as an exact wait's end: threshold to event */
     double loop_stamp_ticks[EVENT_WAYS];  /* ... and stamp to event */
     double reading_ticks;   /* call of timebase_wait_read_fine() to its first reading */
