@@ -7,8 +7,8 @@
  *
  *     trials BLOCKS FROM_NS TO_NS STOPWATCH LIBRARY BETWEEN WAY...
  *
- * STOPWATCH is fine, by fine readings of that LIBRARY; or counter: one reading of the counter, which is
- * coarse, but hardly ever cold. A way of the same file would find it warm.
+ * STOPWATCH is fine, by readings of that LIBRARY, which no way shares; or counter: one reading of the
+ * counter, which is coarse, but hardly ever cold.
  * BETWEEN trials is nothing; lines: what a program does that writes a few lines of text about each;
  * memory: what one does that goes through 8 MiB; or pause: 20 ms; memory-series and pause-series: the
  * same before each block alone. All of them drive the code of waits out of caches.
@@ -296,11 +296,10 @@ static struct library opened(const char *path)
     return library;
 }
 
-/* Commits before this one have no halves of a fine reading. */
 static struct library opened_as_stopwatch(const char *path)
 {
     struct library library = opened(path);
-    void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *file = load(path);
     *(void **)&library.take_fine = symbol(file, "timebase_wait_take_fine");
     *(void **)&library.place_fine = symbol(file, "timebase_wait_place_fine");
     return library;
@@ -457,12 +456,12 @@ static void block(struct way *way, int number, double from_ns, double to_ns, int
         printf("%d %d %.2f\n", number, i, errors[i] * period_ns);
 }
 
-/* Another order each turn: what comes behind the loop's code is colder than what comes behind its like. */
+/* What comes behind the loop's code is colder than what comes behind its like. */
 static void shuffle(int *order, int count)
 {
     for (int i = 0; i < count; i++) {
         int other = (int)between(0, i + 1);
-        order[i] = order[other];
+        order[i] = other == i ? i : order[other];
         order[other] = i;
     }
 }
@@ -471,7 +470,7 @@ int main(int argc, char **argv)
 {
     static struct way ways[WAYS_MOST];
     enum { OTHERS = 7 };
-    int count = argc - OTHERS;
+    int count = argc - OTHERS, order[WAYS_MOST];
     if (argc == 2 && strcmp(argv[1], "walk") == 0) {
         take_cpu(1);
         walk_for_ever();
@@ -484,15 +483,14 @@ int main(int argc, char **argv)
     ask_for_quiet();
     stopwatch = opened_as_stopwatch(argv[5]);
     calibrate(&stopwatch, &stopwatch_waiter);
+    find_period();
     for (int i = 0; i < count; i++)
         set_up(&ways[i], argv[i + OTHERS]);
-    find_period();
     if (strcmp(argv[4], "counter") == 0)
         step_ticks = find_step();
     find_work(argv[6]);
     scratch = memfd_create("by_turns", MFD_CLOEXEC);
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++) {
-        int order[WAYS_MOST];
         shuffle(order, count);
         for (int i = 0; i < count; i++)
             block(&ways[order[i]], order[i], atof(argv[2]), atof(argv[3]), turn >= WARM_UP);
