@@ -200,8 +200,9 @@ TIMEBASE_API int timebase_wait_until_utc(struct timebase_waiter *waiter, int64_t
 
 /*
  * The same, but the event is the first instruction of function(argument). If the function waits, it
- * needs another waiter. From this one it may take fine readings, and delays of less than 1.6 us
- * without a result.
+ * needs another waiter. From this one it may take fine readings, and where exact waits are possible
+ * delays of less than 1.6 us without a result and with no flag but PREPARE, STEADY or PLAIN. It is to
+ * return: left by longjmp() or an exception, it makes later delays wider.
  */
 TIMEBASE_API int timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks,
                                           unsigned flags, void (*function)(void *), void *argument,

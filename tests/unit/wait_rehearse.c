@@ -179,10 +179,44 @@ static void a_function_that_uses_its_own_waiter_is_found_out(void **state)
         }
 }
 
+/* All lengths, each several times: the first ones are by the loop. */
+static void delay_a_while(void *argument)
+{
+    static const uint64_t lengths_ns[] = {0, 30, 100, 200, 300, 400, 500, 700, 1000, 1500};
+    enum { LENGTHS = sizeof(lengths_ns) / sizeof(lengths_ns[0]), TIMES = 6 };
+    for (int i = 0; i < LENGTHS * TIMES; i++)
+        timebase_delay_ns(the_waiter(), lengths_ns[i / TIMES], *(const unsigned *)argument, NULL);
+    count++;
+}
+
+/* They are no waits, whatever becomes of them; else the wait around them would have nothing to tell. */
+static void delays_in_the_function_leave_its_wait_alone(void **state)
+{
+    static const unsigned flags[] = {0, TIMEBASE_WAIT_PREPARE, TIMEBASE_WAIT_STEADY,
+                                     TIMEBASE_WAIT_PLAIN};
+    enum { FLAGS = sizeof(flags) / sizeof(flags[0]) };
+    const struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    if (!waiter->learnt.exact || waiter->ways.run == NULL || waiter->learnt.at_once_ticks == 0)
+        skip();
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct timebase_wait_result result = {.target_ticks = 1};
+        unsigned own = flags[i % FLAGS], more = i % 2 ? TIMEBASE_WAIT_REHEARSE : 0;
+        uint64_t target = timebase_ticks() + (uint64_t)ticks_of(i % 3 ? MILLISECOND : MICROSECOND);
+        count = 0;
+        int late = timebase_wait_call_ticks(the_waiter(), target, own | more, delay_a_while, &own,
+                                            &result);
+        assert_in_range(late, 0, 1);
+        assert_true(result.target_ticks == target);
+        assert_in_range(count, 1, more ? 2 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_there_is_time_there_is_one_rehearsal),
+        cmocka_unit_test(delays_in_the_function_leave_its_wait_alone),
         cmocka_unit_test(where_there_is_none_nothing_is_rehearsed_nor_prepared),
         cmocka_unit_test(a_rehearsal_comes_before_the_event_and_is_told),
         cmocka_unit_test(without_the_flag_nothing_is_rehearsed),
