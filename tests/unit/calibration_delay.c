@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a calibration finds of short delays, where something holds up some of its trials. */
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -7,42 +8,61 @@
 #include <cmocka.h>
 
 #include "timing/wait/calibration_delay.h"
-#include "waiting.h"
 
-#define CYCLE_NS 0.4
+/* Ticks: of a cycle, of a shorter run, and of what holds one up, which is more than they differ by. */
+#define CYCLE 0.4
+#define SHORTER 2000.0
+#define HELD_UP 20000.0
 
-static int passes;
-
-static void poll_for_ns(double ns)
+static void undisturbed(double shorter[CALIBRATION_RUNS], double longer[CALIBRATION_RUNS])
 {
-    uint64_t start = timebase_ticks_ordered(), ticks = (uint64_t)ticks_of(ns);
-    while (timebase_ticks_ordered() - start < ticks)
-        continue;
+    for (int i = 0; i < CALIBRATION_RUNS; i++) {
+        shorter[i] = SHORTER;
+        longer[i] = SHORTER + CALIBRATION_LONGER * CYCLE;
+    }
 }
 
-/* The shorter ones come first and take 2 us: every other one of these is held up for 10 times as long. */
-static void pass_held_up(const struct waiter *waiter, uint64_t cycles)
+static void assert_cycle(double shorter[CALIBRATION_RUNS], double longer[CALIBRATION_RUNS])
 {
-    enum { FOUR = 4, HELD_UP_NS = 20000 };
-    int is_held_up = passes++ % FOUR == 0;
-    (void)waiter;
-    poll_for_ns((double)cycles * CYCLE_NS + (is_held_up ? HELD_UP_NS : 0));
+    const double rounding = 1e-9;
+    assert_true(fabs(calibration_delay_cycle_of(shorter, longer) - CYCLE) < rounding);
 }
 
-/* A counter that is read slowly, or steps far, makes a trial of 10 us wrong by some of that. */
+static void a_cycle_is_what_longer_runs_have_more(void **state)
+{
+    double shorter[CALIBRATION_RUNS], longer[CALIBRATION_RUNS];
+    (void)state;
+    undisturbed(shorter, longer);
+    assert_cycle(shorter, longer);
+}
+
+/* By the least difference it would be less than nothing. */
 static void a_cycle_is_no_shorter_where_short_runs_are_held_up(void **state)
 {
-    const struct waiter *waiter = waiter_within(the_waiter());
+    double shorter[CALIBRATION_RUNS], longer[CALIBRATION_RUNS];
     (void)state;
-    passes = 0;
-    double cycle_ns = calibration_delay_cycle(waiter, pass_held_up) * waiter->learnt.period_ns;
-    assert_true(cycle_ns > 0.75 * CYCLE_NS);
+    undisturbed(shorter, longer);
+    for (int i = 0; i < CALIBRATION_RUNS; i += 2)
+        shorter[i] += HELD_UP;
+    assert_cycle(shorter, longer);
+}
+
+static void a_cycle_is_no_longer_where_long_runs_are_held_up(void **state)
+{
+    double shorter[CALIBRATION_RUNS], longer[CALIBRATION_RUNS];
+    (void)state;
+    undisturbed(shorter, longer);
+    for (int i = 0; i < CALIBRATION_RUNS; i += 2)
+        longer[i] += HELD_UP;
+    assert_cycle(shorter, longer);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cycle_is_what_longer_runs_have_more),
         cmocka_unit_test(a_cycle_is_no_shorter_where_short_runs_are_held_up),
+        cmocka_unit_test(a_cycle_is_no_longer_where_long_runs_are_held_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,33 +117,41 @@ double calibration_delay_fixed(struct waiter *waiter, uint64_t ns, int measured,
 }
 
 /*
- * By runs so long that the counter's step does not matter; what they have in common falls out. The
- * cycle of approaches is known to half a percent, which is 5 ns of a delay of a microsecond. What
- * else uses the core can only make a run slower, and beside a neighbour it does so in most trials. So
- * the soonest of each length count, and not the least difference: that is of a short one that was
- * held up. By it delays ended as soon as they began, in one process of forty whose host stopped
- * it for 3 us in each 50.
+ * What else uses the core can only make a run slower, and beside a neighbour it does so in most
+ * trials. So the soonest of each length count, and not the least difference: that is of a short one
+ * that was held up. By it delays ended as soon as they began, in one process of forty whose host
+ * stopped it for 3 us in each 50.
  */
-static double soonest(double *ticks, int count)
+static double soonest(double ticks[CALIBRATION_RUNS])
 {
     const double share = 0.1;
-    quantile_sort(ticks, count);
-    return quantile_at(ticks, count, share);
+    quantile_sort(ticks, CALIBRATION_RUNS);
+    return quantile_at(ticks, CALIBRATION_RUNS, share);
 }
 
+double calibration_delay_cycle_of(double shorter[CALIBRATION_RUNS],
+                                  double longer[CALIBRATION_RUNS])
+{
+    return (soonest(longer) - soonest(shorter)) / CALIBRATION_LONGER;
+}
+
+/*
+ * By runs so long that the counter's step does not matter; what they have in common falls out. The
+ * cycle of approaches is known to half a percent, which is 5 ns of a delay of a microsecond.
+ */
 double calibration_delay_cycle(const struct waiter *waiter, calibration_cycles *pass)
 {
-    enum { TRIALS = 9, SHORT = 5000, LONGER = 20000 };
-    double shorter[TRIALS], longer[TRIALS];
-    for (int i = 0; i < TRIALS; i++) {
+    enum { SHORT = 5000 };
+    double shorter[CALIBRATION_RUNS], longer[CALIBRATION_RUNS];
+    for (int i = 0; i < CALIBRATION_RUNS; i++) {
         uint64_t start = timebase_ticks_ordered();
         pass(waiter, SHORT);
         uint64_t between = timebase_ticks_ordered();
-        pass(waiter, SHORT + LONGER);
+        pass(waiter, SHORT + CALIBRATION_LONGER);
         longer[i] = (double)(timebase_ticks_ordered() - between);
         shorter[i] = (double)(between - start);
     }
-    return (soonest(longer, TRIALS) - soonest(shorter, TRIALS)) / LONGER;
+    return calibration_delay_cycle_of(shorter, longer);
 }
 
 /*

@@ -28,6 +28,11 @@ typedef void calibration_cycles(const struct waiter *waiter, uint64_t cycles);
 /* The ticks of a cycle, by what passes so many. */
 double calibration_delay_cycle(const struct waiter *waiter, calibration_cycles *pass);
 
+/* The same by what so many runs took that differ in length by so many cycles. Sorts both. */
+enum { CALIBRATION_RUNS = 9, CALIBRATION_LONGER = 20000 };
+double calibration_delay_cycle_of(double shorter[CALIBRATION_RUNS],
+                                  double longer[CALIBRATION_RUNS]);
+
 /* Sorts them. */
 double calibration_delay_middle(double rounds[CALIBRATION_ROUNDS]);
 
