@@ -50,7 +50,7 @@ typedef int approach_function(struct approach *approach);
 struct approach {
     uint64_t target_ticks; /* of the event, apart from what fixed_cycles allows for */
     uint64_t leave_ticks;  /* one by the loop polls until here; so does an exact one that ends so */
-    int64_t never_early; /* 1: one by the loop, whose last poll is its stamp */
+    int64_t never_early;       /* 1: one by the loop, whose last poll is its stamp */
     int64_t cycles_per_tick;   /* 2^-(CYCLE_BITS - TICK_BITS) */
     int64_t fixed_cycles;      /* last poll's reading to event, without the run; 2^-CYCLE_BITS */
     int64_t earliest_ticks;    /* from one poll to the next at least; 2^-TICK_BITS, as the next two */
@@ -123,7 +123,7 @@ struct approach_ways {
     const void *returning_runs[APPROACH_RUNS]; /* ... of one that only returns */
     int mechanism;                            /* enum timebase_wait_mechanism */
     approach_function *poll_bare;             /* approach_poll_bare(); null: waits end within */
-    approach_function *poll_never_early;             /* approach_poll_never_early(); as that */
+    approach_function *poll_never_early;      /* approach_poll_never_early(); as that */
 };
 
 /* The best that this process may use. Call it once: it asks the processor. */
