@@ -6,7 +6,9 @@ import pathlib
 import select
 import signal
 import subprocess
+import tempfile
 import time
+from typing import NamedTuple
 
 from copies import ENVIRONMENT
 
@@ -83,16 +85,30 @@ class Limit:
 NO_LIMIT = (float("inf"), float("inf"))
 
 
+class End(NamedTuple):
+    """Of one run of a test."""
+
+    words: str  # "" for a pass, "skipped", or about the failure
+    cpu_s: float = 0.0  # of processors, by it and its children
+    skips: bool = False  # parts of it, if not all; cmocka says so of each
+
+
 def run(copy, path, cpu_s, looks):
-    """What the test's end was: "" for a pass, "skipped", or words about the failure; and the
-    seconds of processors that it and its children used."""
-    limit, hung = Limit(cpu_s, looks), ""
+    with tempfile.TemporaryFile() as said:
+        words, used_s = watch(copy, path, Limit(cpu_s, looks), said)
+        said.seek(0)
+        return End(words, used_s, b"SKIPPED" in said.read())
+
+
+def watch(copy, path, limit, said):
+    """The words and the seconds of End."""
+    hung = ""
     test = subprocess.Popen(
         [str(copy.build / path)],
         cwd=copy.build,
         env=ENVIRONMENT,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=said,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
