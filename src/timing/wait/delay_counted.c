@@ -27,20 +27,9 @@ APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
 
 /* ---- what they teach ---------------------------------------------------------------------- */
 
-APPROACH_WAY void delay_fetch_stamped(const struct waiter *waiter)
-{
-    enum { STAMPED = 4, LEARNING = 16, CHOOSING = 4, LESSON = 2 };
-    approach_fetch_lines((const char *)(uintptr_t)delay_stamped, STAMPED);
-    approach_fetch_lines((const char *)(uintptr_t)delay_counted, LEARNING);
-    approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);
-    approach_fetch_code((const void *)(uintptr_t)choice_is_exact);
-    for (int line = 0; line < LESSON; line++)
-        approach_fetch((const char *)&waiter->counted_lesson + line * APPROACH_LINE);
-}
-
 /* What stands behind the chain is fetched meanwhile. */
-APPROACH_WAY __attribute__((noinline)) int delay_stamped(struct waiter *waiter, double ns,
-                                                         uint64_t link)
+APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter, double ns,
+                                                          uint64_t link)
 {
     struct waiter_counted *counted = &waiter->counted;
     waiter->counted_lesson.ns = ns;
@@ -49,6 +38,29 @@ APPROACH_WAY __attribute__((noinline)) int delay_stamped(struct waiter *waiter, 
     waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
     counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
     return late;
+}
+
+APPROACH_WAY static inline void fetch_stamped(const struct waiter *waiter)
+{
+    enum { STAMPED = 4, LEARNING = 16, CHOOSING = 4, LESSON = 2 };
+    approach_fetch_lines((const char *)(uintptr_t)stamped, STAMPED);
+    approach_fetch_lines((const char *)(uintptr_t)delay_counted, LEARNING);
+    approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);
+    approach_fetch_code((const void *)(uintptr_t)choice_is_exact);
+    for (int line = 0; line < LESSON; line++)
+        approach_fetch((const char *)&waiter->counted_lesson + line * APPROACH_LINE);
+}
+
+/*
+ * A function of its own: as a branch of its caller, the call of the stamped one lay on a line that nothing
+ * else executes or asks for, or did not, as the linker placed it.
+ */
+APPROACH_WAY int delay_soon_stamped(struct waiter *waiter, double ns, uint64_t link, unsigned left)
+{
+    if (left == 0)
+        return stamped(waiter, ns, link);
+    fetch_stamped(waiter);
+    return delay_count(waiter, delay_cycles_of_counted(waiter, ns), link);
 }
 
 /*
@@ -113,7 +125,7 @@ APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns, uint64_
     else
         choose(waiter, 1);
     if (waiter->counted.only == 1)
-        delay_fetch_stamped(waiter);
+        fetch_stamped(waiter);
     waiter->counted_lesson.ns = 0;
     double cycles = delay_cycles_of_counted(waiter, ns) - waiter->counted_lesson.learn_cycles;
     return delay_count(waiter, cycles, link);

@@ -87,26 +87,23 @@ static inline int delay_is_only_counted(const struct waiter *waiter)
     return (counted->only != 0) & (counted->in_a_row == DELAY_COUNTED_MANY);
 }
 
-/* With a reading at its end. */
-int delay_stamped(struct waiter *waiter, double ns, uint64_t link);
-
 /*
- * It is one of 64, so others' work may have driven its code out since the last one. Then it is 20 ns
- * late, which would be taken for what all of them take; and the next one, which learns from it, is
- * 0.1 us late. So all of that is asked for before, behind the roots.
+ * One of the last before that which reads the counter at its end, or that one: `left` is 0. It is one of 64,
+ * so others' work may have driven its code out since the last one. Then it is 20 ns late, which would
+ * be taken for what all of them take; and the next one, which learns from it, is 0.1 us late. So those
+ * before ask for all of that, behind the roots.
  */
-void delay_fetch_stamped(const struct waiter *waiter);
+int delay_soon_stamped(struct waiter *waiter, double ns, uint64_t link, unsigned left);
 
 /* From delay_called_ticks on, of which `link` is. Returns 0, or 1 if the call takes longer. */
 static inline int delay_only_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t link)
 {
-    enum { BEFORE_STAMPED = 2 };
+    enum { BEFORE_STAMPED = 2, LINES = 4 };
     double ns = (double)(int64_t)delay_ns;
     unsigned left = --waiter->counted.only;
-    if (left == 0)
-        return delay_stamped(waiter, ns, link);
+    approach_fetch_lines((const char *)(uintptr_t)delay_soon_stamped, LINES);
     if (left <= BEFORE_STAMPED)
-        delay_fetch_stamped(waiter);
+        return delay_soon_stamped(waiter, ns, link, left);
     return delay_count(waiter, delay_cycles_of_counted(waiter, ns), link);
 }
 

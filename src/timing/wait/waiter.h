@@ -8,13 +8,13 @@
  *     wait*  lifecycle  describe  fine_reading
  *                                 the public functions
  *     calibration                 what a calibration learns, step by step
- *     calibration_calls  calibration_delays
- *                                 ... from whole waits, from whole delays
+ *     calibration_calls  calibration_delays   ... from whole waits, from whole delays
  *     calibration_counted  calibration_delay
  *                                 ... from counted ones; what one way of delays takes
  *     calibration_ends            ... from the stamp to the event, for each way to end
  *     calibration_trials          ... from rehearsals
- *     delay_pause  delay_at_once  a short delay after others' code; by the loop and nothing else
+ *     delay_soon  delay_long      a delay soon after another; one that is a fine reading and a wait
+ *     delay_pause  delay_at_once  a short one after others' code; by the loop and nothing else
  *     delay_asks                  ... that asks for what the next one needs
  *     delay_near                  ... that is an exact wait at its call
  *     delay_counted               ... of multiplications, and nothing else
