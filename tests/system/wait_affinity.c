@@ -15,7 +15,7 @@
 #include "../unit/kernel_now.h"
 #include "../unit/waiting.h"
 #include "skipped.h"
-#include "timing/wait/waiter.h"
+#include "timing/waiter/waiter.h"
 
 #define ATTEMPTS 60
 #define MOVED_WAITS 8

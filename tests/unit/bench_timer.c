@@ -14,7 +14,7 @@
 #include "../../measure/accuracy.h"
 #include "../../measure/accuracy_event.h"
 #include "../../measure/load.h"
-#include "timing/wait/waiter.h"
+#include "timing/waiter/waiter.h"
 #include "../system/skipped.h"
 
 #define PERIODS 40

@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/wait/calibration_delay.h"
+#include "timing/calibration/calibration_delay.h"
 
 /* Ticks: of a cycle, of a shorter run, and of what holds one up, which is more than they differ by. */
 #define CYCLE 0.4

@@ -11,9 +11,9 @@
 
 #include <math.h>
 
-#include "timing/wait/calibration_calls.h"
-#include "timing/wait/calibration_ends.h"
-#include "timing/wait/rehearsal.h"
+#include "timing/calibration/calibration_calls.h"
+#include "timing/calibration/calibration_ends.h"
+#include "timing/stages/rehearsal.h"
 #include "waiting.h"
 
 enum { LATER = 40, STAMP = 60, STEP = 20, NEARLY = 3 };

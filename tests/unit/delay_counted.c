@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "timing/wait/delay_at_once.h"
-#include "timing/wait/delay_counted.h"
+#include "timing/delay/delay_at_once.h"
+#include "timing/delay/delay_counted.h"
 #include "waiting.h"
 
 /* A tick is half a nanosecond; two cycles are a nanosecond. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "near_waits.h"
-#include "timing/wait/delay_at_once.h"
-#include "timing/wait/delay_near.h"
+#include "timing/delay/delay_at_once.h"
+#include "timing/delay/delay_near.h"
 
 /* A tick is 2 ns; the last delay was just now. */
 enum { NOW = 1000000, PERIOD_NS = 2, HOT = 10000, NEAR = 1500, NEEDS = 150, NEEDS_COLD = 300 };

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "timing/wait/delay_at_once.h"
+#include "timing/delay/delay_at_once.h"
 
 #include "dice.h"
 #include "our_runs.h"

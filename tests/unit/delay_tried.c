@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "timing/wait/delay_asks.h"
+#include "timing/delay/delay_asks.h"
 
 #include "our_runs.h"
 

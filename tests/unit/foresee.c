@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "timing/approach/approach.h"
-#include "timing/wait/foresight.h"
-#include "timing/wait/result.h"
+#include "timing/stages/foresight.h"
+#include "timing/stages/result.h"
 
 enum { TIMES = 100000 };
 

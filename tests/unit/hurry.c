@@ -9,9 +9,9 @@
 
 #include <time.h>
 
-#include "timing/wait/hurry.h"
-#include "timing/wait/outcome.h"
-#include "timing/wait/stages.h"
+#include "timing/hurry/hurry.h"
+#include "timing/stages/outcome.h"
+#include "timing/stages/stages.h"
 #include "waiting.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */

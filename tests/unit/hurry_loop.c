@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "timing/wait/calibration.h"
-#include "timing/wait/hurry_ways.h"
-#include "timing/wait/outcome.h"
+#include "timing/calibration/calibration.h"
+#include "timing/hurry/hurry_ways.h"
+#include "timing/stages/outcome.h"
 #include "waiting.h"
 
 static void wait_ahead(int64_t ns)

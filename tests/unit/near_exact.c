@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/wait/result.h"
+#include "timing/stages/result.h"
 #include "near_exact.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */

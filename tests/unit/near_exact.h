@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "timing/wait/hurry.h"
-#include "timing/wait/near_exact.h"
+#include "timing/hurry/hurry.h"
+#include "timing/stages/near_exact.h"
 #include "near_waits.h"
 
 enum { NOW = 1000000, NEAR = 3000, HOT = 4000, CYCLE_OF_4 = 4 };

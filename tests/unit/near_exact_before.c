@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/wait/outcome.h"
+#include "timing/stages/outcome.h"
 #include "near_exact.h"
 
 /* It was asked for 400 before its target, and had its first poll so long before that. */

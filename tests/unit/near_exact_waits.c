@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "near_waits.h"
-#include "timing/wait/stages.h"
+#include "timing/stages/stages.h"
 
 /* ---- one that rehearses ---------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "timing/wait/near_exact.h"
+#include "timing/stages/near_exact.h"
 #include "waiting.h"
 
 static inline struct waiter_need need(double ticks)

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "timing/wait/delay_lines.h"
+#include "timing/delay/delay_lines.h"
 #include "waiting.h"
 
 #define DELAYS 200

@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "timing/wait/event.h"
-#include "timing/wait/outcome.h"
-#include "timing/wait/result.h"
-#include "timing/wait/slower.h"
+#include "timing/stages/event.h"
+#include "timing/stages/outcome.h"
+#include "timing/stages/result.h"
+#include "timing/waiter/slower.h"
 
 /* A tick is 1 ns and two cycles; a poll takes 120 ticks, and took 100 in the calibration. */
 enum { NOW = 1000000, TAIL_CYCLES = 400, USUAL = 100, PERIOD = 120, CYCLES_PER_TICK = 2 };

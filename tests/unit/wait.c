@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "timing/wait/waiter.h"
+#include "timing/waiter/waiter.h"
 #include "waiting.h"
 
 /* Refused: nothing called, the result as it was. */

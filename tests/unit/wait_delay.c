@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/waiter.h"
+#include "timing/waiter/waiter.h"
 #include "waiting.h"
 
 #define DELAYS 200

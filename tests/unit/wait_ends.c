@@ -12,8 +12,8 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/outcome.h"
-#include "timing/wait/waiter.h"
+#include "timing/stages/outcome.h"
+#include "timing/waiter/waiter.h"
 #include "waiting.h"
 
 enum { WAITS = 1500, UNEVEN = -(1 << 28), EVEN = 1 << 19 };

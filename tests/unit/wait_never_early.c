@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "timing/wait/waiter.h"
+#include "timing/waiter/waiter.h"
 #include "waiting.h"
 
 #define TARGETS 60 /* for each way and each combination of flags */

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/wait/prepare.h"
+#include "timing/stages/prepare.h"
 #include "waiting.h"
 
 #define ATTEMPTS 50 /* of each kind; any of them may be held up until it is too late to prepare */

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "dice.h"
-#include "timing/wait/result.h"
-#include "timing/wait/slower.h"
+#include "timing/stages/result.h"
+#include "timing/waiter/slower.h"
 #include "waiting.h"
 
 #define TARGETS 30 /* for each way and each combination of flags */

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "timing/wait/target.h"
+#include "timing/waiter/target.h"
 
 #define SECOND_NS 1e9
 #define CENTURY_NS ((double)TARGET_FARTHEST_NS)

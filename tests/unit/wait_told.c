@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "dice.h"
-#include "timing/wait/result.h"
+#include "timing/stages/result.h"
 #include "waiting.h"
 
 static struct dice dice;

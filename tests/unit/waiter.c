@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "timing/wait/rehearsal.h"
+#include "timing/stages/rehearsal.h"
 #include "waiting.h"
 
 static struct timebase_waiter waiter;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "delay_long.h"
 
+#include "timing/calibration/calibration.h"
+#include "timing/delay/delay_asks.h"
 #include "timing/learn/within.h"
-
-#include "calibration.h"
-#include "delay_asks.h"
-#include "stages.h"
-#include "target.h"
+#include "timing/stages/stages.h"
+#include "timing/waiter/target.h"
 
 /*
  * When the delay was called, relative to its reading: less than a step after it. The fine reading

@@ -6,7 +6,7 @@
 #ifndef WAIT_DELAY_LONG_H
 #define WAIT_DELAY_LONG_H
 
-#include "waiter.h"
+#include "timing/waiter/waiter.h"
 
 /* From delay_called_ticks on; is_cold: no other delay was soon before it. Returns as a delay does. */
 int delay_long(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

@@ -2,10 +2,9 @@
 #include "delay_soon.h"
 
 #include "timing/approach/hide.h"
-
-#include "delay_at_once.h"
-#include "delay_counted.h"
-#include "delay_near.h"
+#include "timing/delay/delay_at_once.h"
+#include "timing/delay/delay_counted.h"
+#include "timing/delay/delay_near.h"
 
 /* What is only counted comes first, as it has the least to do. */
 APPROACH_WAY int delay_soon(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

@@ -3,8 +3,9 @@
 #ifndef WAIT_DELAY_SOON_H
 #define WAIT_DELAY_SOON_H
 
+#include "timing/delay/delay_short.h"
+
 #include "delay_long.h"
-#include "delay_short.h"
 
 /* From delay_called_ticks on. Returns as a delay does. */
 int delay_soon(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

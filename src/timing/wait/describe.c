@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "timing/sleep/relax.h"
-
-#include "outcome.h"
+#include "timing/stages/outcome.h"
 
 TIMEBASE_API int timebase_waiter_describe(const struct timebase_waiter *public,
                                           struct timebase_waiter_description *out)

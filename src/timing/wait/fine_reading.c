@@ -4,8 +4,7 @@
 
 #include "timing/approach/hide.h"
 #include "timing/learn/within.h"
-
-#include "waiter.h"
+#include "timing/waiter/waiter.h"
 
 /* Most agree, and they leave little open. A single one is as good as it can be. */
 static int is_good(const struct waiter *waiter, int agree, double bound_ticks)

@@ -3,9 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "timing/calibration/calibration.h"
 #include "timing/sleep/relax.h"
-
-#include "calibration.h"
 
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const timebase_clock *clock)
 {

@@ -5,10 +5,11 @@
  */
 #include <stddef.h>
 
-#include "asked.h"
-#include "calibration.h"
-#include "stages.h"
-#include "target.h"
+#include "timing/calibration/calibration.h"
+#include "timing/stages/stages.h"
+#include "timing/waiter/asked.h"
+#include "timing/waiter/target.h"
+
 #include "wait_for.h"
 
 static int is_too_far(const struct wait *wait, int64_t now_ns)

@@ -5,8 +5,9 @@
  */
 #include <stddef.h>
 
-#include "delay_at_once.h"
-#include "delay_pause.h"
+#include "timing/delay/delay_at_once.h"
+#include "timing/delay/delay_pause.h"
+
 #include "delay_soon.h"
 
 /*

@@ -3,7 +3,7 @@
 #ifndef WAIT_WAIT_FOR_H
 #define WAIT_WAIT_FOR_H
 
-#include "waiter.h"
+#include "timing/waiter/waiter.h"
 
 /*
  * Checks waiter and target, follows the CPU, and runs the stages. All of the wait is set but its

@@ -5,10 +5,11 @@
  */
 #include <stddef.h>
 
-#include "hurry.h"
-#include "hurry_tell.h"
-#include "hurry_ways.h"
-#include "near_exact.h"
+#include "timing/hurry/hurry.h"
+#include "timing/hurry/hurry_tell.h"
+#include "timing/hurry/hurry_ways.h"
+#include "timing/stages/near_exact.h"
+
 #include "wait_for.h"
 
 /* Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2 us. */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calibration: measures the machine as waits see it. Each step needs those before it:
+ *
+ *   warm up     until the core clock stands still, or 3 ms
+ *   readings    step and phase of the counter, distances of the vernier's readings
+ *   plain       waits at random targets by the polling loop: bias, spread, stamp
+ *   cycles      ticks from the clean sample to the event, of the shortest and of the longest run
+ *   exact       as plain, exact, with each sample that there is
+ *   calls       from the event to the return; ticks of a run alone, by its length
+ *
+ * An event takes a fine reading first. All of it takes some 3 ms after the warm-up. Means are
+ * trimmed: an interrupt spoils the trials that it hits, not the result.
+ */
+#ifndef CALIBRATION_CALIBRATION_H
+#define CALIBRATION_CALIBRATION_H
+
+#include "timing/waiter/waiter.h"
+
+/* Learn all of it. What was known of the last wait is settled first. */
+void calibrate(struct waiter *waiter);
+
+/* Where no exact wait does better than the loop. */
+enum { CALIBRATION_ATTEMPTS = 8 };
+
+/* ... if the waiter's machine has changed, or exact waits are possible and there are none yet. */
+void calibrate_again(struct waiter *waiter);
+
+/* Before a wait that is long enough for it: a calibration takes 5 ms. */
+static inline void calibrate_before(const struct wait *wait)
+{
+    enum { LONG_NS = 20000000 };
+    struct waiter *waiter = wait->waiter;
+    if ((int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(waiter, LONG_NS))
+        calibrate_again(waiter);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_pause: a short delay after others' code. Nobody knows what that has driven out of the
+ * core's caches: so all that a run needs is touched, and where that takes no longer than it does in
+ * the core's own caches, it is a run. Else there is no time to fetch it: the loop.
+ */
+#ifndef DELAY_DELAY_PAUSE_H
+#define DELAY_DELAY_PAUSE_H
+
+#include "delay_lines.h"
+
+/* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
+int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags);
+
+#endif

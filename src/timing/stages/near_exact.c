@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "near_exact.h"
+
+#include <stddef.h>
+
+#include "timing/waiter/asked.h"
+#include "timing/waiter/slower.h"
+
+#include "event.h"
+#include "foresight.h"
+#include "result.h"
+
+/* ---- when ---------------------------------------------------------------------------------- */
+
+void near_exact_init(struct waiter *waiter)
+{
+    enum { WAY_IN_NS = 100, MORE_NS = 300, STEP_NS = 1, COLD_STEP_NS = 5 };
+    enum { OF = 20, OF_COLD = 20, OF_COLD_STEPPED = 100, OF_LEARNING = 100 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double first_ns = waiter_tail_ticks(waiter) * learnt->period_ns + WAY_IN_NS;
+    int are_there = learnt->exact && waiter_ends_behind(waiter), steps = waiter_has_vernier(waiter);
+    int64_t most = steps ? learnt->no_rehearsal_ticks : learnt->cold_near_ticks;
+    learnt->near_exact_ticks = are_there ? most : 0;
+    learnt->near_delay_ticks = steps ? 0 : learnt->near_exact_ticks;
+    for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
+        hurry_set_need(waiter, &learnt->near_exact_needs[way], first_ns, STEP_NS, OF);
+    first_ns += MORE_NS;
+    hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
+    int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
+    hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
+}
+
+/* Is it asked for nothing that only the stages do? */
+static int is_simple(const struct hurried *asked)
+{
+    unsigned others = asked->flags & ~(unsigned)TIMEBASE_WAIT_STEADY;
+    return others == 0 && !asked->waiter->is_calibrating;
+}
+
+/*
+ * One that is too near to rehearse would teach nothing there. Where the counter steps, all are: those
+ * farther ahead take the stages anyway.
+ */
+APPROACH_WAY int near_exact_is_for_stages(struct waiter *waiter, int64_t left)
+{
+    enum { TEACHES = 8 };
+    return !waiter_has_vernier(waiter) && waiter->uses % TEACHES == 0 &&
+        hurry_is_enough(&waiter->learnt.lead_need, (double)left);
+}
+
+/*
+ * Of the last such trial: has another exact wait come behind it? If the caller's own work drives the
+ * code out each time, trials are farther apart, up to 64 times. It is judged once.
+ */
+static void judge_trial(struct waiter *waiter)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 64 };
+    if (waiter->tried_ticks == 0)
+        return;
+    if (waiter->exact_ticks == waiter->tried_ticks)
+        caution_went_wrong(&waiter->tried_cold, LEAST_TURNS, MOST_TURNS);
+    else
+        waiter->tried_cold = (struct caution){0};
+    waiter->tried_ticks = 0;
+}
+
+/*
+ * Where all targets are too near for code that is not, each is left to the loop, and that brings no
+ * exact wait's code near. So one in 256, by a fine counter in eight, is tried as if it were. It is
+ * late; those behind it are not.
+ */
+static int is_trial(const struct hurried *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    if (!near_exact_has_turn_to_try(waiter, asked->entered_ticks) ||
+        asked->flags & TIMEBASE_WAIT_STEADY || waiter_is_exact_hot(waiter, asked->ticks))
+        return 0;
+    judge_trial(waiter);
+    return !caution_takes_turn(&waiter->tried_cold);
+}
+
+static int has_time(const struct hurried *asked, int64_t left, int as_if_hot)
+{
+    struct waiter *waiter = asked->waiter;
+    enum event_way way = event_way_of(asked->function, asked->result);
+    struct waiter_need *need = as_if_hot ? &waiter->learnt.near_exact_needs[way]
+                                         : near_exact_need(waiter, asked->ticks, way);
+    if ((double)left < waiter_tail_ticks(waiter))
+        return 0; /* it never is enough */
+    return hurry_is_enough(need, (double)left);
+}
+
+/*
+ * What is known against exact waits fades, as of those by the loop nothing is seen. Where the counter
+ * steps, that is left to those that take the stages, and they see some of the neighbour.
+ */
+static int is_better(struct waiter *waiter, unsigned flags)
+{
+    if (waiter_prefers_exact(waiter, flags))
+        return 1;
+    if (!waiter_has_vernier(waiter))
+        waiter_fade_choice(waiter, flags);
+    return 0;
+}
+
+/* Several polls have to agree where the counter steps, and by code that is not near few do. */
+static int may_be_cold(const struct hurried *asked)
+{
+    const struct waiter *waiter = asked->waiter;
+    return !waiter_has_vernier(waiter) || waiter_may_be_exact(waiter, asked->ticks);
+}
+
+/* ---- the wait before it -------------------------------------------------------------------- */
+
+static struct waiter_need *need_of_last(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    const struct wait *last = &waiter->last;
+    return last->is_cold   ? &learnt->near_exact_cold
+        : last->has_learnt ? &learnt->near_exact_learning
+                           : &learnt->near_exact_needs[wait_event_way(last)];
+}
+
+/* How long before its target it should have been asked for, by when its first poll was. */
+static void learn_need(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    const struct wait *last = &waiter->last;
+    double way_in = (double)(int64_t)(last->ticks - last->entered_ticks) + a->poll_ticks[0];
+    if (last->is_near_exact && a->polls <= APPROACH_VERNIER)
+        hurry_learn_near(need_of_last(waiter), way_in + waiter_tail_ticks(waiter));
+}
+
+/* By code that is not near it would take too long. */
+static int may_learn(const struct hurried *asked, int64_t left)
+{
+    struct waiter *waiter = asked->waiter;
+    return waiter_is_exact_hot(waiter, asked->ticks) &&
+        hurry_is_enough(&waiter->learnt.near_exact_learning, (double)left);
+}
+
+/*
+ * Where all targets have been too near for that, one in 128 learns, and is left to the loop. It is late
+ * if it is nearer than that takes; but nothing else would follow the core's clock.
+ */
+static int learns_instead(const struct hurried *asked)
+{
+    enum { MANY = 128 };
+    struct waiter *waiter = asked->waiter;
+    int is_open = waiter->unsettled != NOTHING_LEFT && waiter->last.is_near_exact;
+    if (!is_open || waiter->uses - waiter->learning_uses < MANY)
+        return 0;
+    return outcome_settle_open(waiter);
+}
+
+/* Returns whether it was learnt from. */
+static int settle_last(const struct hurried *asked, int64_t left)
+{
+    struct waiter *waiter = asked->waiter;
+    if (waiter->unsettled == NOTHING_LEFT)
+        return 0;
+    learn_need(waiter);
+    if (may_learn(asked, left))
+        return outcome_settle_open(waiter);
+    outcome_count_open(waiter);
+    return 0;
+}
+
+/* ---- the wait ------------------------------------------------------------------------------ */
+
+APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
+{
+    struct waiter *waiter = asked->waiter;
+    if (!is_simple(asked))
+        return 0;
+    int has_enough = may_be_cold(asked) && has_time(asked, left, 0);
+    if (!has_enough && !(is_trial(asked) && has_time(asked, left, 1)))
+        return 0;
+    if (!is_better(waiter, asked->flags) || learns_instead(asked))
+        return 0;
+    if (!has_enough)
+        waiter->tried_ticks = asked->ticks;
+    return 1;
+}
+
+/* Of a struct wait what is looked at when it is counted. To fill all of it takes 15 ns. */
+static void begin(const struct hurried *asked, int has_learnt, int is_cold)
+{
+    struct waiter *waiter = asked->waiter;
+    struct wait *last = &waiter->last;
+    last->waiter = waiter;
+    last->ticks_at = NULL;
+    last->ticks = asked->ticks;
+    last->fraction = asked->fraction;
+    last->flags = asked->flags;
+    last->entered_ticks = asked->entered_ticks;
+    last->exact = 1;
+    last->is_near_exact = 1;
+    last->has_learnt = has_learnt;
+    last->is_cold = is_cold;
+    last->ended_by_loop = 0;
+    last->is_at_once = last->is_unsteady = last->prepared = 0;
+    last->function = asked->function;
+    last->argument = asked->argument;
+    last->result = asked->result;
+    last->frame = asked->frame;
+    last->sleep = (struct sleep_wait){0};
+    last->disturbance = 0;
+    last->cpu = evidence_cpu(&waiter->evidence);
+    waiter->found = 0;
+    waiter->uses++;
+    waiter->unsettled = LEFT_TO_COUNT;
+}
+
+/* Of such a wait, where its approach begins. */
+static double left_ticks(const struct hurried *asked, enum event_way way)
+{
+    struct waiter *waiter = asked->waiter;
+    double begins = near_exact_need(waiter, asked->ticks, way)->ticks - waiter_coarse_ticks(waiter);
+    return (double)(int64_t)(asked->ticks - asked->entered_ticks) - begins;
+}
+
+/* Where several polls are asked they may contradict each other; one that is enough cannot. */
+static void aim_end(const struct hurried *asked, enum event_way way)
+{
+    struct waiter *waiter = asked->waiter;
+    struct approach *a = &waiter->approach;
+    if (waiter_has_vernier(waiter)) {
+        waiter_aim_polls(waiter);
+        a->never_early = 0;
+        waiter->last.left_ticks = left_ticks(asked, way);
+        wait_aim_loop(&waiter->last, asked->ticks, asked->fraction);
+        return;
+    }
+    a->even_least = INT32_MIN; /* it ends by a run */
+    waiter->even_before = a->even_polls;
+}
+
+/* What else the approach looks at is as the last exact one, or a calibration, has left it. */
+static void aim(const struct hurried *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    struct approach *a = &waiter->approach;
+    enum event_way way = wait_event_way(&waiter->last);
+    a->target_ticks = asked->ticks;
+    waiter_aim_run(waiter, asked->fraction - waiter_exit_ticks(waiter, 1, way));
+    if (way == EVENT_CALLED)
+        event_set_call(a, asked->function, asked->argument);
+    else
+        event_set_return(waiter, way);
+    aim_end(asked, way);
+    a->frame = asked->frame;
+}
+
+/*
+ * By code that has gone cold: all of it is asked for at once, where each line of it by itself would come
+ * 30 ns late from the third level, or 0.1 us from memory. As GCC compiles it for x86-64: too many
+ * lines or too few cost nothing but time.
+ */
+static void fetch_code(const struct waiter *waiter, enum event_way way)
+{
+    enum { HERE = 24, COUNTING = 6, AIMING = 3, APPROACH = 14, BEFORE_TELLING = 13, TELLING = 26 };
+    approach_fetch_lines((const char *)(uintptr_t)near_exact, HERE);
+    approach_fetch_lines((const char *)(uintptr_t)waiter->ways.exact, APPROACH);
+    approach_fetch_lines((const char *)(uintptr_t)outcome_count, COUNTING);
+    approach_fetch_lines((const char *)(uintptr_t)waiter_aim_run, AIMING);
+    approach_fetch_code((const void *)(uintptr_t)waiter_approach);
+    approach_fetch_code((const void *)(uintptr_t)event_set_return);
+    approach_fetch_code((const void *)(uintptr_t)evidence_begin);
+    const char *telling = (const char *)(uintptr_t)result_tell;
+    __asm__("" : "+r"(telling)); /* an address: nothing is known of what lies before it */
+    if (way == EVENT_TELLS)
+        approach_fetch_lines(telling - BEFORE_TELLING * APPROACH_LINE, TELLING);
+    foresight_fetch_runs(waiter, way);
+}
+
+APPROACH_WAY int near_exact(const struct hurried *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    int is_cold = !waiter_is_exact_hot(waiter, asked->ticks);
+    if (is_cold)
+        fetch_code(waiter, event_way_of(asked->function, asked->result));
+    int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
+    begin(asked, has_learnt, is_cold);
+    result_expect(&waiter->last);
+    aim(asked);
+    evidence_begin(&waiter->evidence, &waiter->approach);
+    return result_of_approach(waiter, 1);
+}

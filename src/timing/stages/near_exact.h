@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * near_exact: an exact wait for a near target, at its call: nothing is rehearsed. All that such a
+ * wait has to know is there from those before it. So it is aimed and begun, and nothing else. It is
+ * counted as others are, before the next one; and learnt from, if that one has the time.
+ *
+ * Only behind another wait, and while exact waits are the better ones; by code that is not near it
+ * needs more time, but for a trial now and then.
+ *
+ * Where a single poll is enough, as the counter's steps are fine, up to 3 us ahead; one in eight
+ * that has the time to rehearse takes the stages, which see to what is not looked at here. Where
+ * the counter steps, up to 0.9 us, so that none would rehearse; its polls have to agree as those of
+ * others have, or it ends by the loop.
+ */
+#ifndef STAGES_NEAR_EXACT_H
+#define STAGES_NEAR_EXACT_H
+
+#include "timing/hurry/hurry_loop.h"
+
+/* At the end of a calibration. */
+void near_exact_init(struct waiter *waiter);
+
+/* Behind waits by the loop most of its code is near, but not all. */
+static inline struct waiter_need *near_exact_need(struct waiter *waiter, uint64_t ticks,
+                                                  enum event_way way)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    int is_hot = waiter_is_exact_hot(waiter, ticks);
+    return is_hot ? &learnt->near_exact_needs[way] : &learnt->near_exact_cold;
+}
+
+/*
+ * Is one that is too near for code that is not tried as if that were near? Where the counter's
+ * steps are fine by what its bits happen to be, as delays by the loop count no use.
+ */
+static inline int near_exact_has_turn_to_try(const struct waiter *waiter, uint64_t now)
+{
+    enum { MANY = 256, TICKS = 16, EIGHT = 8 };
+    return waiter_has_vernier(waiter) ? waiter->uses % MANY == 0 : now / TICKS % EIGHT == 0;
+}
+
+/* Of one that ends behind its call, or calls; `left` is short enough. */
+int near_exact_is_possible(const struct hurried *asked, int64_t left);
+
+/* Is it left to the stages, as one in eight? */
+int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
+
+/* Of a wait whose waiter is known, and when it was entered. */
+static inline int near_exact_is_due(const struct hurried *asked)
+{
+    struct waiter *waiter = asked->waiter;
+    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
+    int ends_well = asked->frame != NULL || asked->function != NULL;
+    return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
+        ends_well && !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
+}
+
+/* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
+int near_exact(const struct hurried *asked);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include <stddef.h>
+
+#include "timing/hurry/hurry.h"
+#include "timing/waiter/asked.h"
+
+#include "foresight.h"
+#include "rehearsal.h"
+
+/* The first rehearsals wait for their code to be fetched, and tell nothing about later ones. */
+enum { COLD_ONES = 2 };
+
+enum { MOST_REHEARSALS = 200 };
+
+/* How much longer than usual one may take: the first fetches its code from far away. */
+#define COLD 4.0
+#define WARM 2.0
+#define HOT 1.25
+
+static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
+
+TIMEBASE_API int timebase_wait_rehearsing(void)
+{
+    return rehearsing;
+}
+
+/* The event's code, or the code that the wait returns to. */
+static void fetch_event(const struct wait *wait)
+{
+    enum { LINES = 4 };
+    const char *code = (const char *)(uintptr_t)wait->function;
+    approach_fetch_lines(code != NULL ? code : approach_returns_to(wait->frame), LINES);
+    foresight_event(wait);
+}
+
+/*
+ * An approach with all its runs, of which each rehearsal executes another part. What is 10 ns late
+ * in every other rehearsal would be taken for a slower clock of the core.
+ */
+static void fetch_approach(const struct waiter *waiter)
+{
+    enum { LINES = 58 };
+    approach_fetch_lines((const char *)(uintptr_t)waiter->ways.exact, LINES);
+    foresight_runs(waiter, EVENT_CALLED);
+    foresight_runs(waiter, EVENT_RETURNS);
+}
+
+static void rehearse_function(const struct wait *wait)
+{
+    if (wait->function == NULL)
+        return;
+    rehearsing = wait->waiter->is_in_event = 1;
+    wait->function(wait->argument);
+    rehearsing = wait->waiter->is_in_event = 0;
+}
+
+/*
+ * One rehearsal in four is by the loop, so that both ways are known. Every other one of each
+ * returns as the wait will.
+ */
+static struct rehearsal_plan next_plan(const struct wait *wait)
+{
+    enum { FOUR = 4 };
+    const struct waiter *waiter = wait->waiter;
+    unsigned turn = waiter->rehearsals % FOUR;
+    int exact = turn != 0 && waiter->learnt.exact && !(wait->flags & WAITER_LOOP_FLAGS);
+    int returns_now = (turn / 2 + waiter->rehearsals / FOUR) % 2;
+    enum event_way way = returns_now ? wait_event_way(wait) : EVENT_CALLED;
+    int never_early = (wait->flags & TIMEBASE_WAIT_NEVER_EARLY) != 0;
+    return (struct rehearsal_plan){exact, way, never_early};
+}
+
+static void rehearse_cold(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    rehearsal_cold(waiter, plan);
+    if (plan.exact)
+        waiter_forget_polls(waiter);
+}
+
+static void rehearse_wait(const struct wait *wait, int is_warm)
+{
+    struct waiter *waiter = wait->waiter;
+    struct rehearsal_plan plan = next_plan(wait);
+    uint64_t start = timebase_ticks();
+    double *known = &waiter->learnt.rehearsal_ticks;
+    is_warm = is_warm && (!plan.exact || waiter_is_exact_hot(waiter, start));
+    if (is_warm)
+        rehearsal_learn(waiter, plan);
+    else
+        rehearse_cold(waiter, plan);
+    double took = (double)(timebase_ticks() - start);
+    if (is_warm) /* one that was held up counts as twice as long, no more */
+        *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;
+}
+
+/*
+ * The time that must be left after the last rehearsal. The lead has room for code that is in no
+ * cache. Where polls are few these leave nothing for what takes longer beside a neighbour.
+ */
+static double needed_ticks(const struct waiter *waiter, int is_hot)
+{
+    enum { SHARE = 4, SHARE_FINE = 2 };
+    double needed = waiter_coarse_ticks(waiter) + waiter->learnt.plain_bias_ticks;
+    double lead = waiter->learnt.lead_ticks, polls = waiter_polls_ticks(waiter);
+    if (is_hot)
+        lead /= waiter_has_vernier(waiter) ? SHARE : SHARE_FINE;
+    return needed + (lead > polls ? lead : polls);
+}
+
+/*
+ * Of a wait that came here at once: how long before its target it should have been asked for. Where
+ * near waits are exact at their call those that rehearse are few, and need not be near.
+ */
+static void learn_lead(const struct wait *wait, uint64_t now, double needed_ticks)
+{
+    enum { LONGER = TIMEBASE_WAIT_SLEEP | TIMEBASE_WAIT_REHEARSE };
+    struct waiter_learnt *learnt = &wait->waiter->learnt;
+    if (wait_asked_before_ticks(wait) < learnt->near_exact_ticks && !(wait->flags & LONGER))
+        hurry_learn_near(&learnt->lead_need, (double)(now - wait->entered_ticks) + needed_ticks);
+}
+
+int prepare(struct wait wait)
+{
+    struct waiter *waiter = wait.waiter;
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    int is_hot = waiter_is_hot(waiter, timebase_ticks());
+    double needed = needed_ticks(waiter, is_hot);
+    int turn = 0;
+    fetch_event(&wait);
+    if (!is_hot && learnt->exact)
+        fetch_approach(waiter);
+    waiter->first_ones_ticks = 0;
+    if (wait.flags & TIMEBASE_WAIT_REHEARSE && (double)wait_left_ticks(&wait) > needed)
+        rehearse_function(&wait);
+    uint64_t start = timebase_ticks();
+    if (is_hot)
+        learn_lead(&wait, start, needed + learnt->rehearsal_ticks * HOT);
+    for (; turn < MOST_REHEARSALS; turn++) {
+        double left = (double)wait_left_ticks(&wait);
+        double room = is_hot ? HOT : turn == 0 ? COLD : WARM;
+        if (left < needed + learnt->rehearsal_ticks * room)
+            break;
+        rehearse_wait(&wait, is_hot || turn >= COLD_ONES);
+        fetch_event(&wait);
+        if (turn + 1 == COLD_ONES)
+            waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
+    }
+    return turn > 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "rehearsal.h"
+
+#include "timing/waiter/slower.h"
+
+#include "event.h"
+#include "result.h"
+
+enum {
+    MOST_TICKS = 8
+}; /* of an error that is believed, besides a step where the counter is polled */
+
+/*
+ * Event of a fine counter. Of a stepped one it is the vernier's readings themselves. It loads and asks
+ * as much as a caller's own reading does: some cores begin with that no sooner than the chain before it
+ * has ended. In a shared library the word that says whether the counter is readable takes two loads,
+ * and by them all calls came 1 ns too soon (Granite Rapids).
+ */
+struct one_reading {
+    int64_t may_read;
+    uint32_t *out;
+};
+
+static inline __attribute__((always_inline)) uint32_t read_as(int64_t may_read)
+{
+    return (uint32_t)(__builtin_expect(may_read != 0, 1) ? timebase_arch_ticks_ordered()
+                                                         : timebase_ticks_ordered());
+}
+
+static void read_once(void *argument)
+{
+    const struct one_reading *asked = (const struct one_reading *)argument;
+    *asked->out = read_as(asked->may_read);
+}
+
+/* What a rehearsal's event is. */
+struct reading_event {
+    void (*read)(void *argument);
+    void *argument;
+    struct one_reading one;
+};
+
+static void find_reading(const struct waiter *waiter, uint32_t *readings,
+                         struct reading_event *event)
+{
+    event->one = (struct one_reading){waiter_may_read(waiter), readings};
+    event->read = read_once;
+    event->argument = &event->one;
+    if (waiter_has_vernier(waiter)) {
+        event->read = (void (*)(void *))(void *)waiter->ways.series[waiter->learnt.series];
+        event->argument = readings;
+    }
+}
+
+static void set_event(struct waiter *waiter, struct rehearsal_plan plan,
+                      const struct reading_event *event)
+{
+    if (plan.way == EVENT_CALLED)
+        event_set_call(&waiter->approach, event->read, event->argument);
+    else
+        event_set_return(waiter, plan.way);
+    waiter->approach.never_early = 0;
+    if (plan.never_early)
+        event_set_never_early(waiter);
+}
+
+/* The readings of the event, where it left them. */
+static void intersect(const struct waiter *waiter, const uint32_t *readings,
+                      struct timebase_fine_reading *event)
+{
+    uint32_t base = (uint32_t)waiter->approach.target_ticks;
+    if (!waiter_has_vernier(waiter))
+        vernier_intersect(&waiter->vernier, readings, 1, base, event);
+    else
+        vernier_intersect(&waiter->vernier, readings + APPROACH_FINE - APPROACH_VERNIER,
+                          APPROACH_VERNIER, base, event);
+}
+
+/* Runs the approach from where it can return as a wait does. */
+static int return_within(void *context, uint64_t exact, uint64_t way, void *null, void *frame)
+{
+    struct waiter *waiter = (struct waiter *)context;
+    (void)null;
+    waiter->approach.frame = frame;
+    int ends = waiter_approach(waiter, (int)exact);
+    if (ends != APPROACH_ENDS_BEHIND && way == EVENT_TELLS)
+        result_tell(&waiter->approach);
+    return ends;
+}
+
+/* Returns are read behind the approach. */
+static void run_approach(struct waiter *waiter, struct rehearsal_plan plan,
+                         const struct reading_event *event)
+{
+    if (plan.way == EVENT_CALLED) {
+        waiter_approach(waiter, plan.exact);
+        return;
+    }
+    int64_t may_read = event->one.may_read, is_once = event->read == read_once;
+    approach_from(waiter, (uint64_t)plan.exact, plan.way, NULL, return_within);
+    if (is_once) /* behind a fence at the end of what is told a load would count */
+        *event->one.out = read_as(may_read);
+    else
+        event->read(event->argument);
+}
+
+/* From the marks on to the event there is nothing but the approach. */
+static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan plan,
+                                    double before_ticks, double spare_ticks)
+{
+    struct timebase_fine_reading event;
+    struct reading_event reading;
+    struct rehearsal done;
+    struct approach *a = &waiter->approach;
+    find_reading(waiter, done.readings, &reading);
+    evidence_begin(&waiter->evidence, a);
+    set_event(waiter, plan, &reading);
+    if (before_ticks > 0)
+        waiter_aim(waiter, timebase_ticks() + (uint64_t)before_ticks, 0, plan.exact);
+    if (plan.exact)
+        waiter_aim_loop(waiter, a->target_ticks, 0, spare_ticks);
+    run_approach(waiter, plan, &reading);
+    done.is_even = plan.exact && waiter_polls_agreed(waiter);
+    evidence_forget(a); /* a bare loop leaves it */
+    uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
+    waiter->found |= found;
+    done.is_sound = found == 0;
+    intersect(waiter, done.readings, &event);
+    done.error_ticks = event.ticks;
+    done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    done.ended_by_loop = plan.exact && waiter_ended_by_loop(waiter);
+    return done;
+}
+
+struct rehearsal rehearsal_run(struct waiter *waiter)
+{
+    return run_between(waiter, (struct rehearsal_plan){1, EVENT_CALLED, 0}, 0, 0);
+}
+
+/* From the approach's beginning to its target at least. An exact one needs polls that teach. */
+static double near_ticks(const struct waiter *waiter, int exact)
+{
+    enum { LEAST_NS = 50 };
+    double least = LEAST_NS / waiter->learnt.period_ns;
+    return 1 + least +
+        (exact ? waiter_coarse_ticks(waiter) + waiter_polls_ticks(waiter)
+               : waiter->learnt.plain_bias_ticks);
+}
+
+/* Will it end by the loop, if it is exact? */
+static int is_by_loop(const struct waiter *waiter, int exact)
+{
+    int even = waiter->approach.even_polls >= waiter_even_needed(waiter);
+    return !exact || (waiter_has_vernier(waiter) && !even);
+}
+
+/*
+ * The targets vary over all phases of a step and all lengths of run; and those of the loop over so
+ * many polls that nothing predicts its exit, as in a wait.
+ */
+struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    enum { VARIED_NS = 64, LOOP_VARIED_NS = 400 };
+    uint32_t range = is_by_loop(waiter, plan.exact) ? LOOP_VARIED_NS : VARIED_NS;
+    waiter->rehearsals++;
+    double varied = waiter_throw_dice(waiter, range) / waiter->learnt.period_ns;
+    return run_between(waiter, plan, near_ticks(waiter, plan.exact) + varied, varied);
+}
+
+struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    struct rehearsal done = rehearsal_cold(waiter, plan);
+    if (!done.is_sound)
+        return done;
+    waiter_learn_spacing(waiter, done.readings);
+    if (plan.exact)
+        waiter_learn_period(waiter);
+    waiter_publish_tempo(waiter);
+    return done;
+}
+
+/*
+ * If `known` followed each error closely, it would add that error to the next one. The errors of
+ * polling are as wide as its period. They are limited to a step more than others, so that `known`
+ * finds their mean and not their most frequent value.
+ */
+static void follow(double *known, double error_ticks, const struct waiter *waiter, int exact)
+{
+    double most = exact ? MOST_TICKS : waiter->vernier.step_ticks + MOST_TICKS;
+    double believed = error_ticks < -most ? -most : error_ticks > most ? most : error_ticks;
+    *known += believed / (exact ? 16 : 32);
+}
+
+static void learn_exact(struct waiter *waiter, double error_ticks)
+{
+    double later = waiter_slower_ticks(waiter, EVENT_CALLED);
+    double ticks = error_ticks - waiter_sample_ticks(waiter) - later;
+    waiter_learn_tempo(waiter, ticks, 0);
+}
+
+/* A call does; and by a fine counter a return, as beside a neighbour lessons are few. */
+static int teaches_tempo(const struct waiter *waiter, struct rehearsal_plan plan)
+{
+    return plan.way == EVENT_CALLED || !waiter_has_vernier(waiter);
+}
+
+void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct rehearsal done = rehearsal_near(waiter, plan);
+    int exact = plan.exact;
+    double *leave = &learnt->exit_ticks[exact][plan.way];
+    double error = done.error_ticks - waiter_exit_ticks(waiter, exact, plan.way);
+    if (!done.is_sound)
+        return;
+    if (plan.never_early) { /* it says nothing of others, whose event comes later behind the last poll */
+        double *rest = &learnt->never_early_rest_ticks[plan.way];
+        follow(rest, done.stamp_ticks - *rest, waiter, 0);
+        return;
+    }
+    waiter->rehearsed_ticks = waiter->approach.event_ticks;
+    if (done.ended_by_loop) {
+        follow(&learnt->loop_bias_ticks[waiter_loop_way(waiter)], done.error_ticks, waiter, 0);
+        return;
+    }
+    choice_learn(&waiter->choice, exact ? CHOICE_EXACT : CHOICE_LOOP, error);
+    if (plan.way != EVENT_CALLED)
+        follow(leave, error, waiter, exact);
+    else if (!exact)
+        follow(&learnt->plain_bias_ticks, error, waiter, 0);
+    if (exact && teaches_tempo(waiter, plan))
+        learn_exact(waiter, error);
+}

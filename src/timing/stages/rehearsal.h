@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rehearsal: one approach to a target of its own, whose event is the counter's reading. It brings
+ * the approach's code into the caches, and tells how long a cycle is and how well a wait would do
+ * here and now: see tempo.h and choice.h.
+ */
+#ifndef STAGES_REHEARSAL_H
+#define STAGES_REHEARSAL_H
+
+#include "timing/waiter/waiter.h"
+
+struct rehearsal_plan {
+    int exact;          /* or by the loop */
+    enum event_way way; /* a call is the reading itself; returns are read behind that. One that
+                         * tells writes the last wait's result */
+    int never_early;    /* by the loop: its last poll is its stamp */
+};
+
+struct rehearsal {
+    double error_ticks; /* event - target; exact ones aim at it, plain ones at their own bias */
+    double stamp_ticks; /* stamp to event */
+    int ended_by_loop;  /* though it was to be exact */
+    int is_even;        /* no poll contradicted those before it */
+    int is_sound;       /* nobody else ran on this CPU meanwhile */
+    uint32_t readings[APPROACH_FINE]; /* of the event; a fine counter has one */
+};
+
+/* The exact approach has been set up: run it, its event stamped. */
+struct rehearsal rehearsal_run(struct waiter *waiter);
+
+/* Set it up for a target as near as possible, and run it: by code that may be cold, so nothing is
+ * learnt. */
+struct rehearsal rehearsal_cold(struct waiter *waiter, struct rehearsal_plan plan);
+
+/* The same, and learn how far apart polls and readings are, by which it is measured itself. */
+struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan plan);
+
+/* The same, and learn all that it teaches. */
+void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
+
+#endif
