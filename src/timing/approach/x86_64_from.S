@@ -9,15 +9,9 @@
  *         then it goes on with end(approach), the polls and the run or the loop. Behind that there is
  *         one return, which is predicted rightly, as all the calls before have returned: so what the
  *         caller does next is fetched before the end has come;
- *     int approach_poll_bare(struct approach *)
- *         the plain loop, as such an end. A reading between it and the return, which waits for the
- *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
- *         worse than the loop that users write, and on a shared core steadier;
- *     int approach_poll_never_early(struct approach *)
- *         the same of one that must not be early: its last poll is its stamp. Behind another reading it
- *         would be later by that;
  *     int approach_hurry(struct approach *)
- *         the same until hurry_ticks, and nothing before it. What another approach has to tell remains;
+ *         such an end: polls until hurry_ticks, and nothing before it. What another approach has to tell
+ *         remains;
  *     int approach_hurry_and_look(struct approach *)
  *         the same, and near its end it foresees once more what follows;
  *     int approach_hurry_never_early(struct approach *), approach_hurry_never_early_and_look
@@ -32,39 +26,6 @@
     popq %\register
     .cfi_adjust_cfa_offset -8
     .cfi_restore \register
-    .endm
-
-    /*
-     * Behind begin_to_poll: polls until 1000 to 2023 ticks before the end, and foresees what follows
-     * once more, as a neighbour may have driven it out meanwhile. Does nothing where the end is
-     * nearer. How near it goes differs from wait to wait: where a loop always takes as many turns the
-     * core predicts its end, and is one turn off in some of them, which are 8 ns late. Where there is
-     * more time it foresees every 1000 ticks: each time the core comes to the next line that is far.
-     */
-    .macro poll_until_near
-    movl %eax, %r10d
-    shrl $3, %r10d               /* what is below does not differ: the counter steps */
-    andl $1023, %r10d
-    leaq -1000(%rcx), %rsi
-    subq %r10, %rsi              /* the last time */
-    cmpq %rsi, %rax
-    jns 5f
-6:
-    leaq -1000(%rsi), %r11
-    leaq 1000(%rax), %r10        /* the next time, unless the last one is as near */
-    cmpq %r11, %r10
-    cmovnsq %rsi, %r10
-4:
-    poll_against %r10
-    js 4b
-    cmpq %rsi, %r10
-    je 7f
-    call approach_foresee_far
-    poll_against %rsi
-    js 6b
-7:
-    foresee_what_follows
-5:
     .endm
 
     /* The hot code of a wait in a hurry begins with a page. */
@@ -112,35 +73,6 @@ approach_behind:
     .cfi_endproc
     .size approach_from, . - approach_from
 
-    /* What follows is fetched while it waits for the end of the polls. */
-    .macro stamp_behind
-    rdtscp
-    shlq $32, %rdx
-    orq %rdx, %rax
-    .endm
-
-    .macro last_poll_is_the_stamp
-    .endm
-
-    .macro poll name, stamp
-    .p2align 6
-    .globl \name
-    .hidden \name
-    .type \name, @function
-\name:
-    .cfi_startproc
-    endbr64
-    begin_to_poll %rdi
-    poll_until_near
-    poll_until_leave
-    \stamp
-    movq %rax, EVENT_TICKS(%rdi)
-    movl %r9d, %eax
-    ret
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
-
     .macro hurry name, stamp, near:vararg
     .p2align 6
     .globl \name
@@ -168,12 +100,10 @@ approach_behind:
     .size \name, . - \name
     .endm
 
-    poll approach_poll_bare, stamp_behind
     hurry approach_hurry, stamp_behind
     hurry approach_hurry_never_early, last_poll_is_the_stamp
     hurry approach_hurry_and_look, stamp_behind, poll_until_near
     hurry approach_hurry_never_early_and_look, last_poll_is_the_stamp, poll_until_near
-    poll approach_poll_never_early, last_poll_is_the_stamp
 
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the fields of struct approach (approach.h) and its numbers are, for assembly on x86-64;
- * x86_64.c asserts all of them. And the loop that both of its files have.
+ * x86_64.c asserts all of them. And the loops that its files share.
  */
 #ifndef APPROACH_X86_64_OFFSETS_H
 #define APPROACH_X86_64_OFFSETS_H
@@ -131,6 +131,49 @@
 2:
     poll_against %rcx
     js 2b
+    .endm
+
+    /*
+     * Behind begin_to_poll: polls until 1000 to 2023 ticks before the end, and foresees what follows
+     * once more, as a neighbour may have driven it out meanwhile. Does nothing where the end is
+     * nearer. How near it goes differs from wait to wait: where a loop always takes as many turns the
+     * core predicts its end, and is one turn off in some of them, which are 8 ns late. Where there is
+     * more time it foresees every 1000 ticks: each time the core comes to the next line that is far.
+     */
+    .macro poll_until_near
+    movl %eax, %r10d
+    shrl $3, %r10d               /* what is below does not differ: the counter steps */
+    andl $1023, %r10d
+    leaq -1000(%rcx), %rsi
+    subq %r10, %rsi              /* the last time */
+    cmpq %rsi, %rax
+    jns 5f
+6:
+    leaq -1000(%rsi), %r11
+    leaq 1000(%rax), %r10        /* the next time, unless the last one is as near */
+    cmpq %r11, %r10
+    cmovnsq %rsi, %r10
+4:
+    poll_against %r10
+    js 4b
+    cmpq %rsi, %r10
+    je 7f
+    call approach_foresee_far
+    poll_against %rsi
+    js 6b
+7:
+    foresee_what_follows
+5:
+    .endm
+
+    /* What follows is fetched while it waits for the end of the polls. */
+    .macro stamp_behind
+    rdtscp
+    shlq $32, %rdx
+    orq %rdx, %rax
+    .endm
+
+    .macro last_poll_is_the_stamp
     .endm
 #endif
 

@@ -39,6 +39,18 @@ APPROACH_WAY int wait_for(struct timebase_waiter *public, struct wait *wait, int
     return stages_run(wait);
 }
 
+/* Not beside what asks for it: that is to lie in one page with the loop of a wait in a hurry. */
+APPROACH_WAY int wait_for_asked(struct timebase_waiter *waiter, const struct hurried *asked)
+{
+    struct wait wait = {.ticks = asked->ticks,
+                        .flags = asked->flags,
+                        .function = asked->function,
+                        .argument = asked->argument,
+                        .frame = asked->frame,
+                        .result = asked->result};
+    return wait_for(waiter, &wait, 0);
+}
+
 static int64_t utc_now(const struct timebase_waiter *public)
 {
     struct waiter *waiter = waiter_checked(public);

@@ -1,109 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * wait_ticks: the public waits for a tick. As soon as it is known that one must hurry, it is left
- * to the loop.
- */
-#include <stddef.h>
+/* The public wait for a tick that returns. */
+#include "wait_ticks.h"
 
-#include "timing/hurry/hurry.h"
 #include "timing/hurry/hurry_tell.h"
 #include "timing/hurry/hurry_ways.h"
-#include "timing/stages/near_exact.h"
-
-#include "wait_for.h"
-
-/* Asks memory for all that a wait in a hurry looks at, at once: after a pause each line takes 0.2 us. */
-static inline __attribute__((always_inline)) void fetch(struct timebase_waiter *public)
-{
-    if (public == NULL)
-        return;
-    const char *waiter = (const char *)waiter_within(public);
-    /* No loop, as nothing predicts its branches here. The first line follows below. */
-    approach_fetch(waiter + 1 * APPROACH_LINE);
-    approach_fetch(waiter + 2 * APPROACH_LINE);
-    approach_fetch(waiter + 3 * APPROACH_LINE);
-    approach_fetch(waiter + 4 * APPROACH_LINE);
-    approach_fetch(waiter + 6 * APPROACH_LINE);
-    approach_fetch(waiter + 7 * APPROACH_LINE);
-    approach_fetch(waiter + 8 * APPROACH_LINE);
-    approach_fetch(waiter + 9 * APPROACH_LINE);
-    approach_fetch(waiter + 10 * APPROACH_LINE);
-    approach_fetch(waiter + 11 * APPROACH_LINE);
-    approach_fetch(&waiter_within(public)->evidence);
-}
-
-/*
- * And for its code, where the counter's steps are fine: with each page that has gone its translation
- * has, too. Elsewhere (Zen 3) that was no better after a pause, and worse by code in the second level.
- * The core goes on as it did last time, and need not wait for that word.
- */
-static inline __attribute__((always_inline)) int fetches_code(struct timebase_waiter *public)
-{
-    return public != NULL && waiter_within(public)->learnt.near_delay_ticks != 0;
-}
-
-/* Lines before a function are those of what it calls. Too many or too few cost nothing but time. */
-static inline __attribute__((always_inline)) void fetch_code(const void *function, int before,
-                                                             int lines)
-{
-    const char *code = (const char *)function;
-    __asm__("" : "+r"(code)); /* an address: nothing is known of what lies there */
-#pragma GCC unroll 32
-    for (int line = -before; line < lines; line++)
-        approach_fetch_code(code + line * APPROACH_LINE);
-}
-
-/*
- * May it do without its stages? Then its waiter is known, and when it was entered. It reads the
- * counter without asking whether it is readable, because the word that says so is on another page.
- * A waiter whose waits may end behind has found it readable: so that is asked first.
- */
-static inline __attribute__((always_inline)) int may_be_at_once(struct timebase_waiter *public,
-                                                                struct hurried *asked)
-{
-    fetch(public);
-    const struct waiter *waiter = asked->waiter = waiter_checked(public);
-    if (__builtin_expect(waiter == NULL || waiter->learnt.near_ticks == 0, 0))
-        return 0;
-    if (asked->result != NULL)
-        evidence_fetch_marks(&waiter->evidence);
-    asked->entered_ticks = timebase_arch_ticks();
-    int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
-    return left > -waiter->learnt.near_ticks && (asked->flags & ~WAITER_FLAGS) == 0;
-}
-
-static inline int must_hurry(const struct hurried *asked)
-{
-    return hurry_is_due(asked->waiter, asked->entered_ticks, asked->ticks, asked->flags);
-}
-
-APPROACH_WAY static __attribute__((noinline)) int in_time(struct timebase_waiter *waiter,
-                                                          const struct hurried *asked)
-{
-    struct wait wait = {.ticks = asked->ticks,
-                        .flags = asked->flags,
-                        .function = asked->function,
-                        .argument = asked->argument,
-                        .frame = asked->frame,
-                        .result = asked->result};
-    return wait_for(waiter, &wait, 0);
-}
-
-/* What its event is tells how it hurries, which is in line where it is to lie behind its call. */
-typedef int hurry_by_event(struct hurried *asked);
-
-static inline __attribute__((always_inline)) int wait_for_tick(struct timebase_waiter *public,
-                                                               struct hurried *asked,
-                                                               hurry_by_event *hurry)
-{
-    int at_once = may_be_at_once(public, asked);
-    if (__builtin_expect(at_once && near_exact_is_due(asked), 0))
-        return near_exact(asked);
-    return __builtin_expect(at_once && must_hurry(asked), 1) ? hurry(asked)
-                                                             : in_time(public, asked);
-}
-
-/* ---- the functions ------------------------------------------------------------------------ */
 
 APPROACH_WAY static int until(void *waiter, uint64_t target_ticks, uint64_t flags, void *result,
                               void *frame)
@@ -126,13 +26,13 @@ APPROACH_WAY static int until_and_tell(void *waiter, uint64_t target_ticks, uint
 static inline __attribute__((always_inline)) void fetch_code_of_return(const void *result)
 {
     if (result != NULL) {
-        fetch_code((const void *)(uintptr_t)until_and_tell, 0, 5);
-        fetch_code((const void *)(uintptr_t)hurry_tell, 13, 11);
+        wait_fetch_code((const void *)(uintptr_t)until_and_tell, 0, 5);
+        wait_fetch_code((const void *)(uintptr_t)hurry_tell, 13, 11);
         return;
     }
-    fetch_code((const void *)(uintptr_t)until, 0, 15);
+    wait_fetch_code((const void *)(uintptr_t)until, 0, 15);
 #ifdef __x86_64__
-    fetch_code((const void *)(uintptr_t)approach_hurry, 0, 4); /* or the next one, never early */
+    wait_fetch_code((const void *)(uintptr_t)approach_hurry, 0, 4); /* or the next one, never early */
 #endif
 }
 
@@ -142,25 +42,7 @@ TIMEBASE_API APPROACH_WAY int timebase_wait_until_ticks(struct timebase_waiter *
 {
     approach_within *within = result != NULL ? until_and_tell : until;
     approach_fetch_code(__builtin_return_address(0));
-    if (__builtin_expect(fetches_code(waiter), 1))
+    if (__builtin_expect(wait_fetches_code(waiter), 1))
         fetch_code_of_return(result);
     return approach_from(waiter, target_ticks, flags, result, within);
-}
-
-TIMEBASE_API APPROACH_WAY int timebase_wait_call_ticks(struct timebase_waiter *waiter,
-                                                       uint64_t target_ticks, unsigned flags,
-                                                       void (*function)(void *), void *argument,
-                                                       struct timebase_wait_result *result)
-{
-    approach_fetch_lines((const char *)(uintptr_t)function, 2);
-    if (__builtin_expect(fetches_code(waiter), 1))
-        fetch_code((const void *)(uintptr_t)hurry_call, 8, 9);
-    struct hurried asked = {.ticks = target_ticks,
-                            .flags = flags,
-                            .function = function,
-                            .argument = argument,
-                            .result = result};
-    if (function == NULL)
-        return TIMEBASE_E_INVALID;
-    return wait_for_tick(waiter, &asked, hurry_call);
 }
