@@ -158,18 +158,20 @@ static void after_a_slow_poll_the_event_is_to_come_sooner(void **state)
     assert_true(all || next_approach(NULL)->approach == approach_poll);
 }
 
+/* There is the time for another poll, unless the first one was held up. */
 static void a_pad_of_any_length_leads_to_the_next_poll(void **state)
 {
+    enum { AHEAD_TICKS = 5000 };
     (void)state;
     const struct named_approach *named = NULL;
     while ((named = next_approach(named)) != NULL) {
         for (int pad = 0; pad <= APPROACH_LONGEST_PAD && named->approach != approach_poll; pad++) {
-            prepare_approach(&a, 5000, note, &events);
+            prepare_approach(&a, AHEAD_TICKS, note, &events);
             a.pad_cycles = pad;
             events = 0;
             named->approach(&a);
             assert_int_equal(events, 1);
-            assert_true(a.polls > 1);
+            assert_true(a.polls > 1 || poll_ticks(0) > -AHEAD_TICKS / 2);
         }
     }
 }
