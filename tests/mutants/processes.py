@@ -3,6 +3,8 @@
 
 import os
 import pathlib
+import re
+import resource
 import select
 import signal
 import subprocess
@@ -90,14 +92,18 @@ class End(NamedTuple):
 
     words: str  # "" for a pass, "skipped", or about the failure
     cpu_s: float = 0.0  # of processors, by it and its children
-    skips: bool = False  # parts of it, if not all; cmocka says so of each
+    skips: frozenset = frozenset()  # the parts that it left out, by name
+
+
+SKIPPED_PART = re.compile(rb"^\[  SKIPPED \] (\w+)$", re.MULTILINE)
+MOST_SAID, MOST_WRITTEN = 1 << 20, 1 << 30  # bytes; a fault may print for ever
 
 
 def run(copy, path, cpu_s, looks):
     with tempfile.TemporaryFile() as said:
         words, used_s = watch(copy, path, Limit(cpu_s, looks), said)
         said.seek(0)
-        return End(words, used_s, b"SKIPPED" in said.read())
+        return End(words, used_s, frozenset(SKIPPED_PART.findall(said.read(MOST_SAID))))
 
 
 def watch(copy, path, limit, said):
@@ -112,6 +118,7 @@ def watch(copy, path, limit, said):
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    resource.prlimit(test.pid, resource.RLIMIT_FSIZE, (MOST_WRITTEN, MOST_WRITTEN))
     SESSIONS.add(test.pid)
     end = os.pidfd_open(test.pid)
     try:
