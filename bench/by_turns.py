@@ -17,7 +17,8 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
 
 "about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
-fine reading's code is cold after a long wait. The stopwatch and each way have a copy of their library.
+fine reading's code is cold after a long wait. The stopwatch and each way have a copy of their library,
+and copies differ: behind 8 MiB p90 was 8, 28 and 32 ns for the same library three times. So name it twice.
 "loop" is the caller's own; "loop, called" of delays is that loop in a library, as other people's are. With --counter it is one reading of the counter, whose
 step is in all quantiles, but not in the mean. With --processes each has waiters and a stopwatch of its
 own, and the table is of their biases: what a calibration got wrong is in all rows, the loop's too.

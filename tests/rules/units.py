@@ -38,22 +38,20 @@ UNITS = {
     "src/timing/learn": ["src/timing/approach"],  # numbers that follow what waits see
     "src/timing/sleep": ["src/clock/counter"],  # how a thread passes time, and its margin
     "src/timing/waiter": [  # what is known of one, and where its next approach aims
-        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/sleep"],
+        "src/timing/approach", "src/timing/learn", "src/timing/sleep"],
     "src/timing/hurry": [  # a wait that is a loop
-        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/waiter"],
+        "src/timing/approach", "src/timing/learn", "src/timing/waiter"],
     "src/timing/stages": [  # one wait
-        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/sleep",
-        "src/timing/waiter", "src/timing/hurry"],
+        "src/timing/approach", "src/timing/learn", "src/timing/sleep", "src/timing/waiter",
+        "src/timing/hurry"],
     "src/timing/delay": [  # one short delay
-        "src/timing/approach", "src/timing/learn", "src/timing/waiter", "src/timing/hurry",
-        "src/timing/stages"],
+        "src/timing/approach", "src/timing/learn", "src/timing/waiter", "src/timing/stages"],
     "src/timing/calibration": [
-        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/sleep",
-        "src/timing/waiter", "src/timing/hurry", "src/timing/stages", "src/timing/delay"],
+        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/waiter",
+        "src/timing/hurry", "src/timing/stages", "src/timing/delay"],
     "src/timing/wait": [  # the public functions
-        "src/clock/counter", "src/timing/approach", "src/timing/learn", "src/timing/sleep",
-        "src/timing/waiter", "src/timing/hurry", "src/timing/stages", "src/timing/delay",
-        "src/timing/calibration"],
+        "src/timing/approach", "src/timing/learn", "src/timing/sleep", "src/timing/waiter",
+        "src/timing/hurry", "src/timing/stages", "src/timing/delay", "src/timing/calibration"],
     "src/timing/realtime": ["src/clock/space"],
     "src/timing/calendar": ["src/clock/owner"],  # by the public waits, so also in virtual time
     "src/sync": ["src/clock/counter"],  # two CPUs throw readings of the counter to each other
@@ -74,8 +72,7 @@ UNITS = {
     "platform/baremetal": [
         "src/clock", "src/clock/line", "src/clock/counter", "src/clock/page",
         "src/clock/discipline", "src/clock/servo", "src/clock/reference", "src/clock/own",
-        "src/timing/approach", "src/timing/sleep", "src/timing/waiter", "src/timing/wait",
-        "src/timing/calendar"],
+        "src/timing/approach", "src/timing/sleep", "src/timing/calendar"],
     # In the kernel: the library's measurement again.
     "platform/linux-module": ["src/sync"],
     # Users: the public headers are all they know of the library.

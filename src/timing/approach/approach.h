@@ -43,6 +43,13 @@ typedef void approach_readings(uint32_t readings[APPROACH_FINE]);
  */
 #define APPROACH_WAY __attribute__((section(".text.hot.timebase_wait")))
 
+/* Of it, a function with which a page begins; on x86-64, where the order of all of it is as measured. */
+#ifdef __x86_64__
+#define APPROACH_PAGE __attribute__((aligned(4096)))
+#else
+#define APPROACH_PAGE
+#endif
+
 /* The end of a wait: returns whether it was late. */
 struct approach;
 typedef int approach_function(struct approach *approach);

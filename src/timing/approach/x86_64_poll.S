@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plain loop on x86-64, as an end of approach_from() (x86_64_from.S). Not in that file, as what a wait
- * in a hurry executes is to lie in one page.
+ * The plain loop on x86-64, as an end of approach_from(). Not in x86_64_from.S: no wait in a hurry has it.
  *
  *     int approach_poll_bare(struct approach *)
  *         the plain loop, as such an end. A reading between it and the return, which waits for the

@@ -88,10 +88,9 @@ static inline int delay_is_only_counted(const struct waiter *waiter)
 }
 
 /*
- * One of the last before that which reads the counter at its end, or that one: `left` is 0. It is one of 64,
- * so others' work may have driven its code out since the last one. Then it is 20 ns late, which would
- * be taken for what all of them take; and the next one, which learns from it, is 0.1 us late. So those
- * before ask for all of that, behind the roots.
+ * One in 64 reads the counter at its end: `left` is 0. Others' work may have driven its code out since the
+ * last one; then it is 20 ns late, which would be taken for what all take, and the next one, which
+ * learns from it, is 0.1 us late. So the two before ask for all of that, behind the roots.
  */
 int delay_soon_stamped(struct waiter *waiter, double ns, uint64_t link, unsigned left);
 

@@ -47,7 +47,8 @@ void hurry_init(struct waiter *waiter)
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 {
     int64_t known = waiter->learnt.cold_ticks, most = waiter->learnt.pause_ticks;
-    int64_t took = begin_ticks + waiter->first_ones_ticks + waiter_ticks_of_ns(waiter, WAITER_PREPARE_NS);
+    int64_t prepare_ticks = waiter_ticks_of_ns(waiter, WAITER_PREPARE_NS);
+    int64_t took = begin_ticks + waiter->first_ones_ticks + prepare_ticks;
     if (waiter->first_ones_ticks == 0 || waiter->is_calibrating)
         return;
     took = took < most ? took : most;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "prepare.h"
+
 #include <stddef.h>
 
 #include "timing/hurry/hurry.h"

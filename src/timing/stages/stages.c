@@ -37,8 +37,8 @@ static int64_t lead_ticks(const struct wait *wait)
 static int64_t sleep_lead_ns(const struct wait *wait)
 {
     enum { FEW_NS = 3000 };
-    return (int64_t)((double)lead_ticks(wait) * wait->waiter->learnt.period_ns) - WAITER_PREPARE_NS +
-        FEW_NS;
+    int64_t lead_ns = (int64_t)((double)lead_ticks(wait) * wait->waiter->learnt.period_ns);
+    return lead_ns - WAITER_PREPARE_NS + FEW_NS;
 }
 
 static void sleep_for(struct wait *wait)

@@ -6,6 +6,8 @@
 #include "timing/delay/delay_counted.h"
 #include "timing/delay/delay_near.h"
 
+#include "delay_long.h"
+
 /* What is only counted comes first, as it has the least to do. */
 APPROACH_WAY int delay_soon(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                             struct timebase_wait_result *result)

@@ -39,7 +39,7 @@ APPROACH_WAY int wait_for(struct timebase_waiter *public, struct wait *wait, int
     return stages_run(wait);
 }
 
-/* Not beside what asks for it: that is to lie in one page with the loop of a wait in a hurry. */
+/* Not in line: see wait_ticks.h. */
 APPROACH_WAY int wait_for_asked(struct timebase_waiter *waiter, const struct hurried *asked)
 {
     struct wait wait = {.ticks = asked->ticks,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The public wait for a tick that calls; in a page with what it hurries to (hurry_ways.c). */
+/* The public wait for a tick that calls. */
 #include "timing/hurry/hurry_ways.h"
 
 #include "wait_ticks.h"
 
-TIMEBASE_API APPROACH_WAY __attribute__((aligned(4096))) int
+TIMEBASE_API APPROACH_WAY APPROACH_PAGE int
 timebase_wait_call_ticks(struct timebase_waiter *waiter, uint64_t target_ticks, unsigned flags,
                          void (*function)(void *), void *argument,
                          struct timebase_wait_result *result)

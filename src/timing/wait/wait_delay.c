@@ -8,6 +8,7 @@
 #include "timing/delay/delay_at_once.h"
 #include "timing/delay/delay_pause.h"
 
+#include "delay_long.h"
 #include "delay_soon.h"
 
 /*
@@ -43,7 +44,7 @@ APPROACH_WAY static inline uint64_t read_at_call(const struct waiter *waiter)
  * would begin sooner by as much as the core is ahead of itself: 7 to 20 ns, as its neighbour leaves
  * it. What is for cold code stands right behind that.
  */
-TIMEBASE_API APPROACH_WAY __attribute__((aligned(4096))) int
+TIMEBASE_API APPROACH_WAY APPROACH_PAGE int
 timebase_delay_ns(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
                   struct timebase_wait_result *result)
 {

@@ -32,7 +32,8 @@ static inline __attribute__((always_inline)) void fetch_code_of_return(const voi
     }
     wait_fetch_code((const void *)(uintptr_t)until, 0, 15);
 #ifdef __x86_64__
-    wait_fetch_code((const void *)(uintptr_t)approach_hurry, 0, 4); /* or the next one, never early */
+    /* Or the next one, of what must not be early. */
+    wait_fetch_code((const void *)(uintptr_t)approach_hurry, 0, 4);
 #endif
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * wait_ticks: what a wait for a tick does first. As soon as it is known that one must hurry, it is left
- * to the loop. In line: each way to the loop is to lie in one page.
+ * to the loop. In line, each way in a file of its own: from its call to its loop it is to lie in one page,
+ * if it is too near to look ahead.
  */
 #ifndef WAIT_WAIT_TICKS_H
 #define WAIT_WAIT_TICKS_H

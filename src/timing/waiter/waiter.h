@@ -4,7 +4,8 @@
  *
  * The folders around this one form layers. A file calls those of its own folder, and of those below:
  *
- *     wait         the public functions: waits, delays, a waiter's life, fine readings
+ *     wait         the public functions: waits, delays, a waiter's life, fine readings; which way a
+ *                  delay goes (delay_soon), one that is a wait (delay_long)
  *     calibration  what a calibration learns, step by step (calibration.c): from rehearsals (_trials),
  *                  from the stamp to the event (_ends), from whole waits and delays (_calls, _delays),
  *                  what one way of delays takes (_delay), counted ones (_counted)
@@ -13,8 +14,8 @@
  *                  multiplications and nothing else (_counted); by which way (_short), by runs or the
  *                  loop (_pass), what memory they need (_lines) and what they teach (_lesson)
  *     stages       one wait: sleep, poll, prepare, approach, settle (stages.c); exact at its call
- *                  (near_exact); rehearsals (prepare), one of them (rehearsal); its event, what it
- *                  tells (result) and teaches (outcome)
+ *                  (near_exact); rehearsals (prepare), one of them (rehearsal); its event, what is to be
+ *                  near by then (foresight), what it tells (result) and teaches (outcome)
  *     hurry        one wait without all that: when that is due (hurry), a loop (_loop), by what its event
  *                  is (_ways), and what it tells (_tell)
  *     waiter       this structure; what calibrations learn (_learnt); where its approach aims (_aim);
