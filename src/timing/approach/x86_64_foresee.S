@@ -17,22 +17,6 @@
 
 #define UNTIL_KNOWN 40 /* multiplications, each of the one before: 120 cycles */
 
-    .macro begin_function name
-    .p2align 6
-    .globl \name
-    .hidden \name
-    .type \name, @function
-\name:
-    .cfi_startproc
-    endbr64
-    .endm
-
-    .macro end_function name
-    ret
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
-
     .section .text.hot.timebase_wait, "ax", @progbits
     begin_function approach_foresee
     movq %rdi, %rax
@@ -40,6 +24,7 @@
     begin_foreseen rcx, edx
     notrack jmp *%rax
     end_foreseen rcx, rdx, edx, UNTIL_KNOWN
+    ret
     end_function approach_foresee
 
     begin_function approach_foresee_return
@@ -50,6 +35,7 @@
     .endr
     notrack jmp *%rax            /* a return would be predicted to go elsewhere */
     end_foreseen rcx, rdx, edx, UNTIL_KNOWN
+    ret
     end_function approach_foresee_return
 
     begin_function approach_foresee_far
@@ -59,6 +45,7 @@
     popq %r10
     notrack jmp *%r10
     end_foreseen r11, r10, r10d, UNTIL_KNOWN
+    ret
     end_function approach_foresee_far
 
 #endif

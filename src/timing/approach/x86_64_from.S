@@ -33,23 +33,11 @@
     .p2align 12
 
     /* The event of waits that return, where there is no better one: nothing. */
-    .globl approach_event_none
-    .hidden approach_event_none
-    .type approach_event_none, @function
-approach_event_none:
-    .cfi_startproc
-    endbr64
+    begin_function approach_event_none
     ret
-    .cfi_endproc
-    .size approach_event_none, . - approach_event_none
+    end_function approach_event_none
 
-    .p2align 6
-    .globl approach_from
-    .hidden approach_from
-    .type approach_from, @function
-approach_from:
-    .cfi_startproc
-    endbr64
+    begin_function approach_from
     .irp register, rbx, rbp, r12, r13, r14, r15
     pushq %\register
     .cfi_adjust_cfa_offset 8
@@ -70,17 +58,10 @@ approach_from:
     ret
 approach_behind:
     jmp *END(%rdi)
-    .cfi_endproc
-    .size approach_from, . - approach_from
+    end_function approach_from
 
     .macro hurry name, stamp, near:vararg
-    .p2align 6
-    .globl \name
-    .hidden \name
-    .type \name, @function
-\name:
-    .cfi_startproc
-    endbr64
+    begin_function \name
     movq HURRY(%rdi), %rcx
     poll_against %rcx
     jns 3f
@@ -96,8 +77,7 @@ approach_behind:
     incl HURRY_LATE(%rdi)
     movl $1, %eax
     ret
-    .cfi_endproc
-    .size \name, . - \name
+    end_function \name
     .endm
 
     hurry approach_hurry, stamp_behind

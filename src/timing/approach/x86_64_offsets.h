@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the fields of struct approach (approach.h) and its numbers are, for assembly on x86-64;
- * x86_64.c asserts all of them. And the loops that its files share.
+ * x86_64.c asserts all of them. And what its files share: how functions
+ * begin and end, and loops.
  */
 #ifndef APPROACH_X86_64_OFFSETS_H
 #define APPROACH_X86_64_OFFSETS_H
@@ -60,6 +61,21 @@
 #define RETURN_KNOWN 8 /* multiplications: some 24 cycles */
 
 #ifdef __ASSEMBLER__
+    .macro begin_function name
+    .p2align 6
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
+    .cfi_startproc
+    endbr64
+    .endm
+
+    .macro end_function name
+    .cfi_endproc
+    .size \name, . - \name
+    .endm
+
     /*
      * The polling loop of the approach in \a, not rax, rdx, rcx, rsi, r8 or r9. It begins with a
      * reading: r9d is 1 if leave_ticks, which are in rcx, had passed then. rdx:rax: the last one.

@@ -3,8 +3,7 @@
  * The plain loop on x86-64, as an end of approach_from(). Not in x86_64_from.S: no wait in a hurry has it.
  *
  *     int approach_poll_bare(struct approach *)
- *         the plain loop, as such an end. A reading between it and the return, which waits for the
- *         polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
+ *         a reading between the loop and the return, which waits for the polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
  *         worse than the loop that users write, and on a shared core steadier;
  *     int approach_poll_never_early(struct approach *)
  *         the same of one that must not be early: its last poll is its stamp. Behind another reading it
@@ -18,13 +17,7 @@
     .section .text.hot.timebase_wait, "ax", @progbits
 
     .macro poll name, stamp
-    .p2align 6
-    .globl \name
-    .hidden \name
-    .type \name, @function
-\name:
-    .cfi_startproc
-    endbr64
+    begin_function \name
     begin_to_poll %rdi
     poll_until_near
     poll_until_leave
@@ -32,8 +25,7 @@
     movq %rax, EVENT_TICKS(%rdi)
     movl %r9d, %eax
     ret
-    .cfi_endproc
-    .size \name, . - \name
+    end_function \name
     .endm
 
     poll approach_poll_bare, stamp_behind
