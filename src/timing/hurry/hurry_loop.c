@@ -2,6 +2,7 @@
 #include "hurry_loop.h"
 
 #include "timing/learn/within.h"
+#include "timing/waiter/asked.h"
 
 /* Limited as in rehearsals; and each shows it as wide as the loop's period: see outcome.c. */
 APPROACH_WAY void hurry_learn_bias(struct waiter *waiter)
@@ -23,10 +24,7 @@ APPROACH_WAY void hurry_foresee(const struct hurried *asked, uint64_t until)
     for (int i = 0; i < TIMES && (int64_t)(until - waiter_read_at_once(asked->waiter)) > 0; i++) {
         if (ways->foresee == NULL)
             return;
-        if (asked->function != NULL)
-            ways->foresee((const void *)(uintptr_t)asked->function, asked->argument);
-        else if (asked->frame != NULL)
-            ways->foresee_return(asked->frame);
+        asked_foresee(ways, asked->function, asked->argument, asked->frame);
     }
 }
 

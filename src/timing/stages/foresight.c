@@ -12,10 +12,7 @@ APPROACH_WAY void foresight_event(const struct wait *wait)
     const struct approach_ways *ways = &wait->waiter->ways;
     if (ways->foresee == NULL)
         return;
-    if (wait->function != NULL)
-        ways->foresee((const void *)(uintptr_t)wait->function, wait->argument);
-    else if (wait->frame != NULL)
-        ways->foresee_return(wait->frame);
+    asked_foresee(ways, wait->function, wait->argument, wait->frame);
     if (wait_event_way(wait) == EVENT_TELLS)
         ways->foresee((const void *)(uintptr_t)result_tell, &wait->waiter->approach);
 }

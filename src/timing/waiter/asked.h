@@ -18,6 +18,17 @@ static inline enum event_way wait_event_way(const struct wait *wait)
     return event_way_of(wait->function, wait->result);
 }
 
+/* The code of its event comes into the innermost cache. Where ways->foresee is null that is not possible. */
+static inline __attribute__((always_inline)) void asked_foresee(const struct approach_ways *ways,
+                                                                void (*function)(void *),
+                                                                void *argument, void *frame)
+{
+    if (function != NULL)
+        ways->foresee((const void *)(uintptr_t)function, argument);
+    else if (frame != NULL)
+        ways->foresee_return(frame);
+}
+
 /* The target in ticks, as the clock sees it now. */
 static inline void wait_convert(struct wait *wait)
 {
