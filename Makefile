@@ -108,7 +108,6 @@ mutants: base ## faults put in on purpose, each of which the tests must notice
 	tests/mutants/run
 
 mutants-fixed: base
-	tests/mutants/run --places
 	tests/mutants/run --fixed
 
 model: base ## the page's protocol, model-checked

@@ -80,6 +80,11 @@ def expression(pattern, held=()):
     return re.compile("^" + start + "".join(parts), re.MULTILINE)
 
 
+def longest_plain(pattern):
+    """The longest token that is no hole, as it stands in Text.joined: without it there is no match."""
+    return max((token + "\n" for token in pattern if not HOLE.match(token)), key=len, default="")
+
+
 def parse(text):
     return tuple(token for token, _, _ in tokens(text))
 

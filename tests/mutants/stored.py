@@ -109,7 +109,10 @@ class Sources:
         ]
 
     def places(self, tokens, within, replacement=""):
+        rarest = pattern.longest_plain(tokens)  # most parts do not hold it: no need to try them
         for name, offset, part, held in self.parts(within):
+            if rarest not in part.joined:
+                continue
             for found in pattern.expression(tokens, held).finditer(part.joined):
                 start, end = part.span(found)
                 text = pattern.filled(replacement, found, held)
