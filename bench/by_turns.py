@@ -13,19 +13,24 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
     by_turns.py waits --work pause --beside      and another program walks through memory beside it
     by_turns.py delays --from 200 --to 200 --work memory-series --positions
     by_turns.py delays --from 100000 --to 100000 --counter
-    by_turns.py waits --processes 30 --blocks 30  what differs from one calibration to the next
+    by_turns.py waits --biases --processes 30 --blocks 30    what differs from one calibration to the next
 
 "about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
-fine reading's code is cold after a long wait. The stopwatch and each way have a copy of their library,
-and copies differ: behind 8 MiB p90 was 8, 28 and 32 ns for the same library three times. So name it twice.
-"loop" is the caller's own; "loop, called" of delays is that loop in a library, as other people's are. With --counter it is one reading of the counter, whose
-step is in all quantiles, but not in the mean. With --processes each has waiters and a stopwatch of its
-own, and the table is of their biases: what a calibration got wrong is in all rows, the loop's too.
+fine reading's code is cold after a long wait. With --counter it is one reading of the counter, whose
+step is in all quantiles, but not in the mean. "loop" is the caller's own; "loop, called" of delays is
+that loop in a library, as other people's are.
+
+The stopwatch and each way have a copy of their library, and where one lies in memory decides how late
+it is by cold code: behind 8 MiB p90 was 8, 28 and 32 ns for the same library three times. So there are
+several processes, each with new copies, in another order, and all trials are in one table; a library
+that is named twice tells what is left. With --biases the table is of the processes' medians: what a
+calibration of waiters or of the stopwatch got wrong is in all rows, the loop's too.
 """
 
 import argparse
 import contextlib
+import random
 import shutil
 import statistics
 import subprocess
@@ -95,42 +100,57 @@ def compiled(program, called_loop):
     subprocess.run([*command, *loop], check=True)
 
 
+def ways(options, called_loop):
+    """(name for people, kind, library or none)"""
+    libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
+    yield "nothing", "nothing", None
+    yield "loop", LOOPS[options.what], None
+    if options.what == "delays":
+        yield "loop, called", "delay_loop_called", called_loop
+    for name, library in libraries.items():
+        for kind in options.kind or KINDS[options.what]:
+            yield f"{kind}, {name}", kind, library
+
+
 def copied(library, folder, name):
     """A file of its own, which shares no memory with others: what two ways or the stopwatch have
     in common would be warm for them alone."""
     return shutil.copy(library, folder / f"{name}.so")
 
 
-def ways(options, called_loop):
-    """Names for people, and for the program."""
-    folder = called_loop.parent
-    libraries = {"this tree": HERE} | {what: library_of(what) for what in options.against}
-    yield "nothing", "nothing"
-    yield "loop", LOOPS[options.what]
-    if options.what == "delays":
-        yield "loop, called", f"delay_loop_called={called_loop}"
-    for number, (name, library) in enumerate(libraries.items()):
-        for kind in options.kind or KINDS[options.what]:
-            yield f"{kind}, {name}", f"{kind}={copied(library, folder, f'{kind}{number}')}"
+def chosen(all_ways, folder):
+    """For the program."""
+    for number, (_, kind, library) in enumerate(all_ways):
+        yield kind if library is None else f"{kind}={copied(library, folder, number)}"
 
 
-def trials(program, options, chosen):
-    """For each way, (position in its block, error in ns)."""
-    from_ns, to_ns = (
-        given or usual
-        for given, usual in zip((options.least, options.most), RANGE_NS[options.what], strict=True)
-    )
+def range_of(options):
+    usual = RANGE_NS[options.what]
+    return [
+        str(given or ns) for given, ns in zip((options.least, options.most), usual, strict=True)
+    ]
+
+
+def process(program, options, all_ways, folder):
+    """The lines of one."""
     stopwatch = "counter" if options.counter else "fine"
-    work = options.work or "nothing"
-    library = copied(HERE, program.parent, "stopwatch")
-    asked = [str(options.blocks), str(from_ns), str(to_ns), stopwatch, library, work, *chosen]
+    asked = [str(options.blocks), *range_of(options), stopwatch, copied(HERE, folder, "stopwatch")]
+    asked += [options.work or "nothing", *chosen(all_ways, folder)]
     done = subprocess.run([program, *asked], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.returncode)  # it has said why
-    found = [[] for _ in chosen]
-    for line in done.stdout.splitlines():
-        way, position, error = line.split()
-        found[int(way)].append((int(position), float(error)))
+    return done.stdout.splitlines()
+
+
+def trials(program, options, all_ways):
+    """For each way, (position in its block, error in ns), of one process."""
+    order = random.sample(range(len(all_ways)), len(all_ways))
+    found = [[] for _ in all_ways]
+    with tempfile.TemporaryDirectory() as folder:
+        in_order = [all_ways[way] for way in order]
+        for line in process(program, options, in_order, Path(folder)):
+            way, position, error = line.split()
+            found[order[int(way)]].append((int(position), float(error)))
     return found
 
 
@@ -179,21 +199,18 @@ def bias_row(name, medians):
     return f"| {name} | " + " / ".join(f"{ordered[round(at)]:+.1f}" for at in places) + " |"
 
 
-def print_biases(program, options, names, chosen):
-    runs = [trials(program, options, chosen) for _ in range(options.processes)]
-    print(f"| way | bias, {options.processes} processes: least / p10 / p50 / p90 / most |")
+def print_biases(names, runs):
+    print(f"| way | bias, {len(runs)} processes: least / p10 / p50 / p90 / most |")
     print("|---|--:|")
-    for way, name in enumerate(names):
-        errors = ([error for _, error in run[way]] for run in runs)
-        print(bias_row(name, [statistics.median(of_run) for of_run in errors]))
+    for name, *of_way in zip(names, *runs, strict=True):
+        print(bias_row(name, [statistics.median(e for _, e in of_run) for of_run in of_way]))
 
 
-def print_errors(program, options, names, chosen):
-    found = trials(program, options, chosen)
+def print_errors(names, runs, by_position):
     print("| way | n | median | mean | about the median: p50 / p90 / p95 / p99 | raw: the same |")
     print("|---|--:|--:|--:|--:|--:|")
-    for name, of_way in zip(names, found, strict=True):
-        print("\n".join(rows(name, of_way, options.positions)))
+    for name, *of_way in zip(names, *runs, strict=True):
+        print("\n".join(rows(name, [trial for run in of_way for trial in run], by_position)))
 
 
 def options_given():
@@ -203,8 +220,9 @@ def options_given():
     parser.add_argument("--kind", action="append", choices=sum(KINDS.values(), MORE_KINDS))
     parser.add_argument("--from", dest="least", type=float, metavar="NS", help="targets, or delays")
     parser.add_argument("--to", dest="most", type=float, metavar="NS")
-    parser.add_argument("--blocks", type=int, default=200, help="of 50 trials, for each way")
-    parser.add_argument("--processes", type=int, default=1, help="the biases of so many")
+    parser.add_argument("--blocks", type=int, default=50, help="of 50 trials, in each process")
+    parser.add_argument("--processes", type=int, default=4, help="one after another")
+    parser.add_argument("--biases", action="store_true", help="of the processes, by their order")
     parser.add_argument("--counter", action="store_true", help="one reading as the stopwatch")
     parser.add_argument(
         "--work",
@@ -219,12 +237,16 @@ def options_given():
 def main():
     options = options_given()
     with tempfile.TemporaryDirectory() as folder:
-        show = print_biases if options.processes > 1 else print_errors
         program, called_loop = Path(folder) / "trials", Path(folder) / "called_loop.so"
-        names, chosen = zip(*ways(options, called_loop), strict=True)
+        all_ways = list(ways(options, called_loop))
         compiled(program, called_loop)
         with neighbour(program, options.beside):
-            show(program, options, names, chosen)
+            runs = [trials(program, options, all_ways) for _ in range(options.processes)]
+    names = [name for name, _, _ in all_ways]
+    if options.biases:
+        print_biases(names, runs)
+    else:
+        print_errors(names, runs, options.positions)
 
 
 if __name__ == "__main__":

@@ -48,24 +48,24 @@ def test_all_ways_of_this_tree_have_all_their_trials(what, loops, kinds):
         *loops,
         *(f"{kind}, this tree" for kind in kinds),
     ]
-    assert {line[2].strip() for line in lines} == {"100"}
+    assert {line[2].strip() for line in lines} == {"400"}  # 4 processes
 
 
 def test_one_reading_is_a_stopwatch_too():
-    done = run("waits", "--blocks", 2, "--counter", "--kind", "exact")
+    done = run("waits", "--blocks", 2, "--processes", 1, "--counter", "--kind", "exact")
     assert done.returncode == 0, done.stderr
     assert "| exact, this tree | 100 |" in done.stdout
 
 
 @pytest.mark.parametrize("work", ["lines", "memory", "pause"])
 def test_a_program_may_work_between_its_waits(work):
-    done = run("waits", "--blocks", 1, "--work", work, "--kind", "exact")
+    done = run("waits", "--blocks", 1, "--processes", 2, "--work", work, "--kind", "exact")
     assert done.returncode == 0, done.stderr
-    assert "| exact, this tree | 50 |" in done.stdout
+    assert "| exact, this tree | 100 |" in done.stdout
 
 
 def test_another_program_may_use_the_cpu_beside_it():
-    done = run("waits", "--blocks", 1, "--beside", "--kind", "exact")
+    done = run("waits", "--blocks", 1, "--processes", 1, "--beside", "--kind", "exact")
     if len(os.sched_getaffinity(0)) == 1:
         assert done.returncode == 1
         assert "there is no other CPU" in done.stderr
@@ -81,7 +81,7 @@ def test_work_that_it_does_not_know_is_refused():
 
 
 def test_each_process_has_a_bias():
-    done = run("waits", "--blocks", 2, "--processes", 2, "--kind", "plain")
+    done = run("waits", "--biases", "--blocks", 2, "--processes", 2, "--kind", "plain")
     assert done.returncode == 0, done.stderr
     assert "2 processes" in done.stdout
     assert done.stdout.count(" / ") == 4 * 4
@@ -97,7 +97,7 @@ def test_the_mean_is_of_the_middle():
 
 
 def test_another_library_takes_its_turns_and_first_ones_have_their_rows():
-    done = run("delays", "--blocks", 2, "--positions", "--against", by_turns.HERE)
+    done = run("delays", "--blocks", 1, "--processes", 2, "--positions", "--against", by_turns.HERE)
     assert done.returncode == 0, done.stderr
     assert f"| delay, {by_turns.HERE} | 100 |" in done.stdout
     ways = 3 + 2 * len(by_turns.KINDS["delays"])  # nothing, both loops, and each kind of both
