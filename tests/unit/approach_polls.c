@@ -127,8 +127,9 @@ static void each_poll_narrows_what_those_before_left_open(void **state)
 static int64_t sooner_cycles(void)
 {
     int64_t more = a.polls > 1 ? poll_ticks(a.polls - 1) - poll_ticks(a.polls - 2) - a.usual_ticks : 0;
-    int is_unusual = more > a.usual_ticks / 2 || more < -(a.usual_ticks / 2);
-    return is_unusual ? 0 : more * a.sooner_per_tick;
+    int64_t size = more < 0 ? -more : more;
+    int counts = size >= a.sooner_from_ticks && size <= a.usual_ticks / 2;
+    return counts ? more * a.sooner_per_tick : 0;
 }
 
 /* Whatever a poll takes here, it is longer and shorter than usual by little and by much in some. */
@@ -142,6 +143,7 @@ static void after_a_slow_poll_the_event_is_to_come_sooner(void **state)
         for (int i = 0; i < MOST_USUAL && named->approach != approach_poll; i++) {
             prepare_approach(&a, 200 + i % EACH * 400, note, &events);
             a.usual_ticks = i;
+            a.sooner_from_ticks = i % 7 * i / 14; /* up to nearly half */
             a.sooner_per_tick = 3 << (APPROACH_CYCLE_BITS - 2);
             named->approach(&a);
             int64_t expected = sooner_cycles();

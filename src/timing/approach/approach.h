@@ -99,9 +99,11 @@ struct approach {
     /*
      * On x86-64. Beside a neighbour a reading takes longer, and then so does the next one. So an exact
      * event comes sooner for each tick by which the last poll came later than usual behind the one
-     * before; not by more or less than half of that, or if there was none before.
+     * before; not by more or less than half of that, or if there was none before; nor by less than what
+     * the steps of two readings make of it.
      */
-    int32_t usual_ticks;     /* from poll to poll */
+    int32_t usual_ticks;       /* from poll to poll */
+    int32_t sooner_from_ticks; /* at most half of that */
     int64_t sooner_per_tick; /* cycles; 2^-CYCLE_BITS */
     int64_t sooner_cycles;   /* of the last event; 2^-CYCLE_BITS */
 } __attribute__((aligned(128)));

@@ -104,18 +104,25 @@
     find_sooner
     .endm
 
-    /* eax: since the poll before. By half of the usual more or less at most; else it counts as usual. */
+    /*
+     * eax: since the poll before. r14: so much sooner. What is longer or shorter than usual by less than
+     * SOONER_FROM, or by more than half of that, counts as usual.
+     */
     .macro find_sooner
     movl AT(USUAL_PERIOD), %edi
     subl %edi, %eax
     shrl $1, %edi
-    addl %edi, %eax
-    leal (%rdi, %rdi), %r14d
-    cmpl %r14d, %eax
+    subl AT(SOONER_FROM), %edi   /* the range that counts */
+    movl %eax, %r14d
+    negl %r14d
+    cmovsl %eax, %r14d
+    subl AT(SOONER_FROM), %r14d
+    cmpl %edi, %r14d
+    movl $0, %edi                /* the flags are still those of the range */
     cmoval %edi, %eax
-    subl %edi, %eax
     cltq
     imulq AT(SOONER_RATE), %rax
+    movq %rax, %r14
     movq %rax, AT(SOONER)
     .endm
 
@@ -154,7 +161,7 @@
     movq %rdi, AT(SAMPLE)
     imulq AT(CYCLES_PER_TICK), %rdi
     addq AT(FIXED), %rdi
-    addq AT(SOONER), %rdi
+    addq %r14, %rdi
     sarq $CYCLE_BITS, %rdi
     movl %edi, AT(OVERDUE)
     xorl %ecx, %ecx

@@ -46,6 +46,7 @@ AT(hurry_ticks, HURRY);
 AT(hurry_event_ticks, HURRY_EVENT);
 AT(hurry_late, HURRY_LATE);
 AT(usual_ticks, USUAL_PERIOD);
+AT(sooner_from_ticks, SOONER_FROM);
 AT(sooner_per_tick, SOONER_RATE);
 AT(sooner_cycles, SOONER);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&

@@ -41,6 +41,7 @@
 #define HURRY_EVENT 288
 #define HURRY_LATE 296
 #define USUAL_PERIOD 304
+#define SOONER_FROM 308
 #define SOONER_RATE 312
 #define SOONER 320
 
