@@ -265,6 +265,20 @@ static void others_say_nothing_of_that(void **state)
     assert_true(need_behind(1, APPROACH_VERNIER + 1) == NEEDS);
 }
 
+/* From the last of these on it takes as long however far ahead the wait was asked for. */
+static void what_it_needed_behind_rehearsals_is_known_apart(void **state)
+{
+    enum { FIRST_POLL = 250 };
+    (void)state;
+    one_before(FIRST_POLL);
+    waiter.learnt.near_rehearsed = need(NEEDS);
+    waiter.last.near_rehearsals = 3;
+    waiter.last.near_rehearsed_ticks = waiter.last.ticks - FIRST_POLL - NEEDS; /* and a tail */
+    run(NEEDS);
+    assert_true(waiter.learnt.near_rehearsed.ticks > NEEDS);
+    assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +295,7 @@ int main(void)
         cmocka_unit_test(what_never_has_the_time_to_learn_does_without),
         cmocka_unit_test(each_kind_has_its_need),
         cmocka_unit_test(others_say_nothing_of_that),
+        cmocka_unit_test(what_it_needed_behind_rehearsals_is_known_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

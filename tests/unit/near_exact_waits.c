@@ -59,7 +59,7 @@ static void a_wait_by_the_public_function_is_one(void **state)
     assert_true((int64_t)(timebase_ticks_ordered() - target) > -waiter_ticks_of_ns(real, 1000));
     assert_true(real->last.is_near_exact);
     assert_int_equal(real->last.ticks, target);
-    assert_true(real->approach.polls > APPROACH_VERNIER);
+    assert_true(real->last.near_rehearsals > 1);
     uint64_t waits = real->waits;
     struct timebase_waiter_description told;
     assert_int_equal(timebase_waiter_describe(the_waiter(), &told), TIMEBASE_OK);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tempo.h"
 
+#include "timing/approach/approach.h"
+
 #include "within.h"
 
 #define MOST_TICKS 2 /* of one difference */
@@ -38,7 +40,7 @@ static void sort_5(double v[TEMPO_RING])
 }
 
 /* The middle one of the three of five that agree best, and by how much they do. */
-static double agreed(const double ring[TEMPO_RING], double *spread)
+APPROACH_WAY static double agreed(const double ring[TEMPO_RING], double *spread)
 {
     double v[TEMPO_RING];
     for (int i = 0; i < TEMPO_RING; i++)
@@ -56,7 +58,7 @@ void tempo_init(struct tempo *tempo, double cycle_ticks)
         tempo->ring[i] = cycle_ticks;
 }
 
-void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_ticks)
+APPROACH_WAY void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_ticks)
 {
     double believed = tempo->cycle_ticks, wrong = ticks - cycles * believed;
     wrong -= within(-bound_ticks, wrong, bound_ticks);
@@ -69,7 +71,7 @@ void tempo_learn(struct tempo *tempo, double ticks, double cycles, double bound_
 }
 
 /* Least mean squares, with the square of lengths that are spread evenly from 0 to the longest. */
-void tempo_learn_tail(struct tempo *tempo, struct tempo_tail *tail, double wrong_ticks,
+APPROACH_WAY void tempo_learn_tail(struct tempo *tempo, struct tempo_tail *tail, double wrong_ticks,
                       double run_cycles, double longest_cycles)
 {
     double middle = longest_cycles / 2, square = longest_cycles * longest_cycles / 12;

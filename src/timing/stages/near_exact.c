@@ -8,6 +8,7 @@
 
 #include "event.h"
 #include "foresight.h"
+#include "near_rehearsal.h"
 #include "result.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
@@ -28,6 +29,7 @@ void near_exact_init(struct waiter *waiter)
     hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
     int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
+    near_rehearsal_init(waiter);
 }
 
 /* Is it asked for nothing that only the stages do? */
@@ -116,17 +118,19 @@ static struct waiter_need *need_of_last(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     const struct wait *last = &waiter->last;
-    return last->is_cold   ? &learnt->near_exact_cold
-        : last->has_learnt ? &learnt->near_exact_learning
-                           : &learnt->near_exact_needs[wait_event_way(last)];
+    return last->near_rehearsals > 0 ? &learnt->near_rehearsed
+        : last->is_cold              ? &learnt->near_exact_cold
+        : last->has_learnt           ? &learnt->near_exact_learning
+                                     : &learnt->near_exact_needs[wait_event_way(last)];
 }
 
-/* How long before its target it should have been asked for, by when its first poll was. */
+/* How long before its target it should have begun, by when its first poll was. */
 static void learn_need(struct waiter *waiter)
 {
     const struct approach *a = &waiter->approach;
     const struct wait *last = &waiter->last;
-    double way_in = (double)(int64_t)(last->ticks - last->entered_ticks) + a->poll_ticks[0];
+    uint64_t from = last->near_rehearsals > 0 ? last->near_rehearsed_ticks : last->entered_ticks;
+    double way_in = (double)(int64_t)(last->ticks - from) + a->poll_ticks[0];
     if (last->is_near_exact && a->polls <= APPROACH_VERNIER)
         hurry_learn_near(need_of_last(waiter), way_in + waiter_tail_ticks(waiter));
 }
@@ -200,6 +204,7 @@ static void begin(const struct hurried *asked, int has_learnt, int is_cold)
     last->is_cold = is_cold;
     last->ended_by_loop = 0;
     last->is_at_once = last->is_unsteady = last->prepared = 0;
+    last->near_rehearsals = 0;
     last->function = asked->function;
     last->argument = asked->argument;
     last->result = asked->result;
@@ -259,8 +264,10 @@ static void aim(const struct hurried *asked)
  */
 static void fetch_code(const struct waiter *waiter, enum event_way way)
 {
-    enum { HERE = 24, COUNTING = 6, AIMING = 3, APPROACH = 14, BEFORE_TELLING = 13, TELLING = 26 };
+    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, BEFORE_TELLING = 13, TELLING = 26 };
     approach_fetch_lines((const char *)(uintptr_t)near_exact, HERE);
+    if (!waiter_has_vernier(waiter))
+        approach_fetch_lines((const char *)(uintptr_t)near_rehearse, REHEARSING);
     approach_fetch_lines((const char *)(uintptr_t)waiter->ways.exact, APPROACH);
     approach_fetch_lines((const char *)(uintptr_t)outcome_count, COUNTING);
     approach_fetch_lines((const char *)(uintptr_t)waiter_aim_run, AIMING);
@@ -282,6 +289,8 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
         fetch_code(waiter, event_way_of(asked->function, asked->result));
     int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt, is_cold);
+    if (!waiter_has_vernier(waiter))
+        near_rehearse(waiter);
     result_expect(&waiter->last);
     aim(asked);
     evidence_begin(&waiter->evidence, &waiter->approach);

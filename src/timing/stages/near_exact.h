@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near_exact: an exact wait for a near target, at its call: nothing is rehearsed. All that such a
- * wait has to know is there from those before it. So it is aimed and begun, and nothing else. It is
- * counted as others are, before the next one; and learnt from, if that one has the time.
+ * near_exact: an exact wait for a near target, at its call, without the stages. All that such a wait
+ * has to know is there from those before it. So it is aimed and begun, and nothing else; where the
+ * counter's steps are fine it rehearses meanwhile (near_rehearsal.h). It is counted as others are, before
+ * the next one; and learnt from, if that one has the time.
  *
  * Only behind another wait, and while exact waits are the better ones; by code that is not near it
  * needs more time, but for a trial now and then.

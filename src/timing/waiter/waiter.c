@@ -127,7 +127,7 @@ void waiter_learn_period(struct waiter *waiter)
 }
 
 /* A poll takes no longer than it usually does, but for a few cycles. */
-static int32_t another_cycles(const struct waiter *waiter)
+APPROACH_WAY static int32_t another_cycles(const struct waiter *waiter)
 {
     enum { MORE_CYCLES = 12 };
     double cycles = waiter->period.value / waiter->tempo.cycle_ticks + MORE_CYCLES;
@@ -141,7 +141,7 @@ static void publish_spacing(struct waiter *waiter)
     waiter->vernier.mode_ticks = MODE_CYCLES * waiter->tempo.cycle_ticks;
 }
 
-void waiter_publish_tempo(struct waiter *waiter)
+APPROACH_WAY void waiter_publish_tempo(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
     double cycle = waiter->tempo.cycle_ticks;
@@ -152,7 +152,7 @@ void waiter_publish_tempo(struct waiter *waiter)
 }
 
 /* Where the counter's step is long, too little is known of each to tell tail and run apart. */
-void waiter_learn_tempo(struct waiter *waiter, double ticks, double bound_ticks)
+APPROACH_WAY void waiter_learn_tempo(struct waiter *waiter, double ticks, double bound_ticks)
 {
     double cycles = waiter_cycles(waiter), wrong = ticks - cycles * waiter->tempo.cycle_ticks;
     tempo_learn(&waiter->tempo, ticks, cycles, bound_ticks);

@@ -14,7 +14,8 @@
  *                  multiplications and nothing else (_counted); by which way (_short), by runs or the
  *                  loop (_pass), what memory they need (_lines) and what they teach (_lesson)
  *     stages       one wait: sleep, poll, prepare, approach, settle (stages.c); exact at its call
- *                  (near_exact); rehearsals (prepare), one of them (rehearsal); its event, what is to be
+ *                  (near_exact), and what that rehearses (near_rehearsal); rehearsals of others
+ *                  (prepare), one of them (rehearsal); its event, what is to be
  *                  near by then (foresight), what it tells (result) and teaches (outcome)
  *     hurry        one wait without all that: when that is due (hurry), a loop (_loop), by what its event
  *                  is (_ways), and what it tells (_tell)
@@ -110,6 +111,8 @@ struct wait {
     struct sleep_wait sleep;
     uint64_t entered_ticks; /* the counter when it was asked for */
     int prepared;
+    int near_rehearsals;           /* at its call: near_rehearsal.h; */
+    uint64_t near_rehearsed_ticks; /* ... when the last one had ended */
     int cpu;              /* on which it began */
     uint32_t disturbance; /* while polling, before the approach */
 };

@@ -65,6 +65,8 @@ struct waiter_learnt {
     struct waiter_need near_exact_needs[EVENT_WAYS]; /* ... of one at its call */
     struct waiter_need near_exact_learning; /* ... that learns; */
     struct waiter_need near_exact_cold;     /* ... by code gone cold */
+    struct waiter_need near_rehearsed;      /* ... from its last rehearsal at its call on */
+    double near_rehearsal_ticks;            /* what one of these takes */
     struct waiter_need lead_need; /* ... of one that leads up to its approach, and rehearses once */
     int64_t near_exact_ticks; /* what is nearer may be one; 0: there are none */
     int series;              /* which of the spacings of fine readings */

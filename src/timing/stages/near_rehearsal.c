@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "near_rehearsal.h"
+
+#include <stddef.h>
+
+#include "timing/hurry/hurry.h"
+#include "timing/waiter/asked.h"
+
+#include "event.h"
+#include "outcome.h"
+
+enum { ENTRY_NS = 20 }; /* from the reading that its target is found by to its first poll */
+
+void near_rehearsal_init(struct waiter *waiter)
+{
+    enum { FIRST_NS = 150, MORE_NS = 100, STEP_NS = 1, OF = 100 };
+    struct waiter_learnt *learnt = &waiter->learnt;
+    double coarse_ns = waiter_coarse_ticks(waiter) * learnt->period_ns;
+    hurry_set_need(waiter, &learnt->near_rehearsed, coarse_ns + FIRST_NS, STEP_NS, OF);
+    learnt->near_rehearsal_ticks = (coarse_ns + MORE_NS) / learnt->period_ns;
+}
+
+/* Runs of all lengths: what is learnt of the tail relies on that. */
+static inline void run_one(struct waiter *waiter)
+{
+    struct approach *a = &waiter->approach;
+    double varied = waiter_throw_dice(waiter, (uint32_t)waiter->period.value);
+    double ahead = waiter_coarse_ticks(waiter) + waiter_ticks_of_ns(waiter, ENTRY_NS) + varied;
+    waiter_aim_run(waiter, 0);
+    evidence_begin(&waiter->evidence, a);
+    a->target_ticks = timebase_arch_ticks() + (uint64_t)ahead;
+    waiter_approach(waiter, 1);
+}
+
+/* One that came too late for its poll says nothing of a cycle. */
+static inline int is_sound(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    if (evidence_is_clean(&waiter->evidence, a, outcome_gap_limit(waiter)))
+        return a->overdue_cycles <= 0;
+    waiter->found |= evidence_judge(&waiter->evidence, a, outcome_gap_limit(waiter));
+    return 0;
+}
+
+static inline void learn(struct waiter *waiter)
+{
+    const struct approach *a = &waiter->approach;
+    double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
+    waiter_learn_tempo(waiter, event + waiter->learnt.stamp_ticks - waiter_sample_ticks(waiter), 0);
+}
+
+/* One that was held up counts as twice as long, no more. */
+static inline void follow_length(double *known, double took)
+{
+    enum { MEAN = 16 };
+    *known += ((took < 2 * *known ? took : 2 * *known) - *known) / MEAN;
+}
+
+/* The first ones by cold code wait for that, and tell nothing. */
+enum { COLD_ONES = 2 };
+
+static inline int has_time(const struct waiter *waiter, uint64_t now, int count)
+{
+    enum { COLD = 4, WARM = 2 };
+    const struct waiter_learnt *learnt = &waiter->learnt;
+    double left = (double)(int64_t)(waiter->last.ticks - now);
+    int room = count == 0 ? COLD : count < COLD_ONES ? WARM : 1;
+    return left > learnt->near_rehearsed.ticks + room * learnt->near_rehearsal_ticks;
+}
+
+/* It returns to here from its run. */
+static inline void return_here(struct approach *approach)
+{
+    event_set_call(approach, approach_event_none, NULL);
+    approach->even_least = INT32_MIN;
+    approach->never_early = 0;
+}
+
+APPROACH_WAY void near_rehearse(struct waiter *waiter)
+{
+    struct waiter_learnt *learnt = &waiter->learnt;
+    struct wait *wait = &waiter->last;
+    int count = wait->is_cold ? 0 : COLD_ONES, first = count;
+    uint64_t now = timebase_arch_ticks();
+    for (; has_time(waiter, now, count); count++) {
+        uint64_t start = now;
+        if (count == first)
+            return_here(&waiter->approach);
+        run_one(waiter);
+        if (is_sound(waiter) && count >= COLD_ONES)
+            learn(waiter);
+        now = timebase_arch_ticks();
+        follow_length(&learnt->near_rehearsal_ticks, (double)(now - start));
+    }
+    wait->near_rehearsals = count - first;
+    wait->near_rehearsed_ticks = now;
+    wait->disturbance = waiter->found;
+    wait->is_cold &= count <= COLD_ONES;
+}

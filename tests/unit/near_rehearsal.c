@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What an exact wait at its call rehearses until its time comes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "timing/stages/near_rehearsal.h"
+#include "near_exact.h"
+
+/* Longer than anything holds this thread up: rehearsals end when a test says so. */
+#define AHEAD_TICKS ((uint64_t)1 << 40)
+
+/* Cycles of what an approach here believes to have executed; a tick is that of the waiter and a half. */
+enum { RUN = 100, TAIL = 400, LATE = 1 };
+#define CYCLE_TICKS (1.5 / CYCLE_OF_4)
+
+static int runs, wanted, overdue, gap;
+
+/* An approach that takes no time: by its stamp a cycle is longer than is known. */
+static int approach_once(struct approach *approach)
+{
+    assert_true(approach->event == approach_event_none); /* it returns to the one that rehearses */
+    assert_null(approach->behind);
+    assert_int_equal(approach->never_early, 0);
+    assert_int_equal(approach->even_least, INT32_MIN);
+    assert_true((int64_t)(approach->target_ticks - timebase_ticks()) > -(int64_t)AHEAD_TICKS);
+    approach->run = RUN;
+    approach->sample_ticks = -(1000 << APPROACH_TICK_BITS);
+    approach->event_ticks =
+        approach->target_ticks - 1000 + (uint64_t)(int64_t)((TAIL + RUN) * CYCLE_TICKS);
+    approach->overdue_cycles = overdue;
+    approach->gap_ticks = (uint32_t)gap;
+    approach->marker = 1;
+    if (++runs == wanted)
+        waiter.last.ticks = timebase_ticks(); /* there is no time for another */
+    return 0;
+}
+
+static void rehearse(int times, int is_cold)
+{
+    waiter.ways.exact = approach_once;
+    waiter.approach.event_ticks = waiter.exact_ticks = timebase_ticks();
+    waiter.learnt.near_rehearsed = need(NEEDS);
+    waiter.learnt.near_rehearsal_ticks = 200;
+    waiter.last = (struct wait){.waiter = &waiter,
+                                .ticks = timebase_ticks() + AHEAD_TICKS,
+                                .is_near_exact = 1,
+                                .is_cold = is_cold};
+    runs = 0;
+    wanted = times;
+    near_rehearse(&waiter);
+}
+
+static void begin(void)
+{
+    begin_anew();
+    overdue = gap = 0;
+    waiter.approach.another_cycles = 2 * RUN;
+    evidence_init(&waiter.evidence, &waiter.approach);
+    waiter.evidence.marks_es = 0;
+    waiter.evidence.rseq_mark = 0; /* nothing was noted of these */
+}
+
+static void as_long_as_there_is_time_for_another(void **state)
+{
+    (void)state;
+    begin();
+    rehearse(3, 0);
+    assert_int_equal(runs, 3);
+    assert_int_equal(waiter.last.near_rehearsals, 3);
+    assert_true((int64_t)(waiter.last.near_rehearsed_ticks - waiter.last.ticks) >= 0);
+}
+
+static void there_may_be_none(void **state)
+{
+    (void)state;
+    begin();
+    waiter.ways.exact = approach_once;
+    waiter.learnt.near_rehearsed = need(NEEDS);
+    waiter.learnt.near_rehearsal_ticks = 1e15; /* one takes longer than the wait */
+    waiter.last = (struct wait){.waiter = &waiter, .ticks = timebase_ticks() + AHEAD_TICKS};
+    runs = 0;
+    near_rehearse(&waiter);
+    assert_int_equal(runs, 0);
+    assert_int_equal(waiter.last.near_rehearsals, 0);
+}
+
+/* Three that agree are believed at once. */
+static void they_teach_how_long_a_cycle_is(void **state)
+{
+    (void)state;
+    begin();
+    rehearse(1, 0);
+    assert_true(waiter.tempo.cycle_ticks > 1.0 / CYCLE_OF_4);
+    rehearse(40, 0);
+    double believed = waiter.tempo.cycle_ticks * (waiter.learnt.tail.cycles + RUN);
+    double wrong = believed - (TAIL + RUN) * CYCLE_TICKS;
+    assert_true(wrong < 1 && wrong > -1);
+}
+
+static int teaches_nothing(void)
+{
+    return waiter.tempo.cycle_ticks == 1.0 / CYCLE_OF_4 && waiter.tempo.count == 0;
+}
+
+static void the_first_two_by_cold_code_teach_nothing(void **state)
+{
+    (void)state;
+    begin();
+    rehearse(2, 1);
+    assert_true(teaches_nothing());
+    assert_true(waiter.last.is_cold);
+    rehearse(3, 1);
+    assert_int_equal(waiter.last.near_rehearsals, 3);
+    assert_int_equal(waiter.tempo.count, 1);
+    assert_false(waiter.last.is_cold);
+}
+
+static void one_that_was_disturbed_is_told_and_teaches_nothing(void **state)
+{
+    (void)state;
+    begin();
+    gap = 1000;
+    rehearse(1, 0);
+    assert_true(teaches_nothing());
+    assert_int_equal(waiter.last.disturbance, TIMEBASE_DISTURBED_GAP);
+}
+
+static void one_that_came_too_late_for_its_poll_teaches_nothing(void **state)
+{
+    (void)state;
+    begin();
+    overdue = LATE;
+    rehearse(1, 0);
+    assert_true(teaches_nothing());
+    assert_int_equal(waiter.last.disturbance, 0);
+}
+
+/* By cold code the first one takes four times as long, the second one twice. */
+static void cold_ones_need_more_time(void **state)
+{
+    (void)state;
+    for (int is_cold = 0; is_cold < 2; is_cold++) {
+        begin();
+        waiter.ways.exact = approach_once;
+        waiter.learnt.near_rehearsed = need(0);
+        waiter.learnt.near_rehearsal_ticks = (double)AHEAD_TICKS / 3;
+        waiter.last = (struct wait){
+            .waiter = &waiter, .ticks = timebase_ticks() + AHEAD_TICKS, .is_cold = is_cold};
+        runs = 0;
+        wanted = 1;
+        near_rehearse(&waiter);
+        assert_int_equal(runs, !is_cold);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_long_as_there_is_time_for_another),
+        cmocka_unit_test(there_may_be_none),
+        cmocka_unit_test(they_teach_how_long_a_cycle_is),
+        cmocka_unit_test(the_first_two_by_cold_code_teach_nothing),
+        cmocka_unit_test(one_that_was_disturbed_is_told_and_teaches_nothing),
+        cmocka_unit_test(one_that_came_too_late_for_its_poll_teaches_nothing),
+        cmocka_unit_test(cold_ones_need_more_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
