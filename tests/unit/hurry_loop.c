@@ -21,8 +21,8 @@ static void wait_ahead(int64_t ns)
 }
 
 /*
- * One after a pause, which lasts a moment for any machine; and which does not learn it anew before
- * a long wait, where it has found no exact ones.
+ * One after a pause, which lasts a moment for any machine; which does not learn it anew before a long
+ * wait, where it has found no exact ones; and which has no time for those that begin afresh.
  */
 static struct waiter *waiter_after_a_pause(void)
 {
@@ -30,6 +30,7 @@ static struct waiter *waiter_after_a_pause(void)
     if (waiter->learnt.near_ticks != 0)
         waiter->learnt.near_ticks = ticks_of(SECOND);
     waiter->learnt.cold_ticks = ticks_of(SECOND);
+    waiter->learnt.afresh_need.ticks = (double)ticks_of(SECOND);
     waiter->calibrations = CALIBRATION_ATTEMPTS;
     waiter->approach.event_ticks = timebase_ticks() - (uint64_t)ticks_of(SECOND);
     waiter->hurried_ticks = waiter->approach.event_ticks;

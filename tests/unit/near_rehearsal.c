@@ -17,6 +17,7 @@ enum { RUN = 100, TAIL = 400, LATE = 1 };
 #define CYCLE_TICKS (1.5 / CYCLE_OF_4)
 
 static int runs, wanted, overdue, gap;
+static uint64_t entered;
 
 /* An approach that takes no time: by its stamp a cycle is longer than is known. */
 static int approach_once(struct approach *approach)
@@ -46,6 +47,7 @@ static void rehearse(int times, int is_cold)
     waiter.learnt.near_rehearsal_ticks = 200;
     waiter.last = (struct wait){.waiter = &waiter,
                                 .ticks = timebase_ticks() + AHEAD_TICKS,
+                                .entered_ticks = entered,
                                 .is_near_exact = 1,
                                 .is_cold = is_cold};
     runs = 0;
@@ -57,6 +59,8 @@ static void begin(void)
 {
     begin_anew();
     overdue = gap = 0;
+    waiter.learnt.period_ns = 1e-6; /* or what holds this thread up by microseconds would be seen */
+    entered = UINT64_MAX / 4; /* long after any reading: nothing was between */
     waiter.approach.another_cycles = 2 * RUN;
     evidence_init(&waiter.evidence, &waiter.approach);
     waiter.evidence.marks_es = 0;
@@ -122,7 +126,7 @@ static void one_that_was_disturbed_is_told_and_teaches_nothing(void **state)
 {
     (void)state;
     begin();
-    gap = 1000;
+    gap = 400000000; /* ticks */
     rehearse(1, 0);
     assert_true(teaches_nothing());
     assert_int_equal(waiter.last.disturbance, TIMEBASE_DISTURBED_GAP);
@@ -136,6 +140,16 @@ static void one_that_came_too_late_for_its_poll_teaches_nothing(void **state)
     rehearse(1, 0);
     assert_true(teaches_nothing());
     assert_int_equal(waiter.last.disturbance, 0);
+}
+
+/* Behind so long a gap, be it before the first one: what held this thread up. */
+static void what_held_the_way_to_them_up_is_told(void **state)
+{
+    (void)state;
+    begin();
+    entered = timebase_ticks() - UINT64_C(4000000000);
+    rehearse(1, 0);
+    assert_int_equal(waiter.last.disturbance, TIMEBASE_DISTURBED_GAP);
 }
 
 /* By cold code the first one takes four times as long, the second one twice. */
@@ -165,6 +179,7 @@ int main(void)
         cmocka_unit_test(the_first_two_by_cold_code_teach_nothing),
         cmocka_unit_test(one_that_was_disturbed_is_told_and_teaches_nothing),
         cmocka_unit_test(one_that_came_too_late_for_its_poll_teaches_nothing),
+        cmocka_unit_test(what_held_the_way_to_them_up_is_told),
         cmocka_unit_test(cold_ones_need_more_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "event.h"
 #include "foresight.h"
 #include "near_rehearsal.h"
+#include "prepare.h"
 #include "result.h"
 
 /* ---- when ---------------------------------------------------------------------------------- */
@@ -30,6 +31,7 @@ void near_exact_init(struct waiter *waiter)
     int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
     near_rehearsal_init(waiter);
+    near_afresh_init(waiter);
 }
 
 /* Is it asked for nothing that only the stages do? */
@@ -131,7 +133,10 @@ static void learn_need(struct waiter *waiter)
     const struct wait *last = &waiter->last;
     uint64_t from = last->near_rehearsals > 0 ? last->near_rehearsed_ticks : last->entered_ticks;
     double way_in = (double)(int64_t)(last->ticks - from) + a->poll_ticks[0];
-    if (last->is_near_exact && a->polls <= APPROACH_VERNIER)
+    if (last->is_afresh)
+        near_afresh_learn(waiter);
+    int is_typical = !last->is_afresh || last->near_rehearsals > 0;
+    if (last->is_near_exact && is_typical && a->polls <= APPROACH_VERNIER)
         hurry_learn_near(need_of_last(waiter), way_in + waiter_tail_ticks(waiter));
 }
 
@@ -205,6 +210,7 @@ static void begin(const struct hurried *asked, int has_learnt, int is_cold)
     last->ended_by_loop = 0;
     last->is_at_once = last->is_unsteady = last->prepared = 0;
     last->near_rehearsals = 0;
+    last->is_afresh = !hurry_is_hot(waiter, asked->entered_ticks);
     last->function = asked->function;
     last->argument = asked->argument;
     last->result = asked->result;
@@ -289,6 +295,11 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
         fetch_code(waiter, event_way_of(asked->function, asked->result));
     int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt, is_cold);
+    uint64_t number = waiter->uses;
+    if (asked->flags & TIMEBASE_WAIT_REHEARSE)
+        prepare_function(&waiter->last);
+    if (waiter->uses != number)
+        return TIMEBASE_E_INVALID;
     if (!waiter_has_vernier(waiter))
         near_rehearse(waiter);
     result_expect(&waiter->last);

@@ -18,6 +18,8 @@
 
 #include "timing/hurry/hurry_loop.h"
 
+#include "near_afresh.h"
+
 /* At the end of a calibration. */
 void near_exact_init(struct waiter *waiter);
 
@@ -52,8 +54,10 @@ static inline int near_exact_is_due(const struct hurried *asked)
     struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     int ends_well = asked->frame != NULL || asked->function != NULL;
-    return hurry_is_hot(waiter, asked->entered_ticks) && left < waiter->learnt.near_exact_ticks &&
-        ends_well && !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
+    if (!hurry_is_hot(waiter, asked->entered_ticks))
+        return near_afresh_has_time(asked) && ends_well && near_afresh_is_possible(asked);
+    return left < waiter->learnt.near_exact_ticks && ends_well &&
+        !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
 
 /* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */

@@ -8,6 +8,7 @@
 
 #include "event.h"
 #include "outcome.h"
+#include "prepare.h"
 
 enum { ENTRY_NS = 20 }; /* from the reading that its target is found by to its first poll */
 
@@ -49,6 +50,14 @@ static inline void learn(struct waiter *waiter)
     waiter_learn_tempo(waiter, event + waiter->learnt.stamp_ticks - waiter_sample_ticks(waiter), 0);
 }
 
+/* No code is so cold that what is done between two readings takes so long. */
+static inline void note_gap(struct waiter *waiter, uint64_t from, uint64_t to)
+{
+    enum { HELD_UP_NS = 3000 };
+    if ((int64_t)(to - from) > waiter_ticks_of_ns(waiter, HELD_UP_NS))
+        waiter->found |= TIMEBASE_DISTURBED_GAP;
+}
+
 /* One that was held up counts as twice as long, no more. */
 static inline void follow_length(double *known, double took)
 {
@@ -78,10 +87,10 @@ static inline void return_here(struct approach *approach)
 
 APPROACH_WAY void near_rehearse(struct waiter *waiter)
 {
-    struct waiter_learnt *learnt = &waiter->learnt;
     struct wait *wait = &waiter->last;
     int count = wait->is_cold ? 0 : COLD_ONES, first = count;
     uint64_t now = timebase_arch_ticks();
+    note_gap(waiter, wait->entered_ticks, now);
     for (; has_time(waiter, now, count); count++) {
         uint64_t start = now;
         if (count == first)
@@ -89,11 +98,15 @@ APPROACH_WAY void near_rehearse(struct waiter *waiter)
         run_one(waiter);
         if (is_sound(waiter) && count >= COLD_ONES)
             learn(waiter);
+        if (wait->is_afresh)
+            prepare_event(wait);
         now = timebase_arch_ticks();
-        follow_length(&learnt->near_rehearsal_ticks, (double)(now - start));
+        note_gap(waiter, start, now);
+        follow_length(&waiter->learnt.near_rehearsal_ticks, (double)(now - start));
     }
     wait->near_rehearsals = count - first;
     wait->near_rehearsed_ticks = now;
+    wait->prepared = count > COLD_ONES;
     wait->disturbance = waiter->found;
     wait->is_cold &= count <= COLD_ONES;
 }

@@ -26,8 +26,7 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
     return rehearsing;
 }
 
-/* The event's code, or the code that the wait returns to. */
-static void fetch_event(const struct wait *wait)
+void prepare_event(const struct wait *wait)
 {
     enum { LINES = 4 };
     const char *code = (const char *)(uintptr_t)wait->function;
@@ -47,7 +46,7 @@ static void fetch_approach(const struct waiter *waiter)
     foresight_runs(waiter, EVENT_RETURNS);
 }
 
-static void rehearse_function(const struct wait *wait)
+void prepare_function(const struct wait *wait)
 {
     if (wait->function == NULL)
         return;
@@ -128,12 +127,12 @@ int prepare(struct wait wait)
     int is_hot = waiter_is_hot(waiter, timebase_ticks());
     double needed = needed_ticks(waiter, is_hot);
     int turn = 0;
-    fetch_event(&wait);
+    prepare_event(&wait);
     if (!is_hot && learnt->exact)
         fetch_approach(waiter);
     waiter->first_ones_ticks = 0;
     if (wait.flags & TIMEBASE_WAIT_REHEARSE && (double)wait_left_ticks(&wait) > needed)
-        rehearse_function(&wait);
+        prepare_function(&wait);
     uint64_t start = timebase_ticks();
     if (is_hot)
         learn_lead(&wait, start, needed + learnt->rehearsal_ticks * HOT);
@@ -143,7 +142,7 @@ int prepare(struct wait wait)
         if (left < needed + learnt->rehearsal_ticks * room)
             break;
         rehearse_wait(&wait, is_hot || turn >= COLD_ONES);
-        fetch_event(&wait);
+        prepare_event(&wait);
         if (turn + 1 == COLD_ONES)
             waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
     }

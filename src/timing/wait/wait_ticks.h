@@ -31,6 +31,7 @@ static inline __attribute__((always_inline)) void wait_fetch_waiter(struct timeb
     approach_fetch(waiter + 9 * APPROACH_LINE);
     approach_fetch(waiter + 10 * APPROACH_LINE);
     approach_fetch(waiter + 11 * APPROACH_LINE);
+    approach_fetch(waiter + 12 * APPROACH_LINE);
     approach_fetch(&waiter_within(public)->evidence);
 }
 

@@ -36,7 +36,8 @@ APPROACH_WAY static void begin_without_evidence(struct approach *a, const struct
 static approach_function *exact_way(const struct waiter *waiter)
 {
     const struct approach_ways *ways = &waiter->ways;
-    int is_hot = waiter->last.is_near_exact && !waiter->last.is_cold;
+    const struct wait *last = &waiter->last;
+    int is_hot = last->is_near_exact && !last->is_cold && !last->is_afresh;
     return is_hot && ways->exact_hot != NULL ? ways->exact_hot : ways->exact;
 }
 

@@ -111,6 +111,7 @@ struct wait {
     struct sleep_wait sleep;
     uint64_t entered_ticks; /* the counter when it was asked for */
     int prepared;
+    int is_afresh;                 /* exact at its call, and no other was soon before: near_afresh.h */
     int near_rehearsals;           /* at its call: near_rehearsal.h; */
     uint64_t near_rehearsed_ticks; /* ... when the last one had ended */
     int cpu;              /* on which it began */
@@ -169,6 +170,7 @@ struct waiter {
     struct evidence evidence;
     uint64_t late, disturbed;
     struct caution tried_cold;   /* of near ones that are tried all the same */
+    struct caution afresh;       /* of exact ones that no other was soon before */
     uint32_t found; /* what disturbed the last wait's rehearsals */
     struct wait last;
     const timebase_clock *clock;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* An exact wait at its call that no other was soon before. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "timing/stages/near_afresh.h"
+#include "near_exact.h"
+
+enum { NEEDS_AFRESH = 2500, STAGES_NEED = 12000, REHEARSAL = 200, REHEARSED = 300 };
+
+/* Others' code was executed since. */
+static void begin(void)
+{
+    begin_anew();
+    waiter.approach.event_ticks = waiter.hurried_ticks = waiter.exact_ticks = NOW - HOT - 1;
+    waiter.learnt.afresh_need = need(NEEDS_AFRESH);
+    waiter.learnt.cold_ticks = STAGES_NEED;
+    waiter.learnt.near_rehearsal_ticks = REHEARSAL;
+    waiter.learnt.near_rehearsed = need(REHEARSED);
+    waiter.cpu = evidence_cpu(&waiter.evidence);
+}
+
+static void it_is_due_where_the_stages_have_no_time_and_it_has(void **state)
+{
+    (void)state;
+    begin();
+    assert_false(is_due(NEEDS_AFRESH));
+    assert_true(is_due(NEEDS_AFRESH + 1));
+    assert_true(is_due(STAGES_NEED - 1));
+    assert_false(is_due(STAGES_NEED));
+}
+
+static void it_is_not_for_what_only_the_stages_do(void **state)
+{
+    const unsigned may_have = TIMEBASE_WAIT_STEADY | TIMEBASE_WAIT_PREPARE | TIMEBASE_WAIT_REHEARSE;
+    (void)state;
+    begin();
+    for (unsigned flag = 1; flag < WAITER_FLAGS; flag *= 2) {
+        struct hurried asked = asked_for(STAGES_NEED - 1);
+        asked.flags = flag;
+        assert_int_equal(near_exact_is_due(&asked), (flag & may_have) != 0);
+    }
+    waiter.is_calibrating = 1;
+    assert_false(is_due(STAGES_NEED - 1));
+    begin();
+    waiter.cpu++; /* it was calibrated on another one */
+    assert_false(is_due(STAGES_NEED - 1));
+    begin();
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 30; /* the loop is better */
+    assert_false(is_due(STAGES_NEED - 1));
+}
+
+/* The last wait was one, with so many rehearsals within so long. */
+static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, int late)
+{
+    begin();
+    waiter.last = (struct wait){.waiter = &waiter,
+                                .is_afresh = 1,
+                                .entered_ticks = NOW,
+                                .near_rehearsals = rehearsals,
+                                .near_rehearsed_ticks = NOW + (uint64_t)took,
+                                .disturbance = disturbance};
+    waiter.approach.overdue_cycles = late;
+    near_afresh_learn(&waiter);
+    return waiter.learnt.afresh_need.ticks;
+}
+
+/* Six would have been enough; and the way from the last of them. */
+static void what_six_rehearsals_take_is_needed(void **state)
+{
+    enum { TOOK = 5000, ENOUGH = 6 };
+    const int64_t as_needed = NEEDS_AFRESH - REHEARSED;
+    (void)state;
+    assert_true(need_behind(ENOUGH, as_needed, 0, 0) < NEEDS_AFRESH);
+    assert_true(need_behind(ENOUGH, as_needed + 1, 0, 0) > NEEDS_AFRESH);
+    assert_true(need_behind(ENOUGH + 10, as_needed + 10 * REHEARSAL, 0, 0) < NEEDS_AFRESH);
+    assert_true(need_behind(0, as_needed - ENOUGH * REHEARSAL + 1, 0, 0) > NEEDS_AFRESH);
+    assert_true(need_behind(ENOUGH, TOOK, TIMEBASE_DISTURBED_GAP, 0) == NEEDS_AFRESH);
+}
+
+static void one_that_was_late_leaves_the_next_ones_to_the_loop(void **state)
+{
+    (void)state;
+    need_behind(0, 0, 0, 1);
+    assert_false(caution_allows(&waiter.afresh));
+    int turns = 0;
+    while (!is_due(STAGES_NEED - 1))
+        turns++;
+    assert_in_range(turns, 2, 64);
+}
+
+static void by_a_counter_that_steps_there_are_none(void **state)
+{
+    (void)state;
+    begin();
+    near_afresh_init(&waiter);
+    assert_true(waiter.learnt.afresh_need.ticks == 3000);
+    step();
+    near_afresh_init(&waiter);
+    assert_false(is_due(STAGES_NEED - 1));
+    begin();
+    waiter.learnt.near_exact_ticks = 0;
+    near_afresh_init(&waiter);
+    assert_false(is_due(STAGES_NEED - 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_due_where_the_stages_have_no_time_and_it_has),
+        cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
+        cmocka_unit_test(what_six_rehearsals_take_is_needed),
+        cmocka_unit_test(one_that_was_late_leaves_the_next_ones_to_the_loop),
+        cmocka_unit_test(by_a_counter_that_steps_there_are_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
