@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "timing/stages/near_rehearsal.h"
+#include "timing/stages/rehearsal.h"
 #include "near_exact.h"
 
 /* Longer than anything holds this thread up: rehearsals end when a test says so. */
@@ -152,6 +153,40 @@ static void what_held_the_way_to_them_up_is_told(void **state)
     assert_int_equal(waiter.last.disturbance, TIMEBASE_DISTURBED_GAP);
 }
 
+static void note_call(void *argument)
+{
+    (void)argument;
+}
+
+/* As a call will come later behind its stamp by code that was cold just now. */
+static int approach_a_reading(struct approach *approach)
+{
+    assert_true(approach->event == rehearsal_read);
+    approach->event(approach->argument);
+    approach->run = RUN;
+    approach->sample_ticks = -((int64_t)1 << (APPROACH_TICK_BITS + 20));
+    approach->marker = 1;
+    waiter.last.ticks = timebase_ticks();
+    return 0;
+}
+
+static void one_that_calls_afresh_learns_by_what_its_call_reads(void **state)
+{
+    (void)state;
+    begin();
+    waiter.ways.exact = approach_a_reading;
+    waiter.learnt.near_rehearsed = need(NEEDS);
+    waiter.last = (struct wait){.waiter = &waiter,
+                                .ticks = timebase_ticks() + AHEAD_TICKS,
+                                .entered_ticks = entered,
+                                .is_near_exact = 1,
+                                .is_afresh = 1,
+                                .function = note_call};
+    near_rehearse(&waiter);
+    assert_int_equal(waiter.last.near_rehearsals, 1);
+    assert_int_equal(waiter.tempo.count, 1); /* its stamp was never set */
+}
+
 /* By cold code the first one takes four times as long, the second one twice. */
 static void cold_ones_need_more_time(void **state)
 {
@@ -180,6 +215,7 @@ int main(void)
         cmocka_unit_test(one_that_was_disturbed_is_told_and_teaches_nothing),
         cmocka_unit_test(one_that_came_too_late_for_its_poll_teaches_nothing),
         cmocka_unit_test(what_held_the_way_to_them_up_is_told),
+        cmocka_unit_test(one_that_calls_afresh_learns_by_what_its_call_reads),
         cmocka_unit_test(cold_ones_need_more_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

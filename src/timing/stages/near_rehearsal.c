@@ -5,10 +5,12 @@
 
 #include "timing/hurry/hurry.h"
 #include "timing/waiter/asked.h"
+#include "timing/waiter/slower.h"
 
 #include "event.h"
 #include "outcome.h"
 #include "prepare.h"
+#include "rehearsal.h"
 
 enum { ENTRY_NS = 20 }; /* from the reading that its target is found by to its first poll */
 
@@ -43,11 +45,20 @@ static inline int is_sound(struct waiter *waiter)
     return 0;
 }
 
-static inline void learn(struct waiter *waiter)
+static inline int calls(const struct wait *wait)
+{
+    return wait->is_afresh && wait->function != NULL;
+}
+
+/* By its stamp; or by what its call read. */
+static inline void learn(struct waiter *waiter, uint32_t read)
 {
     const struct approach *a = &waiter->approach;
-    double event = waiter_middle(waiter, a->event_ticks, a->target_ticks);
-    waiter_learn_tempo(waiter, event + waiter->learnt.stamp_ticks - waiter_sample_ticks(waiter), 0);
+    double event = waiter_middle(waiter, a->event_ticks, a->target_ticks) + waiter->learnt.stamp_ticks;
+    if (calls(&waiter->last))
+        event = (double)(int32_t)(read - (uint32_t)a->target_ticks) + waiter_half_span(waiter) -
+            waiter_slower_ticks(waiter, EVENT_CALLED);
+    waiter_learn_tempo(waiter, event - waiter_sample_ticks(waiter), 0);
 }
 
 /* No code is so cold that what is done between two readings takes so long. */
@@ -77,27 +88,36 @@ static inline int has_time(const struct waiter *waiter, uint64_t now, int count)
     return left > learnt->near_rehearsed.ticks + room * learnt->near_rehearsal_ticks;
 }
 
-/* It returns to here from its run. */
-static inline void return_here(struct approach *approach)
+/*
+ * It returns to here from its run. If the wait is to call, and no other was soon before, it calls what
+ * reads the counter: by code that was cold just now a call comes 3 ns later behind its stamp.
+ */
+static inline void return_here(const struct wait *wait, struct rehearsal_reading *read)
 {
-    event_set_call(approach, approach_event_none, NULL);
-    approach->even_least = INT32_MIN;
-    approach->never_early = 0;
+    struct approach *a = &wait->waiter->approach;
+    if (calls(wait))
+        event_set_call(a, rehearsal_read, read);
+    else
+        event_set_call(a, approach_event_none, NULL);
+    a->even_least = INT32_MIN;
+    a->never_early = 0;
 }
 
 APPROACH_WAY void near_rehearse(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
     int count = wait->is_cold ? 0 : COLD_ONES, first = count;
+    uint32_t ticks = 0;
+    struct rehearsal_reading read = {waiter_may_read(waiter), &ticks};
     uint64_t now = timebase_arch_ticks();
     note_gap(waiter, wait->entered_ticks, now);
     for (; has_time(waiter, now, count); count++) {
         uint64_t start = now;
         if (count == first)
-            return_here(&waiter->approach);
+            return_here(wait, &read);
         run_one(waiter);
         if (is_sound(waiter) && count >= COLD_ONES)
-            learn(waiter);
+            learn(waiter, ticks);
         if (wait->is_afresh)
             prepare_event(wait);
         now = timebase_arch_ticks();

@@ -9,26 +9,15 @@
 
 enum { MOST_TICKS = 8 }; /* of an error that is believed, besides a step where the counter is polled */
 
-/*
- * Event of a fine counter. Of a stepped one it is the vernier's readings themselves. It loads and asks
- * as much as a caller's own reading does: some cores begin with that no sooner than the chain before it
- * has ended. In a shared library the word that says whether the counter is readable takes two loads,
- * and by them all calls came 1 ns too soon (Granite Rapids).
- */
-struct one_reading {
-    int64_t may_read;
-    uint32_t *out;
-};
-
 static inline __attribute__((always_inline)) uint32_t read_as(int64_t may_read)
 {
     return (uint32_t)(__builtin_expect(may_read != 0, 1) ? timebase_arch_ticks_ordered()
                                                          : timebase_ticks_ordered());
 }
 
-static void read_once(void *argument)
+void rehearsal_read(void *argument)
 {
-    const struct one_reading *asked = (const struct one_reading *)argument;
+    const struct rehearsal_reading *asked = (const struct rehearsal_reading *)argument;
     *asked->out = read_as(asked->may_read);
 }
 
@@ -36,14 +25,14 @@ static void read_once(void *argument)
 struct reading_event {
     void (*read)(void *argument);
     void *argument;
-    struct one_reading one;
+    struct rehearsal_reading one;
 };
 
 static void find_reading(const struct waiter *waiter, uint32_t *readings,
                          struct reading_event *event)
 {
-    event->one = (struct one_reading){waiter_may_read(waiter), readings};
-    event->read = read_once;
+    event->one = (struct rehearsal_reading){waiter_may_read(waiter), readings};
+    event->read = rehearsal_read;
     event->argument = &event->one;
     if (waiter_has_vernier(waiter)) {
         event->read = (void (*)(void *))(void *)waiter->ways.series[waiter->learnt.series];
@@ -95,7 +84,7 @@ static void run_approach(struct waiter *waiter, struct rehearsal_plan plan,
         waiter_approach(waiter, plan.exact);
         return;
     }
-    int64_t may_read = event->one.may_read, is_once = event->read == read_once;
+    int64_t may_read = event->one.may_read, is_once = event->read == rehearsal_read;
     approach_from(waiter, (uint64_t)plan.exact, plan.way, NULL, return_within);
     if (is_once) /* behind a fence at the end of what is told a load would count */
         *event->one.out = read_as(may_read);

@@ -38,4 +38,17 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
 /* The same, and learn all that it teaches. */
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
 
+/*
+ * Event of a fine counter. Of a stepped one it is the vernier's readings themselves. It loads and asks
+ * as much as a caller's own reading does: some cores begin with that no sooner than the chain before it
+ * has ended. In a shared library the word that says whether the counter is readable takes two loads,
+ * and by them all calls came 1 ns too soon (Granite Rapids).
+ */
+struct rehearsal_reading {
+    int64_t may_read;
+    uint32_t *out;
+};
+
+void rehearsal_read(void *argument);
+
 #endif
