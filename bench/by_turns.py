@@ -15,7 +15,7 @@ meanwhile meets all of them. All trials count. The tables of docs/decisions/0004
     by_turns.py delays --from 100000 --to 100000 --counter
     by_turns.py waits --biases --processes 30 --blocks 30    what differs from one calibration to the next
 
-"about the median" and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
+"about the median" (of its process) and raw are quantiles of |error|, in nanoseconds; the mean is of the middle three
 quarters. "nothing" is the stopwatch alone, and what it leaves open is a part of every other row: a
 fine reading's code is cold after a long wait. With --counter it is one reading of the counter, whose
 step is in all quantiles, but not in the mean. "loop" is the caller's own; "loop, called" of delays is
@@ -169,8 +169,8 @@ def neighbour(program, is_wanted):
             walker.terminate()
 
 
-def quantiles(errors, middle=0.0):
-    sizes = sorted(abs(error - middle) for error in errors)
+def quantiles(errors):
+    sizes = sorted(abs(error) for error in errors)
     return [sizes[min(len(sizes) - 1, int(share * len(sizes)))] for share in QUANTILES]
 
 
@@ -179,17 +179,26 @@ def middle_mean(errors):
     return statistics.fmean(ordered[cut : len(ordered) - cut])
 
 
-def row(name, errors):
+def about_medians(runs):
+    """Of each process its own: what calibrations differ by is in the raw errors."""
+    for errors in runs:
+        median = statistics.median(errors)
+        yield from (error - median for error in errors)
+
+
+def row(name, runs):
+    errors = [error for of_run in runs for error in of_run]
     median, mean = statistics.median(errors), middle_mean(errors)
-    cells = [f"{value:.1f}" for value in (*quantiles(errors, median), *quantiles(errors))]
+    cells = [f"{value:.1f}" for value in (*quantiles(about_medians(runs)), *quantiles(errors))]
     about, raw = " / ".join(cells[:4]), " / ".join(cells[4:])
     return f"| {name} | {len(errors)} | {median:+.1f} | {mean:+.1f} | {about} | {raw} |"
 
 
-def rows(name, found, by_position):
-    yield row(name, [error for _, error in found])
+def rows(name, runs, by_position):
+    yield row(name, [[error for _, error in of_run] for of_run in runs])
     for first in range(FIRST_ONES if by_position else 0):
-        yield row(f"… number {first + 1} of a block", [e for at, e in found if at == first])
+        at_first = [[e for at, e in of_run if at == first] for of_run in runs]
+        yield row(f"… number {first + 1} of a block", at_first)
 
 
 def bias_row(name, medians):
@@ -210,7 +219,7 @@ def print_errors(names, runs, by_position):
     print("| way | n | median | mean | about the median: p50 / p90 / p95 / p99 | raw: the same |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, *of_way in zip(names, *runs, strict=True):
-        print("\n".join(rows(name, [trial for run in of_way for trial in run], by_position)))
+        print("\n".join(rows(name, of_way, by_position)))
 
 
 def options_given():
