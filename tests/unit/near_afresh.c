@@ -53,6 +53,46 @@ static void it_is_not_for_what_only_the_stages_do(void **state)
     assert_false(is_due(STAGES_NEED - 1));
 }
 
+static int calls, is_waiting_within;
+
+static void note_a_call(void *argument)
+{
+    (void)argument;
+    calls++;
+    waiter.uses += (uint64_t)is_waiting_within;
+}
+
+static int call_at_once(struct approach *approach)
+{
+    approach->event(approach->argument);
+    return 0;
+}
+
+static int call_afresh(int waits_within)
+{
+    begin();
+    waiter.ways.exact = call_at_once;
+    struct hurried asked = asked_for(STAGES_NEED - 1);
+    asked.frame = NULL;
+    asked.function = note_a_call;
+    asked.flags = TIMEBASE_WAIT_REHEARSE;
+    is_waiting_within = waits_within;
+    calls = 0;
+    assert_true(near_exact_is_due(&asked));
+    int told = near_exact(&asked);
+    assert_true(waits_within || waiter.last.is_afresh);
+    return told;
+}
+
+static void its_function_is_called_in_advance_if_that_was_asked_for(void **state)
+{
+    (void)state;
+    assert_int_equal(call_afresh(0), 0);
+    assert_int_equal(calls, 2);
+    assert_int_equal(call_afresh(1), TIMEBASE_E_INVALID); /* what was known of the wait is gone */
+    assert_int_equal(calls, 1);
+}
+
 /* The last wait was one, with so many rehearsals within so long. */
 static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, int late)
 {
@@ -112,6 +152,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_due_where_the_stages_have_no_time_and_it_has),
         cmocka_unit_test(it_is_not_for_what_only_the_stages_do),
+        cmocka_unit_test(its_function_is_called_in_advance_if_that_was_asked_for),
         cmocka_unit_test(what_six_rehearsals_take_is_needed),
         cmocka_unit_test(one_that_was_late_leaves_the_next_ones_to_the_loop),
         cmocka_unit_test(by_a_counter_that_steps_there_are_none),

@@ -71,8 +71,8 @@ APPROACH_WAY void tempo_learn(struct tempo *tempo, double ticks, double cycles, 
 }
 
 /* Least mean squares, with the square of lengths that are spread evenly from 0 to the longest. */
-APPROACH_WAY void tempo_learn_tail(struct tempo *tempo, struct tempo_tail *tail, double wrong_ticks,
-                      double run_cycles, double longest_cycles)
+APPROACH_WAY void tempo_learn_tail(struct tempo *tempo, struct tempo_tail *tail,
+                                   double wrong_ticks, double run_cycles, double longest_cycles)
 {
     double middle = longest_cycles / 2, square = longest_cycles * longest_cycles / 12;
     double wrong = within(-MOST_TAIL_TICKS, wrong_ticks, MOST_TAIL_TICKS);

@@ -210,7 +210,7 @@ static void begin(const struct hurried *asked, int has_learnt, int is_cold)
     last->ended_by_loop = 0;
     last->is_at_once = last->is_unsteady = last->prepared = 0;
     last->near_rehearsals = 0;
-    last->is_afresh = !hurry_is_hot(waiter, asked->entered_ticks);
+    last->is_afresh = asked->is_afresh;
     last->function = asked->function;
     last->argument = asked->argument;
     last->result = asked->result;
@@ -270,7 +270,8 @@ static void aim(const struct hurried *asked)
  */
 static void fetch_code(const struct waiter *waiter, enum event_way way)
 {
-    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, BEFORE_TELLING = 13, TELLING = 26 };
+    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14 };
+    enum { BEFORE_TELLING = 13, TELLING = 26 };
     approach_fetch_lines((const char *)(uintptr_t)near_exact, HERE);
     if (!waiter_has_vernier(waiter))
         approach_fetch_lines((const char *)(uintptr_t)near_rehearse, REHEARSING);

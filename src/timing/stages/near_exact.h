@@ -5,8 +5,8 @@
  * counter's steps are fine it rehearses meanwhile (near_rehearsal.h). It is counted as others are, before
  * the next one; and learnt from, if that one has the time.
  *
- * Only behind another wait, and while exact waits are the better ones; by code that is not near it
- * needs more time, but for a trial now and then.
+ * Only behind another wait, or afresh (near_afresh.h), and while exact waits are the better ones; by code
+ * that is not near it needs more time, but for a trial now and then.
  *
  * Where a single poll is enough, as the counter's steps are fine, up to 3 us ahead; one in eight
  * that has the time to rehearse takes the stages, which see to what is not looked at here. Where
@@ -49,13 +49,15 @@ int near_exact_is_possible(const struct hurried *asked, int64_t left);
 int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
 
 /* Of a wait whose waiter is known, and when it was entered. */
-static inline int near_exact_is_due(const struct hurried *asked)
+static inline int near_exact_is_due(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     int ends_well = asked->frame != NULL || asked->function != NULL;
-    if (!hurry_is_hot(waiter, asked->entered_ticks))
-        return near_afresh_has_time(asked) && ends_well && near_afresh_is_possible(asked);
+    if (!hurry_is_hot(waiter, asked->entered_ticks)) {
+        asked->is_afresh = near_afresh_has_time(asked) && ends_well && near_afresh_is_possible(asked);
+        return asked->is_afresh;
+    }
     return left < waiter->learnt.near_exact_ticks && ends_well &&
         !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }

@@ -69,13 +69,6 @@ static inline void note_gap(struct waiter *waiter, uint64_t from, uint64_t to)
         waiter->found |= TIMEBASE_DISTURBED_GAP;
 }
 
-/* One that was held up counts as twice as long, no more. */
-static inline void follow_length(double *known, double took)
-{
-    enum { MEAN = 16 };
-    *known += ((took < 2 * *known ? took : 2 * *known) - *known) / MEAN;
-}
-
 /* The first ones by cold code wait for that, and tell nothing. */
 enum { COLD_ONES = 2 };
 
@@ -122,7 +115,7 @@ APPROACH_WAY void near_rehearse(struct waiter *waiter)
             prepare_event(wait);
         now = timebase_arch_ticks();
         note_gap(waiter, start, now);
-        follow_length(&waiter->learnt.near_rehearsal_ticks, (double)(now - start));
+        rehearsal_follow_length(&waiter->learnt.near_rehearsal_ticks, (double)(now - start));
     }
     wait->near_rehearsals = count - first;
     wait->near_rehearsed_ticks = now;

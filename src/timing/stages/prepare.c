@@ -90,8 +90,8 @@ static void rehearse_wait(const struct wait *wait, int is_warm)
     else
         rehearse_cold(waiter, plan);
     double took = (double)(timebase_ticks() - start);
-    if (is_warm) /* one that was held up counts as twice as long, no more */
-        *known += ((took < 2 * *known ? took : 2 * *known) - *known) / 16;
+    if (is_warm)
+        rehearsal_follow_length(known, took);
 }
 
 /*

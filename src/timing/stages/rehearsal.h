@@ -38,6 +38,13 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
 /* The same, and learn all that it teaches. */
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
 
+/* How long one takes. One that was held up counts as twice as long, no more. */
+static inline void rehearsal_follow_length(double *known, double took)
+{
+    enum { MEAN = 16 };
+    *known += ((took < 2 * *known ? took : 2 * *known) - *known) / MEAN;
+}
+
 /*
  * Event of a fine counter. Of a stepped one it is the vernier's readings themselves. It loads and asks
  * as much as a caller's own reading does: some cores begin with that no sooner than the chain before it
