@@ -29,6 +29,7 @@ static void begin_anew(void)
     learnt->near_exact_needs[EVENT_RETURNS] = need(NEEDS);
     learnt->near_exact_needs[EVENT_TELLS] = need(NEEDS_TELLING);
     learnt->near_exact_cold = need(NEEDS_COLD);
+    learnt->near_rehearsal_ticks = NO_TIME;
     learnt->delay_call_ticks = CALL;
     waiter.vernier.readings = 1;
     choice_forget(&waiter.choice);

@@ -72,6 +72,7 @@ static int call_afresh(int waits_within)
 {
     begin();
     waiter.ways.exact = call_at_once;
+    waiter.learnt.near_rehearsal_ticks = NO_TIME;
     struct hurried asked = asked_for(STAGES_NEED - 1);
     asked.frame = NULL;
     asked.function = note_a_call;

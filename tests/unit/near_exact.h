@@ -26,6 +26,7 @@ static inline void begin_anew(void)
     waiter.learnt.near_exact_learning = need(NEEDS_LEARNING);
     waiter.learnt.near_exact_cold = need(NEEDS_COLD);
     waiter.learnt.lead_need = need(NEEDS_LEAD);
+    waiter.learnt.near_rehearsal_ticks = NO_TIME;
     waiter.learnt.exact = 1;
     waiter.learnt.near_exact_ticks = NEAR;
     waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};

@@ -84,7 +84,6 @@ static void there_may_be_none(void **state)
     begin();
     waiter.ways.exact = approach_once;
     waiter.learnt.near_rehearsed = need(NEEDS);
-    waiter.learnt.near_rehearsal_ticks = 1e15; /* one takes longer than the wait */
     waiter.last = (struct wait){.waiter = &waiter, .ticks = timebase_ticks() + AHEAD_TICKS};
     runs = 0;
     near_rehearse(&waiter);
@@ -176,6 +175,7 @@ static void one_that_calls_afresh_learns_by_what_its_call_reads(void **state)
     begin();
     waiter.ways.exact = approach_a_reading;
     waiter.learnt.near_rehearsed = need(NEEDS);
+    waiter.learnt.near_rehearsal_ticks = 200;
     waiter.last = (struct wait){.waiter = &waiter,
                                 .ticks = timebase_ticks() + AHEAD_TICKS,
                                 .entered_ticks = entered,
