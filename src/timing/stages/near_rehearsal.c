@@ -74,10 +74,10 @@ enum { COLD_ONES = 2 };
 
 static inline int has_time(const struct waiter *waiter, uint64_t now, int count)
 {
-    enum { COLD = 4, WARM = 2 };
+    const double cold = 4, warm = 2, hot = 1.25; /* a length is a mean */
     const struct waiter_learnt *learnt = &waiter->learnt;
     double left = (double)(int64_t)(waiter->last.ticks - now);
-    int room = count == 0 ? COLD : count < COLD_ONES ? WARM : 1;
+    double room = count == 0 ? cold : count < COLD_ONES ? warm : hot;
     return left > learnt->near_rehearsed.ticks + room * learnt->near_rehearsal_ticks;
 }
 
