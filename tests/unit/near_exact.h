@@ -45,6 +45,15 @@ static inline void begin_anew(void)
     waiter.uses = 1;
 }
 
+/* Nothing is noted of what an approach here was disturbed by. */
+static inline void begin_without_evidence(void)
+{
+    begin_anew();
+    evidence_init(&waiter.evidence, &waiter.approach);
+    waiter.evidence.marks_es = 0;
+    waiter.evidence.rseq_mark = 0;
+}
+
 /* The same by a counter that steps: as many polls agreed as it takes. */
 static inline void step(void)
 {

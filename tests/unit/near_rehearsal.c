@@ -40,17 +40,23 @@ static int approach_once(struct approach *approach)
     return 0;
 }
 
-static void rehearse(int times, int is_cold)
+/* A wait that has the time. */
+static void begin_wait(approach_function *approach)
 {
-    waiter.ways.exact = approach_once;
+    waiter.ways.exact = approach;
     waiter.approach.event_ticks = waiter.exact_ticks = timebase_ticks();
     waiter.learnt.near_rehearsed = need(NEEDS);
     waiter.learnt.near_rehearsal_ticks = 200;
     waiter.last = (struct wait){.waiter = &waiter,
                                 .ticks = timebase_ticks() + AHEAD_TICKS,
                                 .entered_ticks = entered,
-                                .is_near_exact = 1,
-                                .is_cold = is_cold};
+                                .is_near_exact = 1};
+}
+
+static void rehearse(int times, int is_cold)
+{
+    begin_wait(approach_once);
+    waiter.last.is_cold = is_cold;
     runs = 0;
     wanted = times;
     near_rehearse(&waiter);
@@ -58,14 +64,11 @@ static void rehearse(int times, int is_cold)
 
 static void begin(void)
 {
-    begin_anew();
+    begin_without_evidence();
     overdue = gap = 0;
     waiter.learnt.period_ns = 1e-6; /* or what holds this thread up by microseconds would be seen */
     entered = UINT64_MAX / 4; /* long after any reading: nothing was between */
     waiter.approach.another_cycles = 2 * RUN;
-    evidence_init(&waiter.evidence, &waiter.approach);
-    waiter.evidence.marks_es = 0;
-    waiter.evidence.rseq_mark = 0; /* nothing was noted of these */
 }
 
 static void as_long_as_there_is_time_for_another(void **state)
@@ -173,15 +176,9 @@ static void one_that_calls_afresh_learns_by_what_its_call_reads(void **state)
 {
     (void)state;
     begin();
-    waiter.ways.exact = approach_a_reading;
-    waiter.learnt.near_rehearsed = need(NEEDS);
-    waiter.learnt.near_rehearsal_ticks = 200;
-    waiter.last = (struct wait){.waiter = &waiter,
-                                .ticks = timebase_ticks() + AHEAD_TICKS,
-                                .entered_ticks = entered,
-                                .is_near_exact = 1,
-                                .is_afresh = 1,
-                                .function = note_call};
+    begin_wait(approach_a_reading);
+    waiter.last.is_afresh = 1;
+    waiter.last.function = note_call;
     near_rehearse(&waiter);
     assert_int_equal(waiter.last.near_rehearsals, 1);
     assert_int_equal(waiter.tempo.count, 1); /* its stamp was never set */

@@ -23,9 +23,6 @@ static double believed(void)
     waiter.ways.exact = approach_once;
     waiter.ways.poll_bare = NULL; /* it returns within */
     waiter.approach.another_cycles = APPROACH_LONGEST_RUN;
-    evidence_init(&waiter.evidence, &waiter.approach);
-    waiter.evidence.marks_es = 0;
-    waiter.evidence.rseq_mark = 0;
     rehearsal_learn(&waiter, (struct rehearsal_plan){1, EVENT_RETURNS, 0});
     double more = waiter.learnt.exit_ticks[1][EVENT_RETURNS];
     return more < 0 ? -more : more;
@@ -35,7 +32,7 @@ static double believed(void)
 static void by_a_fine_counter_one_is_hardly_believed(void **state)
 {
     (void)state;
-    begin_anew();
+    begin_without_evidence();
     assert_true(believed() == 2.0 / 64);
 }
 

@@ -105,8 +105,8 @@
     .endm
 
     /*
-     * eax: since the poll before. r14: so much sooner. What is longer or shorter than usual by less than
-     * SOONER_FROM, or by more than half of that, counts as usual.
+     * eax: since the poll before. r14: so much sooner. What differs from the usual by less than
+     * SOONER_FROM, or by more than half of the usual, counts as that.
      */
     .macro find_sooner
     movl AT(USUAL_PERIOD), %edi

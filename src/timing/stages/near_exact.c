@@ -288,6 +288,14 @@ static void fetch_code(const struct waiter *waiter, enum event_way way)
     foresight_fetch_runs(waiter, way);
 }
 
+/* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */
+static int function_uses_waiter(struct waiter *waiter)
+{
+    uint64_t number = waiter->uses;
+    prepare_function(&waiter->last);
+    return waiter->uses != number;
+}
+
 APPROACH_WAY int near_exact(const struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
@@ -296,10 +304,7 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
         fetch_code(waiter, event_way_of(asked->function, asked->result));
     int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt, is_cold);
-    uint64_t number = waiter->uses;
-    if (asked->flags & TIMEBASE_WAIT_REHEARSE)
-        prepare_function(&waiter->last);
-    if (waiter->uses != number)
+    if (asked->flags & TIMEBASE_WAIT_REHEARSE && function_uses_waiter(waiter))
         return TIMEBASE_E_INVALID;
     if (!waiter_has_vernier(waiter))
         near_rehearse(waiter);

@@ -69,15 +69,13 @@ static inline void note_gap(struct waiter *waiter, uint64_t from, uint64_t to)
         waiter->found |= TIMEBASE_DISTURBED_GAP;
 }
 
-/* The first ones by cold code wait for that, and tell nothing. */
-enum { COLD_ONES = 2 };
-
 static inline int has_time(const struct waiter *waiter, uint64_t now, int count)
 {
-    const double cold = 4, warm = 2, hot = 1.25; /* a length is a mean */
     const struct waiter_learnt *learnt = &waiter->learnt;
     double left = (double)(int64_t)(waiter->last.ticks - now);
-    double room = count == 0 ? cold : count < COLD_ONES ? warm : hot;
+    double room = count >= REHEARSALS_COLD ? REHEARSAL_HOT
+        : count == 0                       ? REHEARSAL_FIRST
+                                           : REHEARSAL_WARM;
     return left > learnt->near_rehearsed.ticks + room * learnt->near_rehearsal_ticks;
 }
 
@@ -99,7 +97,7 @@ static inline void return_here(const struct wait *wait, struct rehearsal_reading
 APPROACH_WAY void near_rehearse(struct waiter *waiter)
 {
     struct wait *wait = &waiter->last;
-    int count = wait->is_cold ? 0 : COLD_ONES, first = count;
+    int count = wait->is_cold ? 0 : REHEARSALS_COLD, first = count;
     uint32_t ticks = 0;
     struct rehearsal_reading read = {waiter_may_read(waiter), &ticks};
     uint64_t now = timebase_arch_ticks();
@@ -109,7 +107,7 @@ APPROACH_WAY void near_rehearse(struct waiter *waiter)
         if (count == first)
             return_here(wait, &read);
         run_one(waiter);
-        if (is_sound(waiter) && count >= COLD_ONES)
+        if (is_sound(waiter) && count >= REHEARSALS_COLD)
             learn(waiter, ticks);
         if (wait->is_afresh)
             prepare_event(wait);
@@ -119,7 +117,7 @@ APPROACH_WAY void near_rehearse(struct waiter *waiter)
     }
     wait->near_rehearsals = count - first;
     wait->near_rehearsed_ticks = now;
-    wait->prepared = count > COLD_ONES;
+    wait->prepared = count > REHEARSALS_COLD;
     wait->disturbance = waiter->found;
-    wait->is_cold &= count <= COLD_ONES;
+    wait->is_cold &= count <= REHEARSALS_COLD;
 }

@@ -9,15 +9,7 @@
 #include "foresight.h"
 #include "rehearsal.h"
 
-/* The first rehearsals wait for their code to be fetched, and tell nothing about later ones. */
-enum { COLD_ONES = 2 };
-
 enum { MOST_REHEARSALS = 200 };
-
-/* How much longer than usual one may take: the first fetches its code from far away. */
-#define COLD 4.0
-#define WARM 2.0
-#define HOT 1.25
 
 static _Thread_local int rehearsing __attribute__((tls_model("initial-exec")));
 
@@ -135,15 +127,15 @@ int prepare(struct wait wait)
         prepare_function(&wait);
     uint64_t start = timebase_ticks();
     if (is_hot)
-        learn_lead(&wait, start, needed + learnt->rehearsal_ticks * HOT);
+        learn_lead(&wait, start, needed + learnt->rehearsal_ticks * REHEARSAL_HOT);
     for (; turn < MOST_REHEARSALS; turn++) {
         double left = (double)wait_left_ticks(&wait);
-        double room = is_hot ? HOT : turn == 0 ? COLD : WARM;
+        double room = is_hot ? REHEARSAL_HOT : turn == 0 ? REHEARSAL_FIRST : REHEARSAL_WARM;
         if (left < needed + learnt->rehearsal_ticks * room)
             break;
-        rehearse_wait(&wait, is_hot || turn >= COLD_ONES);
+        rehearse_wait(&wait, is_hot || turn >= REHEARSALS_COLD);
         prepare_event(&wait);
-        if (turn + 1 == COLD_ONES)
+        if (turn + 1 == REHEARSALS_COLD)
             waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
     }
     return turn > 0;

@@ -38,6 +38,14 @@ struct rehearsal rehearsal_near(struct waiter *waiter, struct rehearsal_plan pla
 /* The same, and learn all that it teaches. */
 void rehearsal_learn(struct waiter *waiter, struct rehearsal_plan plan);
 
+/* By cold code the first ones wait for that to be fetched, and tell nothing about later ones. */
+enum { REHEARSALS_COLD = 2 };
+
+/* How much longer than usual one may take: the first fetches its code from far away. */
+#define REHEARSAL_FIRST 4.0
+#define REHEARSAL_WARM 2.0
+#define REHEARSAL_HOT 1.25
+
 /* How long one takes. One that was held up counts as twice as long, no more. */
 static inline void rehearsal_follow_length(double *known, double took)
 {
