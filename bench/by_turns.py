@@ -95,7 +95,9 @@ def compiled(program, called_loop):
     """The program of the trials, and the library with the loop that is called."""
     command = ["cc", "-O2", "-I", ROOT / "include"]
     linked = ["-L", HERE.parent, "-ltimebase", f"-Wl,-rpath,{HERE.parent}", "-ldl"]
-    subprocess.run([*command, "-o", program, SOURCES / "trials.c", *linked], check=True)
+    subprocess.run(
+        [*command, "-o", program, SOURCES / "trials.c", SOURCES / "work.c", *linked], check=True
+    )
     loop = ["-shared", "-fPIC", "-o", called_loop, SOURCES / "called_loop.c"]
     subprocess.run([*command, *loop], check=True)
 

@@ -25,13 +25,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <timebase/clock.h>
 #include <timebase/wait.h>
 
 #include "../../measure/phase.h"
+
+#include "work.h"
 
 enum { WAYS_MOST = 16, IN_BLOCK = 50, WARM_UP = 5 };
 
@@ -41,6 +42,7 @@ struct library {
     __typeof__(timebase_wait_until_ticks) *until;
     __typeof__(timebase_wait_call_ticks) *call;
     __typeof__(timebase_delay_ns) *delay;
+    __typeof__(timebase_delay_ns_from) *delay_from; /* null: its delays read the counter behind their call */
     __typeof__(timebase_wait_read_fine) *read_fine;
     __typeof__(timebase_waiter_describe) *describe;
     __typeof__(timebase_wait_take_fine) *take_fine; /* of the stopwatch alone, as the next one */
@@ -64,11 +66,8 @@ static struct library stopwatch;
 static struct timebase_waiter stopwatch_waiter;
 static double period_ns;
 static double step_ticks; /* 0: by fine readings */
-static int scratch;
-static void (*work)(void); /* between trials, */
-static int work_once;      /* ... or before each block */
 
-static void fail(const char *why)
+void fail(const char *why)
 {
     fprintf(stderr, "by_turns: %s\n", why);
     exit(1);
@@ -193,6 +192,14 @@ static inline void delay_in_library(struct way *way, double ns, double ticks)
     way->library.delay(&way->waiter, (uint64_t)ns, way->flags, NULL);
 }
 
+/* As timebase_delay_ns() is compiled in line. */
+static inline void delay_from_here(struct way *way, double ns, double ticks)
+{
+    (void)ticks;
+    uint64_t begin_ticks = timebase_delay_begin();
+    way->library.delay_from(&way->waiter, (uint64_t)ns, way->flags, NULL, begin_ticks);
+}
+
 static inline void loop_here(struct way *way, double ns, double ticks)
 {
     (void)way, (void)ns;
@@ -211,7 +218,9 @@ static inline void loop_in_library(struct way *way, double ns, double ticks)
 /* It takes whole nanoseconds. */
 static double delay_by_library(struct way *way, double ns)
 {
-    return time_delay(delay_in_library, way, (double)(uint64_t)ns);
+    double whole_ns = (double)(uint64_t)ns;
+    return way->library.delay_from != NULL ? time_delay(delay_from_here, way, whole_ns)
+                                           : time_delay(delay_in_library, way, whole_ns);
 }
 
 /* What the way into the library takes is taken by one of no length. */
@@ -291,6 +300,7 @@ static struct library opened(const char *path)
     *(void **)&library.until = symbol(file, "timebase_wait_until_ticks");
     *(void **)&library.call = symbol(file, "timebase_wait_call_ticks");
     *(void **)&library.delay = symbol(file, "timebase_delay_ns");
+    *(void **)&library.delay_from = dlsym(file, "timebase_delay_ns_from");
     *(void **)&library.read_fine = symbol(file, "timebase_wait_read_fine");
     *(void **)&library.describe = symbol(file, "timebase_waiter_describe");
     return library;
@@ -378,69 +388,11 @@ static void ask_for_quiet(void)
 
 /* ---- trials ------------------------------------------------------------------------------- */
 
-static double between(double least, double most)
+double between(double least, double most)
 {
     static uint64_t state = 1;
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return least + (most - least) * (double)(state >> 33) / (double)(UINT64_C(1) << 31);
-}
-
-static void do_nothing(void)
-{
-}
-
-/* Takes more code than the innermost cache holds together with a wait's. */
-static void write_lines(void)
-{
-    enum { NUMBERS = 10 };
-    char line[128];
-    for (int i = 0; i < NUMBERS; i++)
-        snprintf(line, sizeof(line), "%.2f %.3f %d\n", between(-1e3, 1e3), between(0, 1), i);
-    if (pwrite(scratch, line, strlen(line), 0) < 0)
-        fail("no line can be written");
-}
-
-static void walk(void)
-{
-    enum { BYTES = 8 << 20, LINE = 64 };
-    static volatile unsigned char memory[BYTES];
-    for (int at = 0; at < BYTES; at += LINE)
-        memory[at]++;
-}
-
-/* Others' caches are full of it, too: for the CPU beside the trials', until it is ended. */
-static void walk_for_ever(void)
-{
-    enum { BYTES = 64 << 20, LINE = 64 };
-    volatile unsigned char *memory = (volatile unsigned char *)calloc(1, BYTES);
-    if (memory == NULL)
-        fail("no memory to walk through");
-    for (size_t at = 0;; at = (at + LINE) % BYTES)
-        memory[at]++;
-}
-
-/* Another program had the core meanwhile, or nobody. */
-static void rest(void)
-{
-    const struct timespec pause = {.tv_nsec = 20000000};
-    nanosleep(&pause, NULL);
-}
-
-static void find_work(const char *name)
-{
-    static const struct {
-        const char *name;
-        void (*work)(void);
-        int once;
-    } works[] = {{"nothing", do_nothing, 0}, {"lines", write_lines, 0},   {"memory", walk, 0},
-                 {"pause", rest, 0},         {"memory-series", walk, 1},  {"pause-series", rest, 1}};
-    for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
-        if (strcmp(works[i].name, name) == 0) {
-            work = works[i].work;
-            work_once = works[i].once;
-        }
-    if (work == NULL)
-        fail("no such work between trials");
 }
 
 static void block(struct way *way, int number, double from_ns, double to_ns, int counts)
@@ -489,7 +441,6 @@ int main(int argc, char **argv)
     if (strcmp(argv[4], "counter") == 0)
         step_ticks = find_step();
     find_work(argv[6]);
-    scratch = memfd_create("by_turns", MFD_CLOEXEC);
     for (int turn = 0; turn < atoi(argv[1]) + WARM_UP; turn++) {
         shuffle(order, count);
         for (int i = 0; i < count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How the functions of the other headers are declared. One source serves three uses:
- * inline code in C and C++, and (src/clock/symbols.c defines TIMEBASE_INLINE to nothing) real
+ * inline code in C and C++, and (symbols.c and wait_symbols.c define TIMEBASE_INLINE to nothing) real
  * symbols in the shared library, for languages that cannot inline C.
  */
 #ifndef TIMEBASE_ATTRIBUTES_H

@@ -131,9 +131,9 @@ static void a_wait_carries_a_delay_to_its_target(void **state)
 enum { HELD_NS = 200000 };
 
 static int held_up_behind(struct timebase_waiter *waiter, uint64_t ns, unsigned flags,
-                          struct timebase_wait_result *result)
+                          struct timebase_wait_result *result, uint64_t begin_ticks)
 {
-    int late = timebase_delay_ns(waiter, ns, flags, result);
+    int late = timebase_delay_ns_from(waiter, ns, flags, result, begin_ticks);
     uint64_t start = timebase_ticks_ordered();
     double held_ticks = ticks_asked(waiter_within(waiter), HELD_NS);
     while ((double)(timebase_ticks_ordered() - start) < held_ticks)
@@ -267,6 +267,25 @@ static void a_delay_begins_when_all_before_it_is_done(void **state)
     }
 }
 
+/* However late the library comes to it: 20 us, and 0.3 ms. */
+static void a_delay_counts_from_its_callers_reading(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    (void)state;
+    for (int i = 0; i < DELAYS; i++) {
+        struct timebase_wait_result result;
+        uint64_t ns = some_delay(), begin = timebase_delay_begin();
+        double held = ticks_asked(waiter, i % 8 ? 20000 : 300000), asked = ticks_asked(waiter, ns);
+        while ((double)(timebase_ticks_ordered() - begin) < held)
+            ;
+        timebase_delay_ns_from(the_waiter(), ns, 0, &result, begin);
+        double most = fabs(waiter->learnt.delay_call_ticks) + waiter->vernier.step_ticks + 2;
+        assert_true(waiter->delay_called_ticks == begin);
+        assert_true(fabs((double)(int64_t)(result.target_ticks - begin) - asked) <= most);
+        assert_true(asked + most >= held || result.late);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_late_fine_reading_does_not_move_a_delay),
         cmocka_unit_test(a_delay_is_called_as_long_before_its_fine_reading_as_others),
         cmocka_unit_test(a_delay_begins_when_all_before_it_is_done),
+        cmocka_unit_test(a_delay_counts_from_its_callers_reading),
     };
     dice = dice_new();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,8 +64,10 @@ double calibration_delay_one(struct waiter *waiter, uint64_t ns, int measured)
     if (is_cold(waiter->calibrated_way))
         waiter->delay_called_ticks = waiter_long_before(timebase_ticks());
     waiter->counted.only = only_of(waiter->calibrated_way);
+    unsigned flags = flags_of(waiter->calibrated_way);
     timebase_wait_take_fine(public, &timed.before);
-    waiter->delay(public, ns, flags_of(waiter->calibrated_way), measured ? &result : NULL);
+    uint64_t begin_ticks = timebase_delay_begin();
+    waiter->delay(public, ns, flags, measured ? &result : NULL, begin_ticks);
     timebase_wait_take_fine(public, &timed.after);
     return length_of(waiter, &timed);
 }

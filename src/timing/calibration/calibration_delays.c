@@ -190,7 +190,8 @@ static void find_beginning(struct waiter *waiter, int is_cold)
         uint64_t now = timebase_ticks();
         waiter->delay_called_ticks = is_cold ? waiter_long_before(now) : now;
         timebase_wait_take_fine(waiter_public(waiter), &before);
-        waiter->delay(waiter_public(waiter), ns, TIMEBASE_WAIT_PLAIN, NULL);
+        uint64_t begin_ticks = timebase_delay_begin();
+        waiter->delay(waiter_public(waiter), ns, TIMEBASE_WAIT_PLAIN, NULL, begin_ticks);
         timebase_wait_place_fine(waiter_public(waiter), &before, waiter->last.entered_ticks, &begin);
         calls[i] = half_step - begin.last_ticks - calibration_delay_nothing(waiter);
         reads[i] = waiter->last.read_ticks - half_step;

@@ -14,7 +14,7 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     memset(public, 0, sizeof(*public));
     waiter->magic = WAITER_MAGIC;
     waiter->clock = clock;
-    waiter->delay = timebase_delay_ns;
+    waiter->delay = timebase_delay_ns_from;
     relax_means(); /* asks the processor once, while there is no hurry */
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);

@@ -122,7 +122,7 @@ struct wait {
 enum unsettled { NOTHING_LEFT, LEFT_TO_LEARN, LEFT_TO_COUNT };
 
 typedef int delay_function(struct timebase_waiter *waiter, uint64_t delay_ns, unsigned flags,
-                           struct timebase_wait_result *result);
+                           struct timebase_wait_result *result, uint64_t begin_ticks);
 
 /* What the last wait in a hurry saw, and whom it tells. A line. */
 struct hurry_telling {
@@ -175,7 +175,7 @@ struct waiter {
     struct wait last;
     const timebase_clock *clock;
     uint32_t delay_readings[APPROACH_FINE]; /* a long one's, right behind that at its call */
-    delay_function *delay; /* timebase_delay_ns(): calibration calls it as everybody does */
+    delay_function *delay; /* timebase_delay_ns_from(): calibration calls it as everybody does */
     struct estimate spacing; /* of a fine reading's readings, cycles */
     unsigned bad_readings;   /* fine ones, in a row */
     struct estimate reading_gap; /* from a reading to the next, where one is enough, ticks */

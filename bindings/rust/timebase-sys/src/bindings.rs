@@ -725,11 +725,12 @@ extern "C" {
     ) -> core::ffi::c_int;
 }
 extern "C" {
-    pub fn timebase_delay_ns(
+    pub fn timebase_delay_ns_from(
         waiter: *mut timebase_waiter,
         delay_ns: u64,
         flags: core::ffi::c_uint,
         result: *mut timebase_wait_result,
+        begin_ticks: u64,
     ) -> core::ffi::c_int;
 }
 extern "C" {

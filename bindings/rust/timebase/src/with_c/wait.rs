@@ -260,11 +260,13 @@ impl Waiter {
 
     /// Waits for so long, from the call to the return. Below the cost of the call, some 10 ns, it
     /// returns at once. Gives whether it was in time.
+    #[inline]
     pub fn delay(&mut self, duration: Duration, flags: WaitFlags) -> Result<bool, Error> {
+        let begin_ticks = crate::ticks_ordered();
         let ns = u64::try_from(duration.as_nanos()).map_err(|_| Error::Invalid)?;
-        let none = core::ptr::null_mut();
+        let (waiter, none) = (self.waiter.get(), core::ptr::null_mut());
         // SAFETY: an initialised waiter; no result is wanted.
-        Error::check(unsafe { sys::timebase_delay_ns(self.waiter.get(), ns, flags.0, none) })
+        Error::check(unsafe { sys::timebase_delay_ns_from(waiter, ns, flags.0, none, begin_ticks) })
             .map(|late| late == 0)
     }
 
@@ -274,8 +276,11 @@ impl Waiter {
         duration: Duration,
         flags: WaitFlags,
     ) -> Result<WaitResult, Error> {
+        let begin_ticks = crate::ticks_ordered();
         let ns = u64::try_from(duration.as_nanos()).map_err(|_| Error::Invalid)?;
-        self.done(|waiter, result| unsafe { sys::timebase_delay_ns(waiter, ns, flags.0, result) })
+        self.done(|waiter, result| unsafe {
+            sys::timebase_delay_ns_from(waiter, ns, flags.0, result, begin_ticks)
+        })
     }
 
     /// Reads the counter more finely than its step, in about 1 µs.
