@@ -50,11 +50,11 @@ static void it_takes_what_an_exact_wait_at_its_call_needs(void **state)
     struct timebase_wait_result result;
     (void)state;
     begin_anew();
-    assert_true(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL, 0));
-    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL, 0));
+    assert_true(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS - 1, NULL));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS - 0.5);
-    assert_true(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS, &result, 0));
-    assert_false(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS - 1, &result, 0));
+    assert_true(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS, &result));
+    assert_false(delay_may_be_near(&waiter, NEEDS_TELLING * PERIOD_NS - 1, &result));
 }
 
 /* The first is late beside a neighbour: only where the next ones will be such delays, too. */
@@ -64,30 +64,33 @@ static void by_code_that_is_not_near_it_takes_more(void **state)
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
-    assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL, 0));
-    assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL, 0));
+    assert_true(delay_may_be_near(&waiter, LEAST_NS, NULL));
+    assert_false(delay_may_be_near(&waiter, LEAST_NS - 1, NULL));
     assert_true(waiter.learnt.near_exact_cold.ticks == NEEDS_COLD - 0.5);
 }
 
 /* One in eight, or nothing would bring it near. */
-static int tried(uint64_t delay_ns, int may_be_counted)
+static int tried(uint64_t delay_ns, const struct timebase_wait_result *result)
 {
     enum { TICKS = 16, EIGHT = 8 };
     int tried = 0;
     for (int i = 0; i < EIGHT; i++) {
         waiter.delay_called_ticks = NOW + (uint64_t)i * TICKS;
-        tried += delay_may_be_near(&waiter, delay_ns, NULL, may_be_counted);
+        tried += delay_may_be_near(&waiter, delay_ns, result);
     }
     return tried;
 }
 
+/* Still shorter ones are counted at once, but for those with a result. */
 static void by_code_that_is_not_near_a_shorter_one_is_tried(void **state)
 {
+    struct timebase_wait_result result;
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
-    assert_int_equal(tried(NEEDS * PERIOD_NS, 0), 1);
-    assert_int_equal(tried(NEEDS * PERIOD_NS, 1), 0);
+    assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS, NULL), 1);
+    assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS - 1, NULL), 0);
+    assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS - 1, &result), 1);
 }
 
 /* It would never be one, and what it needs would fade to nothing. */
@@ -96,18 +99,8 @@ static void what_is_too_short_for_any_check_is_not_asked(void **state)
     (void)state;
     begin_anew();
     waiter.learnt.checked_ns = NEEDS * PERIOD_NS + 1;
-    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL, 0));
+    assert_false(delay_may_be_near(&waiter, NEEDS * PERIOD_NS, NULL));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
-}
-
-/* What was counted before it is not near any more. */
-static void behind_it_others_are_not_counted_at_once(void **state)
-{
-    (void)state;
-    begin_anew();
-    waiter.counted.in_a_row = 1;
-    assert_true(delay_near_left_ticks(&waiter, 1000, 0, NULL) != 0);
-    assert_int_equal(waiter.counted.in_a_row, 0);
 }
 
 static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
@@ -115,7 +108,7 @@ static void where_there_are_no_such_waits_there_are_no_such_delays(void **state)
     (void)state;
     begin_anew();
     waiter.learnt.near_delay_ticks = 0;
-    assert_false(delay_may_be_near(&waiter, NEAR, NULL, 0));
+    assert_false(delay_may_be_near(&waiter, NEAR, NULL));
     assert_true(waiter.learnt.near_exact_needs[EVENT_RETURNS].ticks == NEEDS);
 }
 
@@ -161,6 +154,75 @@ static void in_a_wait_s_function_it_is_none(void **state)
     waiter.is_in_event = 1;
     assert_false(is_due(1000, 0));
 }
+
+/* ---- after a pause ------------------------------------------------------------------------ */
+
+/* A tick of the counter is so little that nothing holds a test up for long. */
+enum { LITTLE = 1000000000, LOADING_NS = 100, MORE_NS = 150 };
+
+static uint64_t begin_after_pause(uint64_t delay_ns)
+{
+    struct waiter_learnt *learnt = &waiter.learnt;
+    begin_anew();
+    learnt->period_ns = (double)PERIOD_NS / LITTLE;
+    learnt->near_delay_ticks = INT64_MAX;
+    learnt->near_exact_needs[EVENT_RETURNS] = need((double)NEEDS * LITTLE);
+    waiter.ways.exact = approach_poll;
+    for (int run = 0; run < APPROACH_RUNS; run++)
+        waiter.ways.returning_runs[run] = (const void *)(uintptr_t)approach_poll;
+    evidence_init(&waiter.evidence, &waiter.approach);
+    waiter.cpu = evidence_cpu(&waiter.evidence);
+    waiter.far_code = (struct caution){.turns = 64};
+    waiter.delay_called_ticks = timebase_ticks_ordered();
+    return delay_ns;
+}
+
+static void after_a_pause_it_loads_what_it_needs(void **state)
+{
+    const uint64_t least_ns = NEEDS * PERIOD_NS + LOADING_NS + MORE_NS;
+    (void)state;
+    uint64_t ns = begin_after_pause(least_ns + 1);
+    assert_true(delay_near_left_after_pause(&waiter, ns, 0) != 0);
+    assert_true(waiter.delay_touched_ticks >= 0);
+    assert_int_equal(waiter.far_code.turns, 63); /* it went well */
+    begin_after_pause(ns);
+    waiter.delay_touched_ticks = -1;
+    assert_int_equal(delay_near_left_after_pause(&waiter, least_ns - 1, 0), 0);
+    assert_int_equal(waiter.delay_touched_ticks, -1); /* too short for it */
+    waiter.learnt.near_delay_ticks = 0; /* there are none */
+    assert_int_equal(delay_near_left_after_pause(&waiter, ns, 0), 0);
+}
+
+/* The counter has run on: as if it had taken so long to load. */
+static void after_a_pause_it_takes_the_time_to_load_as_well(void **state)
+{
+    enum { LONG_NS = 1000 };
+    (void)state;
+    uint64_t ns = begin_after_pause(LONG_NS);
+    uint64_t gone = (uint64_t)((LONG_NS - NEEDS * PERIOD_NS - MORE_NS + 1) / waiter.learnt.period_ns);
+    waiter.delay_called_ticks -= gone;
+    assert_int_equal(delay_near_left_after_pause(&waiter, ns, 0), 0);
+    assert_int_equal(waiter.far_code.turns, 64);
+    waiter.delay_called_ticks += (uint64_t)(2 / waiter.learnt.period_ns);
+    assert_true(delay_near_left_after_pause(&waiter, ns, 0) != 0);
+}
+
+/* Nor where the loop has been better. */
+static void after_a_pause_it_is_not_on_another_cpu(void **state)
+{
+    (void)state;
+    uint64_t ns = begin_after_pause(1000);
+    waiter.cpu++;
+    assert_int_equal(delay_near_left_after_pause(&waiter, ns, 0), 0);
+    ns = begin_after_pause(1000);
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 20;
+    assert_int_equal(delay_near_left_after_pause(&waiter, ns, 0), 0);
+    ns = begin_after_pause(1000);
+    waiter.is_in_event = 1;
+    assert_int_equal(delay_near_left_after_pause(&waiter, ns, 0), 0);
+}
+
+/* ---- what it says of the loop --------------------------------------------------------------- */
 
 /* By its stamp, as an exact wait. Each counts once. */
 static void a_delay_by_the_loop_says_how_good_that_is(void **state)
@@ -214,6 +276,29 @@ static void a_delay_by_the_public_function_is_one(void **state)
     assert_true(real->last.near_rehearsals > 1);
 }
 
+/* A nanosecond is so long that nothing holds the test up. */
+static void after_a_pause_it_is_one_as_well(void **state)
+{
+    enum { DELAY_NS = 2000, LONGER = 100000, MOST_NS = 2 * DELAY_NS };
+    (void)state;
+    struct waiter *real = waiter_of_near_waits(MOST_NS);
+    if (real == NULL)
+        return;
+    double known = real->learnt.period_ns;
+    int64_t hot = real->learnt.hot_ticks;
+    real->learnt.period_ns /= LONGER;
+    real->learnt.near_delay_ticks = INT64_MAX;
+    real->learnt.hot_ticks = INT64_MIN;
+    real->far_code = (struct caution){0};
+    assert_in_range(timebase_delay_ns(the_waiter(), DELAY_NS, 0, NULL), 0, 1);
+    real->learnt.period_ns = known;
+    real->learnt.hot_ticks = hot;
+    assert_true(real->last.is_near_exact);
+    assert_true(real->last.entered_ticks ==
+                real->delay_called_ticks + (uint64_t)real->delay_touched_ticks);
+    assert_true(real->last.ticks - real->delay_called_ticks > real->last.entered_ticks - real->delay_called_ticks);
+}
+
 /*
  * Behind approach_from() there is the caller, and nothing of the library: each call that it has to
  * return by is 2 ns. Compilers see to that where they make the last call of a function a jump.
@@ -255,7 +340,9 @@ int main(void)
         cmocka_unit_test(by_code_that_is_not_near_it_takes_more),
         cmocka_unit_test(by_code_that_is_not_near_a_shorter_one_is_tried),
         cmocka_unit_test(what_is_too_short_for_any_check_is_not_asked),
-        cmocka_unit_test(behind_it_others_are_not_counted_at_once),
+        cmocka_unit_test(after_a_pause_it_loads_what_it_needs),
+        cmocka_unit_test(after_a_pause_it_takes_the_time_to_load_as_well),
+        cmocka_unit_test(after_a_pause_it_is_not_on_another_cpu),
         cmocka_unit_test(where_there_are_no_such_waits_there_are_no_such_delays),
         cmocka_unit_test(it_ends_so_long_after_its_call),
         cmocka_unit_test(it_is_not_for_what_others_do),
@@ -263,6 +350,7 @@ int main(void)
         cmocka_unit_test(a_delay_by_the_loop_says_how_good_that_is),
         cmocka_unit_test(it_is_such_a_wait),
         cmocka_unit_test(a_delay_by_the_public_function_is_one),
+        cmocka_unit_test(after_a_pause_it_is_one_as_well),
         cmocka_unit_test(it_returns_to_its_caller_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 #include "calibration_counted.h"
 
 #include "timing/delay/delay_counted.h"
+#include "timing/delay/delay_short.h"
+#include "timing/learn/quantile.h"
 #include "timing/learn/within.h"
 
 #include "calibration_delay.h"
@@ -27,55 +29,72 @@ static double find_way(struct waiter *waiter, enum delay_way way, double *after_
 {
     enum { ONE_NS = 300 };
     waiter->calibrated_way = way;
-    waiter->counted.in_a_row = DELAY_COUNTED_MANY;
     return calibration_delay_fixed(waiter, ONE_NS, 0, after_ticks);
 }
 
-/* What nothing follows later counts as the middle of some rounds; a difference is of one round. */
-static void find_ways(struct waiter *waiter)
+/*
+ * What nothing follows later counts as the middle of some rounds; a difference is of one round. Returns
+ * how long it takes to come to the second reading.
+ */
+static double find_ways(struct waiter *waiter)
 {
     enum { ROUNDS = CALIBRATION_ROUNDS };
-    double less[ROUNDS], stamp[ROUNDS], after[ROUNDS], ignored;
+    double less[ROUNDS], stamp[ROUNDS], after[ROUNDS], before[ROUNDS], ignored;
     double cycles_per_tick = waiter->counted.cycles_per_ns * waiter->learnt.period_ns;
-    struct counted_lesson *lesson = &waiter->counted_lesson;
     for (int i = 0; i < ROUNDS; i++) {
         less[i] = find_way(waiter, DELAY_COUNTED, &ignored);
+        before[i] = (double)waiter->delay_touched_ticks;
         stamp[i] = find_way(waiter, DELAY_COUNTED_STAMPED, &after[i]) - less[i];
     }
-    double learn_ticks = find_way(waiter, DELAY_COUNTED_LEARNING, &ignored) - less[ROUNDS - 1];
-    lesson->learn_cycles = learn_ticks * cycles_per_tick;
-    lesson->after_ticks = calibration_delay_middle(after);
+    waiter->counted_lesson.after_ticks = calibration_delay_middle(after);
     waiter->counted.stamp_cycles = calibration_delay_middle(stamp) * cycles_per_tick;
     waiter->counted.less_cycles = calibration_delay_middle(less) * cycles_per_tick;
+    return calibration_delay_middle(before) * waiter->learnt.period_ns;
+}
+
+/* Of a lesson that says nothing new; what it makes of it does not matter yet. */
+static double time_to_learn_ns(struct waiter *waiter)
+{
+    enum { TRIALS = 9, ONE_NS = 300 };
+    double ticks[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        waiter->counted_lesson.ns = ONE_NS;
+        waiter->counted.taken_ticks = waiter_ticks_of_ns(waiter, ONE_NS);
+        uint64_t start = timebase_ticks_ordered();
+        delay_counted_learn(waiter);
+        ticks[i] = (double)(timebase_ticks_ordered() - start);
+    }
+    quantile_sort(ticks, TRIALS);
+    return quantile_at(ticks, TRIALS, 0.5) * waiter->learnt.period_ns;
 }
 
 /* The shortest that is counted has the time to learn, and for a stamp. */
-static uint64_t least_ns(const struct waiter *waiter)
+static uint64_t least_ns(const struct waiter_counted *counted, double before_ns, double learn_ns)
 {
     enum { MORE_NS = 5 };
-    const struct waiter_counted *counted = &waiter->counted;
-    double learn = waiter->counted_lesson.learn_cycles, stamp = counted->stamp_cycles;
-    double cycles = counted->less_cycles + (learn > stamp ? learn : stamp);
-    return (uint64_t)within(0, cycles / counted->cycles_per_ns, DELAY_SHORT_NS) + MORE_NS;
+    double stamp_ns = counted->stamp_cycles / counted->cycles_per_ns;
+    double least = before_ns + counted->less_cycles / counted->cycles_per_ns;
+    least += stamp_ns > learn_ns ? stamp_ns : learn_ns;
+    return (uint64_t)within(0, least, DELAY_SHORT_NS) + MORE_NS;
 }
 
 void calibrate_counted(struct waiter *waiter)
 {
-    enum { EARLY_LESSONS = 16 };
+    enum { EARLY_LESSONS = 16, EARLY_ONES = 4 };
     struct waiter_counted *counted = &waiter->counted;
     if (waiter->ways.count == NULL || waiter_has_vernier(waiter))
         return;
+    double learn_ns = time_to_learn_ns(waiter);
     begin_choice(waiter);
     counted->cycles_per_ns =
         1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
     counted->span_ns = DELAY_SHORT_NS;
-    find_ways(waiter);
+    double before_ns = find_ways(waiter);
     waiter->counted_lesson.ns = 0;
     waiter->counted_lesson.usual_ns = DELAY_COUNTED_USUALLY_NS;
     waiter->counted_lesson.early_lessons = EARLY_LESSONS;
-    counted->only = DELAY_COUNTED_FIRST;
-    counted->in_a_row = 0;
-    counted->least_ns = least_ns(waiter);
-    int are_there = counted->least_ns < DELAY_COUNTED_MOST_NS;
-    counted->span_ns = are_there ? DELAY_COUNTED_MOST_NS - counted->least_ns : 0;
+    counted->only = EARLY_ONES;
+    counted->least_ns = least_ns(counted, before_ns, learn_ns);
+    int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
+    counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;
 }

@@ -3,29 +3,12 @@
 
 #include "timing/stages/event.h"
 
+#include "delay_lines.h"
+
 /* ---- what is asked for -------------------------------------------------------------------- */
 
-/*
- * What a counted delay needs beside this, in a few steps. Where its multiplications lie has to come
- * itself, and the next poll would wait for that: so it is asked for first.
- */
-APPROACH_WAY static inline void fetch_next_of_counted(struct waiter *waiter)
-{
-    enum { STEPS = 3, LINES = 3 };
-    unsigned step = waiter->delay_fetched++;
-    if (step == 0) {
-        approach_fetch(&waiter->ways.count);
-        approach_fetch(&waiter->counted_lesson);
-        return;
-    }
-    const char *count = (const char *)(uintptr_t)waiter->ways.count;
-    approach_fetch_lines(count + (step - 1) * LINES * APPROACH_LINE, LINES);
-    if (waiter->delay_fetched == STEPS)
-        delay_counted_begin(waiter);
-}
-
 /* Nobody waits for that; but where the run lies is known only when the waiter has come. */
-APPROACH_WAY static inline void fetch_next_of_run(struct waiter *waiter)
+APPROACH_WAY static inline void fetch_next(struct waiter *waiter)
 {
     unsigned step = waiter->delay_fetched++;
     for (unsigned line = 0; line < DELAY_STEP_OF_CODE; line++)
@@ -62,15 +45,6 @@ APPROACH_WAY void delay_fetch_wait(const struct waiter *waiter)
 
 /* ---- the loop that asks ------------------------------------------------------------------- */
 
-/* For the next delay, if that is as long as this one. */
-APPROACH_WAY static inline void fetch_next(struct waiter *waiter, uint64_t delay_ns)
-{
-    if (delay_has_length_of_counted(waiter, delay_ns))
-        fetch_next_of_counted(waiter);
-    else
-        fetch_next_of_run(waiter);
-}
-
 APPROACH_WAY static inline int64_t left_until(const struct waiter *waiter, uint64_t leave)
 {
     return (int64_t)(leave - waiter_read_at_once(waiter));
@@ -79,22 +53,19 @@ APPROACH_WAY static inline int64_t left_until(const struct waiter *waiter, uint6
 /*
  * Where this code is cold as well it takes 0.3 us to ask, and this delay would be late by what the
  * next one gains: so one that has come late to it asks for nothing. By near code half of it is left.
- * What a counted one needs is little.
  */
-APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, uint64_t delay_ns,
-                                          uint64_t leave, int64_t left_ticks)
+APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, uint64_t leave,
+                                          int64_t left_ticks)
 {
-    return 2 * left_ticks > (int64_t)(leave - waiter->delay_called_ticks) ||
-        delay_has_length_of_counted(waiter, delay_ns);
+    return 2 * left_ticks > (int64_t)(leave - waiter->delay_called_ticks);
 }
 
 APPROACH_WAY static inline void ask_first(struct waiter *waiter, uint64_t delay_ns)
 {
     if (delay_ns >= DELAY_SHORT_NS)
         delay_fetch_wait(waiter);
-    if (!delay_has_length_of_counted(waiter, delay_ns))
-        look_up_pages(waiter);
-    fetch_next(waiter, delay_ns);
+    look_up_pages(waiter);
+    fetch_next(waiter);
 }
 
 APPROACH_WAY static inline int may_fetch(const struct waiter *waiter, int64_t left_ticks)
@@ -116,7 +87,7 @@ APPROACH_WAY int delay_asks_meanwhile(struct waiter *waiter, uint64_t delay_ns, 
 {
     int64_t left = left_until(waiter, leave);
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
-    asks &= is_in_time(waiter, delay_ns, leave, left);
+    asks &= is_in_time(waiter, leave, left);
     if (asks) {
         ask_first(waiter, delay_ns);
         left = left_until(waiter, leave);
@@ -124,7 +95,7 @@ APPROACH_WAY int delay_asks_meanwhile(struct waiter *waiter, uint64_t delay_ns, 
     if (left <= 0)
         return 1;
     for (; asks && may_fetch(waiter, left); left = left_until(waiter, leave))
-        fetch_next(waiter, delay_ns);
+        fetch_next(waiter);
     if (waiter->learnt.at_once_stamp_ticks != 0) {
         delay_bare_loop(leave + (uint64_t)waiter->learnt.at_once_stamp_ticks);
         return 0;

@@ -12,7 +12,8 @@
 #ifndef DELAY_DELAY_AT_ONCE_H
 #define DELAY_DELAY_AT_ONCE_H
 
-#include "delay_counted.h"
+#include "counted_length.h"
+#include "delay_lines.h"
 
 /* The shortest that has the time to ask, by code that is cold. */
 enum { DELAY_ASKS_NS = 400 };
@@ -23,10 +24,16 @@ enum { DELAY_ASKS_NS = 400 };
  */
 int delay_at_once(struct waiter *waiter, uint64_t delay_ns, int asks);
 
-/* Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever. */
-static inline int delay_asks(uint64_t delay_ns, unsigned flags, int is_cold)
+/*
+ * Is there the time to ask, and does the next one need it? Plain ones are by the loop for ever, and what
+ * is counted loads its lines itself.
+ */
+static inline int delay_asks(const struct waiter *waiter, uint64_t delay_ns, unsigned flags,
+                             int is_cold)
 {
-    return !(flags & TIMEBASE_WAIT_PLAIN) && (!is_cold || delay_ns >= DELAY_ASKS_NS);
+    if (flags & TIMEBASE_WAIT_PLAIN || delay_has_length_of_counted(waiter, delay_ns))
+        return 0;
+    return !is_cold || delay_ns >= DELAY_ASKS_NS;
 }
 
 enum { DELAY_FLAGS_OF_LOOP = TIMEBASE_WAIT_STEADY | TIMEBASE_WAIT_PLAIN };
@@ -49,14 +56,14 @@ static inline int delay_may_be_at_once(const struct waiter *waiter, uint64_t del
 }
 
 /*
- * After a pause: is it for this loop? Unless there is time to touch a run's code. Where touches
- * found that far away lately the loop has some turns, as for the shortest a touch takes too long.
+ * After a pause: is it for this loop? Unless there is time to load what a run, or an exact wait at its
+ * call, needs. Where that was found far away lately the loop has some turns.
  */
 static inline int delay_is_far(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
     waiter->delay_fetched = 0;
-    delay_counted_ends(waiter);
-    if (delay_ns >= DELAY_SHORT_NS || flags & DELAY_FLAGS_OF_LOOP)
+    if (flags & DELAY_FLAGS_OF_LOOP ||
+        (delay_ns >= DELAY_SHORT_NS && waiter->learnt.near_delay_ticks == 0))
         return 1;
     return delay_has_length_of_counted(waiter, delay_ns) ||
         caution_takes_turn(&waiter->far_code) || delay_ns < waiter->learnt.touch_least_ns;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "delay_counted.h"
 
+#include "timing/approach/hide.h"
 #include "timing/learn/shares.h"
 #include "timing/learn/within.h"
+
+#include "delay_at_once.h"
 
 /* ---- or by the loop? ---------------------------------------------------------------------- */
 
@@ -26,42 +29,6 @@ APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
 }
 
 /* ---- what they teach ---------------------------------------------------------------------- */
-
-/* What stands behind the chain is fetched meanwhile. */
-APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter, double ns,
-                                                          uint64_t link)
-{
-    struct waiter_counted *counted = &waiter->counted;
-    waiter->counted_lesson.ns = ns;
-    double cycles = delay_cycles_of_counted(waiter, ns) - counted->stamp_cycles;
-    int late = delay_count(waiter, cycles, link);
-    waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
-    counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
-    return late;
-}
-
-APPROACH_WAY static inline void fetch_stamped(const struct waiter *waiter)
-{
-    enum { STAMPED = 4, LEARNING = 16, CHOOSING = 4, LESSON = 2 };
-    approach_fetch_lines((const char *)(uintptr_t)stamped, STAMPED);
-    approach_fetch_lines((const char *)(uintptr_t)delay_counted, LEARNING);
-    approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);
-    approach_fetch_code((const void *)(uintptr_t)choice_is_exact);
-    for (int line = 0; line < LESSON; line++)
-        approach_fetch((const char *)&waiter->counted_lesson + line * APPROACH_LINE);
-}
-
-/*
- * A function of its own: as a branch of its caller, the call of the stamped one lay on a line that nothing
- * else executes or asks for, or did not, as the linker placed it.
- */
-APPROACH_WAY int delay_soon_stamped(struct waiter *waiter, double ns, uint64_t link, unsigned left)
-{
-    if (left == 0)
-        return stamped(waiter, ns, link);
-    fetch_stamped(waiter);
-    return delay_count(waiter, delay_cycles_of_counted(waiter, ns), link);
-}
 
 /*
  * What was far off may be so again: then one is looked at sooner, and eight in a row that are off
@@ -89,7 +56,7 @@ APPROACH_WAY static double believed(struct counted_lesson *lesson, double wrong_
     return within(-usual, wrong_ns, usual) / MEAN;
 }
 
-APPROACH_WAY static void learn(struct waiter *waiter)
+APPROACH_WAY void delay_counted_learn(struct waiter *waiter)
 {
     enum { FAR_NS = 20, EQUAL_SHARES_NS = 400 };
     struct waiter_counted *known = &waiter->counted;
@@ -111,22 +78,138 @@ APPROACH_WAY static void learn(struct waiter *waiter)
     choose(waiter, is_soon ? DELAY_COUNTED_FAR : DELAY_COUNTED_ONLY);
 }
 
-/*
- * As many roots again hide that; it teaches nothing itself. If there is nothing to learn, as the
- * loop has had its turns, the next one has a stamp.
- */
-APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns, uint64_t first_link)
+/* Behind one with a stamp. If there is nothing to learn, as the loop has had its turns, the next one has it. */
+APPROACH_WAY static __attribute__((noinline)) void next_lesson(struct waiter *waiter)
 {
-    uint64_t link = approach_link(first_link);
-    double ns = (double)(int64_t)delay_ns;
-    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     if (waiter->counted_lesson.ns != 0 && !waiter->is_calibrating)
-        learn(waiter);
+        delay_counted_learn(waiter);
     else
         choose(waiter, 1);
-    if (waiter->counted.only == 1)
-        fetch_stamped(waiter);
     waiter->counted_lesson.ns = 0;
-    double cycles = delay_cycles_of_counted(waiter, ns) - waiter->counted_lesson.learn_cycles;
-    return delay_count(waiter, cycles, link);
+}
+
+/* ---- the delay ---------------------------------------------------------------------------- */
+
+static inline void load(const char *line)
+{
+    (void)*(const volatile char *)line;
+}
+
+/* Of approach_count(), as it is assembled. */
+enum { LINES_OF_COUNT = 10 };
+
+/*
+ * Loads, as the reading behind them waits for these; side by side, so that it takes as long as the
+ * farthest line.
+ */
+APPROACH_WAY static inline void load_lines(const struct waiter *waiter)
+{
+    const char *count = (const char *)(uintptr_t)waiter->ways.count;
+#pragma GCC unroll 10
+    for (unsigned line = 0; line < LINES_OF_COUNT; line++)
+        load(count + line * APPROACH_LINE);
+}
+
+/* The loop has what is left; and some turns after other pauses, unless it was just held up. */
+APPROACH_WAY static __attribute__((noinline)) int too_late(struct waiter *waiter, uint64_t delay_ns)
+{
+    if (waiter->counted.pause == COUNTED_TRIED) {
+        waiter->counted.pause = COUNTED_FAR;
+        delay_counted_is_far(waiter);
+        delay_goes_wrong(&waiter->far_code);
+    }
+    return delay_at_once(waiter, delay_ns, 0);
+}
+
+/* From a reading on, to the nearest one. */
+APPROACH_WAY static inline double cycles_left(const struct waiter *waiter, uint64_t delay_ns,
+                                              uint64_t now)
+{
+    const struct waiter_counted *counted = &waiter->counted;
+    double gone_ticks = (double)(int64_t)(now - waiter->delay_called_ticks);
+    double left_ns = (double)(int64_t)delay_ns - gone_ticks * waiter->learnt.period_ns;
+    return left_ns * counted->cycles_per_ns - counted->less_cycles + 0.5;
+}
+
+/* Of two chains the first; less than one: there is no time for both. */
+APPROACH_WAY static inline double first_of(const struct waiter *waiter, double cycles)
+{
+    enum { LAST_NS = 60 }; /* beside what it takes at least */
+    const struct waiter_counted *counted = &waiter->counted;
+    return cycles - LAST_NS * counted->cycles_per_ns - counted->less_cycles;
+}
+
+/*
+ * By `less_cycles` fewer than what is left. One function for all: whatever is predicted wrongly
+ * behind its reading is so in each.
+ */
+APPROACH_WAY static __attribute__((noinline)) int count_rest(struct waiter *waiter,
+                                                             uint64_t delay_ns,
+                                                             double less_cycles)
+{
+    load_lines(waiter);
+    uint64_t now = timebase_arch_ticks_ordered();
+    uint64_t link = approach_link(now);
+    waiter->delay_touched_ticks = (int64_t)(now - waiter->delay_called_ticks);
+    double cycles = cycles_left(waiter, delay_ns, now) - less_cycles, first = first_of(waiter, cycles);
+    if (first >= 1) {
+        waiter->ways.count((uint64_t)(int64_t)first, link);
+        now = timebase_arch_ticks_ordered();
+        link = approach_link(now);
+        cycles = cycles_left(waiter, delay_ns, now) - less_cycles;
+    }
+    if (__builtin_expect(cycles < 1, 0))
+        return too_late(waiter, delay_ns);
+    waiter->counted.pause &= ~(unsigned)COUNTED_TRIED;
+    return waiter->ways.count((uint64_t)(int64_t)cycles, link);
+}
+
+APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter, uint64_t delay_ns)
+{
+    struct waiter_counted *counted = &waiter->counted;
+    waiter->counted_lesson.ns = (double)(int64_t)delay_ns;
+    int late = count_rest(waiter, delay_ns, counted->stamp_cycles);
+    waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
+    counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
+    return late;
+}
+
+/*
+ * What learns is needed by one in 64. Others' work may have driven it out since the last one; then
+ * that one would be 0.1 us late.
+ */
+APPROACH_WAY static inline void fetch_lesson(const struct waiter *waiter)
+{
+    enum { STAMPED = 3, LEARNING = 10, CHOOSING = 4, LESSON = 2 };
+    approach_fetch_lines((const char *)(uintptr_t)stamped, STAMPED);
+    approach_fetch_lines((const char *)(uintptr_t)delay_counted_learn, LEARNING);
+    approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);
+    approach_fetch_code((const void *)(uintptr_t)choice_is_exact);
+    for (int line = 0; line < LESSON; line++)
+        approach_fetch((const char *)&waiter->counted_lesson + line * APPROACH_LINE);
+}
+
+APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns)
+{
+    enum { BEFORE_STAMPED = 2 };
+    struct waiter_counted *counted = &waiter->counted;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    if (counted->only == 0)
+        next_lesson(waiter);
+    else if (--counted->only == 0)
+        return stamped(waiter, delay_ns);
+    else if (counted->only <= BEFORE_STAMPED)
+        fetch_lesson(waiter);
+    return count_rest(waiter, delay_ns, 0);
+}
+
+APPROACH_WAY int delay_counted_after_pause(struct waiter *waiter, uint64_t delay_ns)
+{
+    enum { LINES = 4 };
+    if (waiter->counted.pause == COUNTED_NEAR)
+        caution_went_well(&waiter->far_code);
+    waiter->counted.pause = COUNTED_TRIED;
+    approach_fetch(&waiter->ways.count);
+    approach_fetch_lines((const char *)(uintptr_t)count_rest, LINES);
+    return delay_counted(waiter, delay_ns);
 }

@@ -7,6 +7,7 @@
 #ifndef DELAY_DELAY_NEAR_H
 #define DELAY_DELAY_NEAR_H
 
+#include "delay_counted.h"
 #include "timing/stages/near_exact.h"
 #include "timing/waiter/asked.h"
 
@@ -18,7 +19,7 @@
  * brings it near; but for what is only counted.
  */
 static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
-                                    const struct timebase_wait_result *result, int may_be_counted)
+                                    const struct timebase_wait_result *result)
 {
     enum { LONGER_NS = 300 };
     const struct waiter_learnt *learnt = &waiter->learnt;
@@ -30,7 +31,8 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
     double least_ns = need->ticks * learnt->period_ns + (is_cold ? LONGER_NS : 0);
     if ((double)(int64_t)delay_ns >= least_ns)
         return 1;
-    if (is_cold && !may_be_counted && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks))
+    int may_be_tried = delay_ns >= DELAY_COUNTED_AT_ONCE_NS || result != NULL;
+    if (is_cold && may_be_tried && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks))
         return 1;
     need->ticks -= need->fade_ticks;
     return 0;
@@ -46,5 +48,12 @@ int64_t delay_near_left_ticks(struct waiter *waiter, uint64_t delay_ns, unsigned
 
 /* It ends behind approach_from(): as near_exact() does. */
 int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, void *result, void *frame);
+
+/*
+ * The same after a pause, without a result. All lines that one needs are loaded; if there is time enough
+ * behind that it is due.
+ */
+int64_t delay_near_left_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags);
+int delay_near_after_pause(void *waiter, uint64_t end_ticks, uint64_t flags, void *null, void *frame);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "delay_at_once.h"
 #include "delay_lesson.h"
+#include "delay_near.h"
+#include "delay_short.h"
 
 APPROACH_WAY static inline void load(const char *line)
 {
@@ -41,9 +43,27 @@ APPROACH_WAY static inline int is_near(struct waiter *waiter)
     return !is_far;
 }
 
+/* Where the counter's steps are fine nothing is by a run: then its code was too far for anything better. */
+APPROACH_WAY static inline int is_by_run(struct waiter *waiter, uint64_t delay_ns)
+{
+    if (waiter->learnt.near_delay_ticks == 0 || waiter->is_calibrating)
+        return delay_ns < DELAY_SHORT_NS && is_near(waiter);
+    delay_goes_wrong(&waiter->far_code);
+    return 0;
+}
+
 APPROACH_WAY int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    if (is_near(waiter))
+    int may_be_counted = delay_may_be_counted(waiter, delay_ns, flags, NULL);
+    if (may_be_counted && delay_ns < DELAY_COUNTED_AT_ONCE_NS)
+        return delay_counted_after_pause(waiter, delay_ns);
+    int64_t left = delay_near_left_after_pause(waiter, delay_ns, flags);
+    if (left != 0)
+        return approach_from(waiter, waiter->delay_called_ticks + (uint64_t)left, flags, NULL,
+                             delay_near_after_pause);
+    if (may_be_counted)
+        return delay_counted_after_pause(waiter, delay_ns);
+    if (is_by_run(waiter, delay_ns))
         return delay_short(waiter, delay_ns, flags, NULL, DELAY_CODE_NEAR);
-    return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, 1));
+    return delay_at_once(waiter, delay_ns, delay_asks(waiter, delay_ns, flags, 1));
 }

@@ -11,10 +11,10 @@ void foresight_event(const struct wait *wait);
 /* The runs of an exact approach to such an event. */
 void foresight_runs(const struct waiter *waiter, enum event_way way);
 
-/*
- * The ends of all runs into the second level: each wait takes another, and the first ones of a series
- * were 30 ns late by those that others had driven out. Costs next to nothing.
- */
-void foresight_fetch_runs(const struct waiter *waiter, enum event_way way);
+/* Where they are. */
+static inline const void *const *foresight_runs_of(const struct waiter *waiter, enum event_way way)
+{
+    return way == EVENT_CALLED ? waiter->ways.runs : waiter->ways.returning_runs;
+}
 
 #endif

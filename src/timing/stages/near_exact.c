@@ -263,29 +263,62 @@ static void aim(const struct hurried *asked)
     a->frame = asked->frame;
 }
 
+/* So many lines from `code` on. */
+typedef void line_visitor(const void *line);
+
+static inline __attribute__((always_inline)) void visit_lines(line_visitor *visit, uintptr_t code,
+                                                              unsigned lines)
+{
+    for (unsigned line = 0; line < lines; line++)
+        visit((const char *)code + line * APPROACH_LINE);
+}
+
+/*
+ * All that one executes, and the ends of all runs: each wait takes another. As GCC compiles it for
+ * x86-64: too many lines or too few cost nothing but time.
+ */
+static inline __attribute__((always_inline)) void visit_code(const struct waiter *waiter,
+                                                             enum event_way way,
+                                                             line_visitor *visit)
+{
+    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, RUN = 5 };
+    const void *const *runs = foresight_runs_of(waiter, way);
+    visit_lines(visit, (uintptr_t)near_exact, HERE);
+    if (!waiter_has_vernier(waiter))
+        visit_lines(visit, (uintptr_t)near_rehearse, REHEARSING);
+    visit_lines(visit, (uintptr_t)waiter->ways.exact, APPROACH);
+    visit_lines(visit, (uintptr_t)outcome_count, COUNTING);
+    visit_lines(visit, (uintptr_t)waiter_aim_run, AIMING);
+    visit_lines(visit, (uintptr_t)waiter_approach, 1);
+    visit_lines(visit, (uintptr_t)event_set_return, 1);
+    visit_lines(visit, (uintptr_t)evidence_begin, 1);
+    for (int i = 0; i < APPROACH_RUNS; i++)
+        visit_lines(visit, (uintptr_t)runs[i], RUN);
+}
+
 /*
  * By code that has gone cold: all of it is asked for at once, where each line of it by itself would come
- * 30 ns late from the third level, or 0.1 us from memory. As GCC compiles it for x86-64: too many
- * lines or too few cost nothing but time.
+ * 30 ns late from the third level, or 0.1 us from memory.
  */
 static void fetch_code(const struct waiter *waiter, enum event_way way)
 {
-    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14 };
     enum { BEFORE_TELLING = 13, TELLING = 26 };
-    approach_fetch_lines((const char *)(uintptr_t)near_exact, HERE);
-    if (!waiter_has_vernier(waiter))
-        approach_fetch_lines((const char *)(uintptr_t)near_rehearse, REHEARSING);
-    approach_fetch_lines((const char *)(uintptr_t)waiter->ways.exact, APPROACH);
-    approach_fetch_lines((const char *)(uintptr_t)outcome_count, COUNTING);
-    approach_fetch_lines((const char *)(uintptr_t)waiter_aim_run, AIMING);
-    approach_fetch_code((const void *)(uintptr_t)waiter_approach);
-    approach_fetch_code((const void *)(uintptr_t)event_set_return);
-    approach_fetch_code((const void *)(uintptr_t)evidence_begin);
+    visit_code(waiter, way, approach_fetch_code);
     const char *telling = (const char *)(uintptr_t)result_tell;
     __asm__("" : "+r"(telling)); /* an address: nothing is known of what lies before it */
     if (way == EVENT_TELLS)
         approach_fetch_lines(telling - BEFORE_TELLING * APPROACH_LINE, TELLING);
-    foresight_fetch_runs(waiter, way);
+}
+
+static inline void load_line(const void *line)
+{
+    (void)*(const volatile char *)line;
+}
+
+APPROACH_WAY void near_exact_load(const struct waiter *waiter)
+{
+    visit_lines(load_line, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
+    visit_code(waiter, EVENT_RETURNS, load_line);
 }
 
 /* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */

@@ -62,6 +62,9 @@ static inline int near_exact_is_due(struct hurried *asked)
         !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
 
+/* Loads all lines that one needs which returns, side by side: a reading behind that waits for them. */
+void near_exact_load(const struct waiter *waiter);
+
 /* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int near_exact(const struct hurried *asked);
 

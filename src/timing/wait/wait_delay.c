@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "timing/delay/delay_at_once.h"
+#include "timing/delay/delay_counted.h"
 #include "timing/delay/delay_pause.h"
 
 #include "delay_long.h"
@@ -36,9 +37,12 @@ timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsign
     waiter->delay_called_ticks = begin_ticks;
     if (__builtin_expect(!is_cold, 0))
         return delay_soon(waiter, delay_ns, flags, result);
+    if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1))
+        return delay_is_counted_after_pause(waiter) ? delay_after_pause(waiter, delay_ns, flags)
+                                                    : delay_at_once(waiter, delay_ns, 0);
     if (__builtin_expect(!delay_may_be_at_once(waiter, delay_ns, flags, result), 0))
         return delay_by_more(waiter, delay_ns, flags, result, 1);
     if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, 1), 1))
-        return delay_at_once(waiter, delay_ns, delay_asks(delay_ns, flags, 1));
+        return delay_at_once(waiter, delay_ns, delay_asks(waiter, delay_ns, flags, 1));
     return delay_after_pause(waiter, delay_ns, flags);
 }

@@ -154,7 +154,7 @@ struct waiter {
     struct caution uneven;       /* of exact waits while polls contradict each other */
     uint64_t hurried_ticks; /* the target of the last wait in a hurry */
     struct waiter_learnt learnt;
-    int64_t delay_touched_ticks; /* from the call of one after a pause to its touch */
+    int64_t delay_touched_ticks; /* from the call of one whose code is touched to that */
     uint64_t delay_taken_ticks;  /* from the reading of a short one to its last */
     struct delay_lesson lesson;  /* of the last short one */
     struct far_runs far_ends, far_firsts; /* of short ones: their ends, and the first of two runs */

@@ -23,7 +23,6 @@ enum delay_way {
     DELAY_AT_ONCE,
     DELAY_AT_ONCE_BARE,
     DELAY_COUNTED,
-    DELAY_COUNTED_LEARNING,
     DELAY_COUNTED_STAMPED
 };
 
@@ -58,17 +57,20 @@ struct delay_lesson {
     enum delay_code code;
 };
 
+/* After the last pause: the code of a counted one was near; is looked at just now; was far. */
+enum counted_pause { COUNTED_NEAR, COUNTED_TRIED = 1, COUNTED_FAR = 2 };
+
 /* What all counted ones look at: a line. */
 struct waiter_counted {
     uint64_t least_ns;     /* the shortest */
     uint64_t span_ns;      /* what is so much longer is none; 0: there are none */
     double cycles_per_ns;
-    double less_cycles;  /* what it takes beside what it counts */
+    double less_cycles;  /* what it takes beside what it counts, from its second reading on */
     double stamp_cycles; /* more than that with a stamp, a reading of the counter at its end */
     int64_t taken_ticks; /* by the last such one, to its stamp */
     unsigned only;       /* so many only count, the last with a stamp; 0: the next one learns */
     int is_worse;        /* than the loop */
-    unsigned in_a_row;   /* so many delays before it might have been counted, too */
+    unsigned pause;      /* enum counted_pause */
 } __attribute__((aligned(64)));
 
 /* What those look at that have a stamp, or learn from it. */
@@ -77,7 +79,6 @@ struct counted_lesson {
     double after_ticks;       /* from a stamp to its return */
     double usual_ns;          /* the last ones were off by, in the mean */
     int early_lessons;        /* so many come sooner, as a calibration may be wrong */
-    double learn_cycles;      /* more than less_cycles, of one that learns */
     struct choice choice;     /* by counting, or by the loop? */
     struct in_a_row far_ones; /* that took another time by much */
 };
