@@ -237,18 +237,20 @@ TIMEBASE_API int timebase_delay_ns_from(struct timebase_waiter *waiter, uint64_t
  * Wait for delay_ns, from the call to the return (the paper's mdelay); at most as long as a wait.
  * It counts from a reading of the counter, inlined and ordered after all that was done before: how
  * long the way into the library takes, 10 to 30 ns longer where it is not predicted, is no part of
- * it. One of less than 1.6 us is a run of instructions, and from 150 ns on (more on slow cores) the
+ * it. Below the cost of the call (some 40 ns) it returns at once.
+ *
+ * By a counter with fine steps one of less than 1.6 us is so many instructions, from another reading
+ * on, behind all that has to be done first. One in 64 reads the counter at its end, first one in 16,
+ * and the others follow it. Those above 0.45 us are exact waits, if there is time for that. By a
+ * counter with far ones it is a run of instructions, and from 150 ns on (more on slow cores) the
  * counter checks it: where that contradicts it, as something else uses the core, the loop has the
- * next ones. By a counter with fine steps most of those below 0.45 us that follow each other are not
- * checked, as readings are wider than they: one in 64 is, first one in 16, and the others follow it;
- * and longer ones are exact waits, where these have been the better way and their code is near.
- * The loop has, with 20 us since the last delay, those of less than 3 us whose code has gone
- * out of the core's caches, and the next few until it is near again; and all others below 1.6 us with
- * TIMEBASE_WAIT_STEADY, from 150 ns on, or TIMEBASE_WAIT_PLAIN. Below the cost of the call (some
- * 40 ns) it returns at once. With a result the error is known to a step of the counter: the event,
- * which is the return, is told so long after the last reading as it usually is. Such a delay takes
- * at least some 80 ns, more on slow cores; a plain one is a wait, and takes about a microsecond.
- * Returns as above.
+ * next ones. With 20 us since the last delay those of less than 3 us load their code first; where
+ * that was too far away lately, and by a counter with far steps, the loop has them.
+ *
+ * The loop has all below 1.6 us with TIMEBASE_WAIT_STEADY, from 150 ns on, or TIMEBASE_WAIT_PLAIN.
+ * With a result the error is known to a step of the counter: the event, which is the return, is told
+ * so long after the last reading as it usually is. Such a delay is a run, takes at least some 80
+ * ns, more on slow cores; a plain one is a wait, and takes about a microsecond. Returns as above.
  */
 TIMEBASE_INLINE int timebase_delay_ns(struct timebase_waiter *waiter, uint64_t delay_ns,
                                       unsigned flags, struct timebase_wait_result *result)
