@@ -165,7 +165,7 @@ static uint64_t begin_after_pause(uint64_t delay_ns)
     struct waiter_learnt *learnt = &waiter.learnt;
     begin_anew();
     learnt->period_ns = (double)PERIOD_NS / LITTLE;
-    learnt->near_delay_ticks = INT64_MAX;
+    learnt->near_delay_ticks = learnt->near_exact_ticks = INT64_MAX;
     learnt->near_exact_needs[EVENT_RETURNS] = need((double)NEEDS * LITTLE);
     waiter.ways.exact = approach_poll;
     for (int run = 0; run < APPROACH_RUNS; run++)
@@ -287,7 +287,7 @@ static void after_a_pause_it_is_one_as_well(void **state)
     double known = real->learnt.period_ns;
     int64_t hot = real->learnt.hot_ticks;
     real->learnt.period_ns /= LONGER;
-    real->learnt.near_delay_ticks = INT64_MAX;
+    real->learnt.near_delay_ticks = real->learnt.near_exact_ticks = INT64_MAX;
     real->learnt.hot_ticks = INT64_MIN;
     real->far_code = (struct caution){0};
     assert_in_range(timebase_delay_ns(the_waiter(), DELAY_NS, 0, NULL), 0, 1);

@@ -29,6 +29,7 @@ static inline void begin_anew(void)
     waiter.learnt.near_rehearsal_ticks = NO_TIME;
     waiter.learnt.exact = 1;
     waiter.learnt.near_exact_ticks = NEAR;
+    waiter.learnt.load_least_ticks = INT64_MAX; /* none loads its code first: unit/near_loads.c */
     waiter.learnt.tail = (struct tempo_tail){.cycles = 400, .first_cycles = 400};
     waiter.vernier.readings = 1;
     waiter.vernier.step_ticks = waiter.vernier.span_ticks = 1;

@@ -50,28 +50,15 @@ APPROACH_WAY int delay_near(void *waiter, uint64_t end_ticks, uint64_t flags, vo
     return near_exact(&asked);
 }
 
-/* On another CPU than it was calibrated on the stages would calibrate anew. */
-static inline int may_be_after_pause(const struct waiter *waiter, int64_t left, unsigned flags)
-{
-    return may_be(waiter, left) && !waiter->is_calibrating &&
-        evidence_cpu(&waiter->evidence) == waiter->cpu && waiter_prefers_exact(waiter, flags);
-}
-
-/* To load its lines takes a tenth of a microsecond, where they are near: then they are in the second level. */
 APPROACH_WAY int64_t delay_near_left_after_pause(struct waiter *waiter, uint64_t delay_ns,
                                                  unsigned flags)
 {
-    enum { LOADING_NS = 100, MORE_NS = 150 };
-    const struct waiter_need *need = &waiter->learnt.near_exact_needs[EVENT_RETURNS];
-    int64_t needed = (int64_t)need->ticks + waiter_ticks_of_ns(waiter, MORE_NS);
     int64_t left = rounded_ticks(&waiter->learnt, delay_ns);
-    if (left < needed + waiter_ticks_of_ns(waiter, LOADING_NS) ||
-        !may_be_after_pause(waiter, left, flags))
+    uint64_t end_ticks = waiter->delay_called_ticks + (uint64_t)left;
+    struct hurried asked = asked_for(waiter, end_ticks, flags, NULL);
+    if (!may_be(waiter, left) || near_exact_loads(&asked, left) != NEAR_LOADED)
         return 0;
-    near_exact_load(waiter);
-    waiter->delay_touched_ticks = (int64_t)(timebase_ticks_ordered() - waiter->delay_called_ticks);
-    if (left - waiter->delay_touched_ticks < needed)
-        return 0;
+    waiter->delay_touched_ticks = (int64_t)(asked.entered_ticks - waiter->delay_called_ticks);
     caution_went_well(&waiter->far_code);
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     return left;

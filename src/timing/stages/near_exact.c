@@ -12,6 +12,8 @@
 #include "prepare.h"
 #include "result.h"
 
+enum { LOADING_NS = 100 }; /* all lines of one from the second level */
+
 /* ---- when ---------------------------------------------------------------------------------- */
 
 void near_exact_init(struct waiter *waiter)
@@ -30,6 +32,8 @@ void near_exact_init(struct waiter *waiter)
     hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
     int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
+    int64_t loads = waiter_ticks_of_ns(waiter, first_ns + LOADING_NS);
+    learnt->load_least_ticks = are_there && !steps ? loads : INT64_MAX;
     near_rehearsal_init(waiter);
     near_afresh_init(waiter);
 }
@@ -315,10 +319,49 @@ static inline void load_line(const void *line)
     (void)*(const volatile char *)line;
 }
 
-APPROACH_WAY void near_exact_load(const struct waiter *waiter)
+static void load_lines(const struct waiter *waiter)
 {
     visit_lines(load_line, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
     visit_code(waiter, EVENT_RETURNS, load_line);
+}
+
+/* On another CPU than it was calibrated on the stages would calibrate anew. */
+static int may_load(const struct hurried *asked, int64_t left, double needed)
+{
+    const struct waiter *waiter = asked->waiter;
+    if (event_way_of(asked->function, asked->result) != EVENT_RETURNS || !is_simple(asked))
+        return 0;
+    return left < waiter->learnt.near_exact_ticks && (double)left >= needed &&
+        evidence_cpu(&waiter->evidence) == waiter->cpu &&
+        waiter_prefers_exact(waiter, asked->flags);
+}
+
+/* What has been loaded comes from the second level. */
+APPROACH_WAY enum near_loaded near_exact_loads(struct hurried *asked, int64_t left)
+{
+    enum { MORE_NS = 150 };
+    struct waiter *waiter = asked->waiter;
+    double more = (double)waiter_ticks_of_ns(waiter, MORE_NS);
+    double needed = waiter->learnt.near_exact_needs[EVENT_RETURNS].ticks + more;
+    if (!may_load(asked, left, needed + (double)waiter_ticks_of_ns(waiter, LOADING_NS)))
+        return NEAR_NONE;
+    load_lines(waiter);
+    uint64_t now = timebase_ticks_ordered();
+    if ((double)(int64_t)(asked->ticks - now) < needed)
+        return NEAR_TOO_LATE;
+    asked->entered_ticks = now;
+    return NEAR_LOADED;
+}
+
+APPROACH_WAY int near_exact_loads_in_time(struct hurried *asked, int64_t left)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 256 };
+    enum near_loaded loaded = near_exact_loads(asked, left);
+    if (loaded == NEAR_TOO_LATE)
+        caution_went_wrong(&asked->waiter->far_code, LEAST_TURNS, MOST_TURNS);
+    else if (loaded == NEAR_LOADED)
+        caution_went_well(&asked->waiter->far_code);
+    return loaded == NEAR_LOADED;
 }
 
 /* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */

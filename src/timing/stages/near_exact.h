@@ -45,6 +45,29 @@ static inline int near_exact_has_turn_to_try(const struct waiter *waiter, uint64
 /* Of one that ends behind its call, or calls; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
 
+/* Of one that loads its code first: it is due; it is none; and that took too long. */
+enum near_loaded { NEAR_LOADED, NEAR_NONE, NEAR_TOO_LATE };
+
+/*
+ * Soon after no other, and only returns: loads all lines that it needs, side by side, if there is time
+ * for that. If enough is left behind it, it was entered just now: to load them is no part of what it
+ * needs. A call was 6 ns late behind that, and one with a result no better than by the loop.
+ */
+enum near_loaded near_exact_loads(struct hurried *asked, int64_t left);
+
+/* The same, and where that took too long after the last pauses the loop has some turns. */
+int near_exact_loads_in_time(struct hurried *asked, int64_t left);
+
+static inline int near_exact_is_due_afresh(struct hurried *asked, int64_t left)
+{
+    if (near_afresh_has_time(asked)) {
+        asked->is_afresh = near_afresh_is_possible(asked);
+        return asked->is_afresh;
+    }
+    return left >= asked->waiter->learnt.load_least_ticks &&
+        !caution_takes_turn(&asked->waiter->far_code) && near_exact_loads_in_time(asked, left);
+}
+
 /* Is it left to the stages, as one in eight? */
 int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
 
@@ -54,16 +77,11 @@ static inline int near_exact_is_due(struct hurried *asked)
     struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     int ends_well = asked->frame != NULL || asked->function != NULL;
-    if (!hurry_is_hot(waiter, asked->entered_ticks)) {
-        asked->is_afresh = near_afresh_has_time(asked) && ends_well && near_afresh_is_possible(asked);
-        return asked->is_afresh;
-    }
+    if (!hurry_is_hot(waiter, asked->entered_ticks))
+        return ends_well && near_exact_is_due_afresh(asked, left);
     return left < waiter->learnt.near_exact_ticks && ends_well &&
         !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
-
-/* Loads all lines that one needs which returns, side by side: a reading behind that waits for them. */
-void near_exact_load(const struct waiter *waiter);
 
 /* Returns as a wait does; or APPROACH_ENDS_BEHIND: return this at once, to approach_from(). */
 int near_exact(const struct hurried *asked);

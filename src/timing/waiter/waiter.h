@@ -143,7 +143,7 @@ struct waiter {
     uint64_t magic;
     uint64_t delay_called_ticks; /* the counter at the last delay's call */
     struct caution contradicted_run; /* of short delays */
-    struct caution far_code;         /* of their runs after a pause */
+    struct caution far_code;         /* of what loads its code after a pause */
     uint16_t delay_fetched; /* steps towards a run since its code went cold: delay_lines.h */
     int16_t is_calibrating;
     struct caution cold;             /* of exact waits by code that has gone out of the caches */

@@ -36,6 +36,7 @@ struct waiter_learnt {
     int64_t no_rehearsal_ticks;     /* for a target that is nearer than this there is none */
     int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
     struct waiter_need afresh_need; /* ... from its call to its target, of one exact without them */
+    int64_t load_least_ticks; /* ... the shortest that has time to load its code */
     struct waiter_need near_needs[2]; /* from its call to its target, to be exact; by code gone cold */
     int64_t cold_near_ticks; /* WAITER_COLD_NS */
     double hurry_rest_ticks[EVENT_WAYS];   /* of one in a hurry: its stamp's reading to its event */
