@@ -350,16 +350,16 @@ static void eight_that_are_far_off_are_believed(void **state)
 
 /* ---- or by the loop? ---------------------------------------------------------------------- */
 
-static void what_looks_worse_than_the_loop_is_left_to_it(void **state)
+static void assert_worse_is_left_to_the_loop(int64_t hot_ticks)
 {
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
     int turns = 0;
-    (void)state;
     for (int i = 0; i < CHOICE_QUANTILES; i++)
         waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][i] = 35;
     learn(ours, 19);
     assert_true(waiter->counted.is_worse);
+    waiter->learnt.hot_ticks = hot_ticks;
     waiter->learnt.at_once_stamp_ticks = 1; /* the loop says nothing of itself */
     assert_int_equal(waiter->counted.only, 0);
     while (waiter->counted.is_worse && turns < 1000) {
@@ -370,6 +370,14 @@ static void what_looks_worse_than_the_loop_is_left_to_it(void **state)
     assert_int_equal(waiter->counted.only, 1); /* nothing was learnt: one with a stamp is next */
     timebase_delay_ns(ours, 300, 0, NULL);
     assert_true(waiter->counted_lesson.ns == 300);
+}
+
+/* Of a series, and one after each pause. */
+static void what_looks_worse_than_the_loop_is_left_to_it(void **state)
+{
+    (void)state;
+    assert_worse_is_left_to_the_loop(INT64_MAX);
+    assert_worse_is_left_to_the_loop(INT64_MIN);
 }
 
 /* By their stamps, where they have one. */

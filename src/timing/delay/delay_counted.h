@@ -61,7 +61,7 @@ static inline int delay_is_counted_after_pause(struct waiter *waiter)
 {
     waiter->delay_fetched = 0;
     if (!caution_takes_turn(&waiter->far_code))
-        return !waiter->counted.is_worse;
+        return delay_is_counted(waiter);
     delay_counted_is_far(waiter);
     return 0;
 }
