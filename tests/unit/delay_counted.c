@@ -68,6 +68,7 @@ static struct timebase_waiter *waiter_that_counts(void)
     waiter->counted_lesson = (struct counted_lesson){.after_ticks = AFTER_TICKS,
                                                      .usual_ns = DELAY_COUNTED_USUALLY_NS};
     begin_choice(waiter);
+    waiter->far_code = (struct caution){0};
     waiter->delay_fetched = DELAY_ASKED;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     memset(&counted, 0, sizeof(counted));
@@ -359,6 +360,7 @@ static void assert_worse_is_left_to_the_loop(int64_t hot_ticks)
         waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][i] = 35;
     learn(ours, 19);
     assert_true(waiter->counted.is_worse);
+    stop_time(waiter);
     waiter->learnt.hot_ticks = hot_ticks;
     waiter->learnt.at_once_stamp_ticks = 1; /* the loop says nothing of itself */
     assert_int_equal(waiter->counted.only, 0);

@@ -159,8 +159,8 @@ static void find_ways(struct waiter *waiter)
     find_runs(waiter, &rounds);
     learnt->delay_fixed_ticks = calibration_delay_middle(rounds.unchecked_ticks);
     learnt->checked_ns = (uint64_t)calibration_delay_middle(rounds.checked_ns);
-    waiter->contradicted_run = waiter->far_code = (struct caution){0};
     calibrate_counted(waiter);
+    waiter->contradicted_run = waiter->far_code = (struct caution){0}; /* what held it up was no code */
 }
 
 /* Longer than all that comes before the end of a wait, on a slow machine too. */
