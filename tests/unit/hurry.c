@@ -181,9 +181,10 @@ static void a_calibration_reads_the_counter_as_waits_do(void **state)
 
 /* ---- whole waits ---------------------------------------------------------------------------- */
 
-/* Who did nothing for longer than that, but for less than a pause. */
+/* Who did nothing for longer than that, but for less than a pause; and there is no time to load it. */
 static void let_code_go_cold(struct waiter *waiter)
 {
+    waiter->learnt.load_least_ticks = INT64_MAX;
     int64_t since = 2 * waiter->learnt.hot_ticks;
     waiter->approach.event_ticks = timebase_ticks() - (uint64_t)since;
     waiter->hurried_ticks = waiter->approach.event_ticks;

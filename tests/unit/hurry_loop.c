@@ -22,7 +22,8 @@ static void wait_ahead(int64_t ns)
 
 /*
  * One after a pause, which lasts a moment for any machine; which does not learn it anew before a long
- * wait, where it has found no exact ones; and which has no time for those that begin afresh.
+ * wait, where it has found no exact ones; and which has no time for those that begin afresh, or load
+ * their code.
  */
 static struct waiter *waiter_after_a_pause(void)
 {
@@ -31,6 +32,7 @@ static struct waiter *waiter_after_a_pause(void)
         waiter->learnt.near_ticks = ticks_of(SECOND);
     waiter->learnt.cold_ticks = ticks_of(SECOND);
     waiter->learnt.afresh_need.ticks = (double)ticks_of(SECOND);
+    waiter->learnt.load_least_ticks = INT64_MAX;
     waiter->calibrations = CALIBRATION_ATTEMPTS;
     waiter->approach.event_ticks = timebase_ticks() - (uint64_t)ticks_of(SECOND);
     waiter->hurried_ticks = waiter->approach.event_ticks;
