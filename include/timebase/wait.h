@@ -227,7 +227,7 @@ TIMEBASE_PART uint64_t timebase_delay_begin(void)
 
 /*
  * timebase_delay_ns() without its reading, for languages that cannot inline C but read the counter:
- * begin_ticks is to be read right before the call. If it was not, the delay is longer.
+ * begin_ticks is to be read right before the call, as the delay counts from it.
  */
 TIMEBASE_API int timebase_delay_ns_from(struct timebase_waiter *waiter, uint64_t delay_ns,
                                         unsigned flags, struct timebase_wait_result *result,
