@@ -47,4 +47,10 @@ static inline void approach_fetch(const void *line)
     __asm__ volatile("");
 }
 
+/* The same, of data or code; an ordered reading of the counter behind it waits until it has come. */
+static inline void approach_load(const void *line)
+{
+    (void)*(const volatile char *)line;
+}
+
 #endif

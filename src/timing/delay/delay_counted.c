@@ -90,11 +90,6 @@ APPROACH_WAY static __attribute__((noinline)) void next_lesson(struct waiter *wa
 
 /* ---- the delay ---------------------------------------------------------------------------- */
 
-static inline void load(const char *line)
-{
-    (void)*(const volatile char *)line;
-}
-
 /* Of approach_count(), as it is assembled. */
 enum { LINES_OF_COUNT = 10 };
 
@@ -107,7 +102,7 @@ APPROACH_WAY static inline void load_lines(const struct waiter *waiter)
     const char *count = (const char *)(uintptr_t)waiter->ways.count;
 #pragma GCC unroll 10
     for (unsigned line = 0; line < LINES_OF_COUNT; line++)
-        load(count + line * APPROACH_LINE);
+        approach_load(count + line * APPROACH_LINE);
 }
 
 /* The loop has what is left; and some turns after other pauses, unless it was just held up. */

@@ -10,11 +10,6 @@
 #include "delay_near.h"
 #include "delay_short.h"
 
-APPROACH_WAY static inline void load(const char *line)
-{
-    (void)*(const volatile char *)line;
-}
-
 _Static_assert(DELAY_LINES_TO_RUN == 31 && DELAY_LINES_OF_DATA == 15 && DELAY_LINES_OF_RUN == 6,
                "unrolled as often as is said below: a loop would take longer than the roots");
 
@@ -23,13 +18,13 @@ APPROACH_WAY static inline void touch(const struct waiter *waiter)
 {
 #pragma GCC unroll 31
     for (unsigned line = 0; line < DELAY_LINES_TO_RUN; line++)
-        load(delay_code_line(line));
+        approach_load(delay_code_line(line));
 #pragma GCC unroll 15
     for (unsigned line = 0; line < DELAY_LINES_OF_DATA; line++)
-        load(delay_data_line(waiter, line));
+        approach_load(delay_data_line(waiter, line));
 #pragma GCC unroll 6
     for (unsigned line = 0; line < DELAY_LINES_OF_RUN; line++)
-        load(delay_run_line(waiter, line));
+        approach_load(delay_run_line(waiter, line));
 }
 
 APPROACH_WAY static inline int is_near(struct waiter *waiter)

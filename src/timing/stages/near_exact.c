@@ -267,9 +267,9 @@ static void aim(const struct hurried *asked)
     a->frame = asked->frame;
 }
 
-/* So many lines from `code` on. */
 typedef void line_visitor(const void *line);
 
+/* So many lines from `code` on. */
 static inline __attribute__((always_inline)) void visit_lines(line_visitor *visit, uintptr_t code,
                                                               unsigned lines)
 {
@@ -314,15 +314,10 @@ static void fetch_code(const struct waiter *waiter, enum event_way way)
         approach_fetch_lines(telling - BEFORE_TELLING * APPROACH_LINE, TELLING);
 }
 
-static inline void load_line(const void *line)
-{
-    (void)*(const volatile char *)line;
-}
-
 static void load_lines(const struct waiter *waiter)
 {
-    visit_lines(load_line, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
-    visit_code(waiter, EVENT_RETURNS, load_line);
+    visit_lines(approach_load, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
+    visit_code(waiter, EVENT_RETURNS, approach_load);
 }
 
 /* On another CPU than it was calibrated on the stages would calibrate anew. */
