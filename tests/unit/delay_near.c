@@ -171,7 +171,7 @@ static uint64_t begin_after_pause(uint64_t delay_ns)
     for (int run = 0; run < APPROACH_RUNS; run++)
         waiter.ways.returning_runs[run] = (const void *)(uintptr_t)approach_poll;
     evidence_init(&waiter.evidence, &waiter.approach);
-    waiter.cpu = evidence_cpu(&waiter.evidence);
+    calibrated_here(&waiter);
     waiter.far_code = (struct caution){.turns = 64};
     waiter.delay_called_ticks = timebase_ticks_ordered();
     return delay_ns;

@@ -20,7 +20,7 @@ static void begin(void)
     waiter.learnt.cold_ticks = STAGES_NEED;
     waiter.learnt.near_rehearsal_ticks = REHEARSAL;
     waiter.learnt.near_rehearsed = need(REHEARSED);
-    waiter.cpu = evidence_cpu(&waiter.evidence);
+    calibrated_here(&waiter);
 }
 
 static void it_is_due_where_the_stages_have_no_time_and_it_has(void **state)

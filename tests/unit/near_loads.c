@@ -31,7 +31,7 @@ static struct hurried begin(int64_t left_ns)
     waiter.ways.exact = approach_poll;
     for (int run = 0; run < APPROACH_RUNS; run++)
         waiter.ways.runs[run] = waiter.ways.returning_runs[run] = (const void *)approach_poll;
-    waiter.cpu = evidence_cpu(&waiter.evidence);
+    calibrated_here(&waiter);
     struct hurried asked = asked_for(0);
     asked.entered_ticks = now;
     asked.ticks = now + (uint64_t)scaled(left_ns);

@@ -19,6 +19,13 @@ static inline struct waiter_need need(double ticks)
     return (struct waiter_need){.ticks = ticks, .step_ticks = 1, .fade_ticks = 0.5, .of = 16};
 }
 
+/* It was calibrated on this CPU, and that stays the one it is asked on. */
+static inline void calibrated_here(struct waiter *waiter)
+{
+    stay_on_this_cpu();
+    waiter->cpu = evidence_cpu(&waiter->evidence);
+}
+
 /*
  * The waiter, as if the counter's steps were fine, exact waits the better ones, and those of up to so
  * long exact at their call. Null: none is here, whatever the counter; unit/near_exact.c says when.
