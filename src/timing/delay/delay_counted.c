@@ -111,7 +111,7 @@ APPROACH_WAY static __attribute__((noinline)) int too_late(struct waiter *waiter
     if (waiter->counted.pause == COUNTED_TRIED) {
         waiter->counted.pause = COUNTED_FAR;
         delay_counted_is_far(waiter);
-        delay_goes_wrong(&waiter->far_code);
+        caution_doubles(&waiter->far_code);
     }
     return delay_at_once(waiter, delay_ns, 0);
 }

@@ -69,7 +69,7 @@ APPROACH_WAY static double follow_late(struct waiter *waiter, struct waiter_dela
         in_a_row_near(&far->row);
     far->cycles = cycles;
     double more = in_a_row_far(&far->row, wrong, IN_A_ROW_USUALLY);
-    delay_goes_wrong(&waiter->contradicted_run);
+    caution_doubles(&waiter->contradicted_run);
     if (more == 0)
         return believed(waiter, wrong);
     waiter->contradicted_run.left = 0;
@@ -108,7 +108,7 @@ APPROACH_WAY static double cycle_of_waits(const struct waiter *waiter, double ti
 APPROACH_WAY static void was_tried_in_vain(struct waiter *waiter)
 {
     if (waiter->delay_fetched >= DELAY_RAN)
-        delay_goes_wrong(&waiter->contradicted_run);
+        caution_doubles(&waiter->contradicted_run);
 }
 
 /* A calibration counts from nothing: that says nothing of cycles. */
@@ -129,7 +129,7 @@ APPROACH_WAY int delay_follow(struct waiter *waiter, struct waiter_delay *known,
     else if (off && code == DELAY_CODE_FETCHED)
         was_tried_in_vain(waiter);
     else if (off && code == DELAY_CODE_NEAR)
-        delay_goes_wrong(&waiter->far_code);
+        caution_doubles(&waiter->far_code);
     else if (off)
         more = follow_late(waiter, known, wrong, cycles);
     else

@@ -29,11 +29,4 @@ int delay_was_contradicted(const struct waiter *waiter);
 int delay_follow(struct waiter *waiter, struct waiter_delay *known, double wrong, double cycles,
                  enum delay_code code);
 
-/* The loop has so many turns. */
-static inline void delay_goes_wrong(struct caution *caution)
-{
-    enum { LEAST_TURNS = 1, MOST_TURNS = 256 };
-    caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
-}
-
 #endif

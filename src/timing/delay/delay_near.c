@@ -56,7 +56,7 @@ APPROACH_WAY int64_t delay_near_left_after_pause(struct waiter *waiter, uint64_t
     int64_t left = rounded_ticks(&waiter->learnt, delay_ns);
     uint64_t end_ticks = waiter->delay_called_ticks + (uint64_t)left;
     struct hurried asked = asked_for(waiter, end_ticks, flags, NULL);
-    if (!may_be(waiter, left) || near_exact_loads(&asked, left) != NEAR_LOADED)
+    if (!may_be(waiter, left) || near_loads(&asked, left) != NEAR_LOADED)
         return 0;
     waiter->delay_touched_ticks = (int64_t)(asked.entered_ticks - waiter->delay_called_ticks);
     caution_went_well(&waiter->far_code);

@@ -148,11 +148,11 @@ static APART int without_run(struct short_delay *delay)
     struct waiter_delay *one = delay_learnt_of(delay, DELAY_BY_RUN);
     double most = read_taken(waiter) + one->after_ticks + waiter->vernier.step_ticks;
     if (delay->code == DELAY_CODE_NEAR)
-        delay_goes_wrong(&waiter->far_code);
+        caution_doubles(&waiter->far_code);
     else if (most < one->fixed_ticks)
         one->fixed_ticks = most;
     else
-        delay_goes_wrong(&waiter->contradicted_run);
+        caution_doubles(&waiter->contradicted_run);
     return by_loop(delay);
 }
 

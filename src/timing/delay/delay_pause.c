@@ -34,7 +34,7 @@ APPROACH_WAY static inline int is_near(struct waiter *waiter)
     APPROACH_HIDE(9);
     int is_far = waiter->delay_touched_ticks > waiter->learnt.touch_ticks;
     if (is_far)
-        delay_goes_wrong(&waiter->far_code);
+        caution_doubles(&waiter->far_code);
     return !is_far;
 }
 
@@ -43,7 +43,7 @@ APPROACH_WAY static inline int is_by_run(struct waiter *waiter, uint64_t delay_n
 {
     if (waiter->learnt.near_delay_ticks == 0 || waiter->is_calibrating)
         return delay_ns < DELAY_SHORT_NS && is_near(waiter);
-    delay_goes_wrong(&waiter->far_code);
+    caution_doubles(&waiter->far_code);
     return 0;
 }
 

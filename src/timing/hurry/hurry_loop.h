@@ -43,6 +43,13 @@ static inline struct hurried hurried_of(const struct wait *wait)
                             .entered_ticks = wait->entered_ticks};
 }
 
+/* Is it asked for nothing that only the stages do? */
+static inline int hurried_is_simple(const struct hurried *asked)
+{
+    unsigned others = asked->flags & ~(unsigned)TIMEBASE_WAIT_STEADY;
+    return others == 0 && !asked->waiter->is_calibrating;
+}
+
 /* ---- before the loop ---------------------------------------------------------------------- */
 
 static inline int hurry_is_hot(const struct waiter *waiter, uint64_t now)

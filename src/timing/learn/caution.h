@@ -52,4 +52,11 @@ static inline void caution_went_wrong(struct caution *caution, unsigned least, u
     caution->left = caution->turns;
 }
 
+/* The same for one turn at first, and for 256 in the end. */
+static inline void caution_doubles(struct caution *caution)
+{
+    enum { LEAST_TURNS = 1, MOST_TURNS = 256 };
+    caution_went_wrong(caution, LEAST_TURNS, MOST_TURNS);
+}
+
 #endif

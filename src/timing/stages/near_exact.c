@@ -7,12 +7,10 @@
 #include "timing/waiter/slower.h"
 
 #include "event.h"
-#include "foresight.h"
+#include "near_code.h"
 #include "near_rehearsal.h"
 #include "prepare.h"
 #include "result.h"
-
-enum { LOADING_NS = 100 }; /* all lines of one from the second level */
 
 /* ---- when ---------------------------------------------------------------------------------- */
 
@@ -32,17 +30,9 @@ void near_exact_init(struct waiter *waiter)
     hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
     int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
-    int64_t loads = waiter_ticks_of_ns(waiter, first_ns + LOADING_NS);
-    learnt->load_least_ticks = are_there && !steps ? loads : INT64_MAX;
+    near_loads_init(waiter, first_ns, are_there && !steps);
     near_rehearsal_init(waiter);
     near_afresh_init(waiter);
-}
-
-/* Is it asked for nothing that only the stages do? */
-static int is_simple(const struct hurried *asked)
-{
-    unsigned others = asked->flags & ~(unsigned)TIMEBASE_WAIT_STEADY;
-    return others == 0 && !asked->waiter->is_calibrating;
 }
 
 /*
@@ -184,7 +174,7 @@ static int settle_last(const struct hurried *asked, int64_t left)
 APPROACH_WAY int near_exact_is_possible(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
-    if (!is_simple(asked))
+    if (!hurried_is_simple(asked))
         return 0;
     int has_enough = may_be_cold(asked) && has_time(asked, left, 0);
     if (!has_enough && !(is_trial(asked) && has_time(asked, left, 1)))
@@ -267,39 +257,6 @@ static void aim(const struct hurried *asked)
     a->frame = asked->frame;
 }
 
-typedef void line_visitor(const void *line);
-
-/* So many lines from `code` on. */
-static inline __attribute__((always_inline)) void visit_lines(line_visitor *visit, uintptr_t code,
-                                                              unsigned lines)
-{
-    for (unsigned line = 0; line < lines; line++)
-        visit((const char *)code + line * APPROACH_LINE);
-}
-
-/*
- * All that one executes, and the ends of all runs: each wait takes another. As GCC compiles it for
- * x86-64: too many lines or too few cost nothing but time.
- */
-static inline __attribute__((always_inline)) void visit_code(const struct waiter *waiter,
-                                                             enum event_way way,
-                                                             line_visitor *visit)
-{
-    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, RUN = 5 };
-    const void *const *runs = foresight_runs_of(waiter, way);
-    visit_lines(visit, (uintptr_t)near_exact, HERE);
-    if (!waiter_has_vernier(waiter))
-        visit_lines(visit, (uintptr_t)near_rehearse, REHEARSING);
-    visit_lines(visit, (uintptr_t)waiter->ways.exact, APPROACH);
-    visit_lines(visit, (uintptr_t)outcome_count, COUNTING);
-    visit_lines(visit, (uintptr_t)waiter_aim_run, AIMING);
-    visit_lines(visit, (uintptr_t)waiter_approach, 1);
-    visit_lines(visit, (uintptr_t)event_set_return, 1);
-    visit_lines(visit, (uintptr_t)evidence_begin, 1);
-    for (int i = 0; i < APPROACH_RUNS; i++)
-        visit_lines(visit, (uintptr_t)runs[i], RUN);
-}
-
 /*
  * By code that has gone cold: all of it is asked for at once, where each line of it by itself would come
  * 30 ns late from the third level, or 0.1 us from memory.
@@ -312,51 +269,6 @@ static void fetch_code(const struct waiter *waiter, enum event_way way)
     __asm__("" : "+r"(telling)); /* an address: nothing is known of what lies before it */
     if (way == EVENT_TELLS)
         approach_fetch_lines(telling - BEFORE_TELLING * APPROACH_LINE, TELLING);
-}
-
-static void load_lines(const struct waiter *waiter)
-{
-    visit_lines(approach_load, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
-    visit_code(waiter, EVENT_RETURNS, approach_load);
-}
-
-/* On another CPU than it was calibrated on the stages would calibrate anew. */
-static int may_load(const struct hurried *asked, int64_t left, double needed)
-{
-    const struct waiter *waiter = asked->waiter;
-    if (event_way_of(asked->function, asked->result) != EVENT_RETURNS || !is_simple(asked))
-        return 0;
-    return left < waiter->learnt.near_exact_ticks && (double)left >= needed &&
-        evidence_cpu(&waiter->evidence) == waiter->cpu &&
-        waiter_prefers_exact(waiter, asked->flags);
-}
-
-/* What has been loaded comes from the second level. */
-APPROACH_WAY enum near_loaded near_exact_loads(struct hurried *asked, int64_t left)
-{
-    enum { MORE_NS = 150 };
-    struct waiter *waiter = asked->waiter;
-    double more = (double)waiter_ticks_of_ns(waiter, MORE_NS);
-    double needed = waiter->learnt.near_exact_needs[EVENT_RETURNS].ticks + more;
-    if (!may_load(asked, left, needed + (double)waiter_ticks_of_ns(waiter, LOADING_NS)))
-        return NEAR_NONE;
-    load_lines(waiter);
-    uint64_t now = timebase_ticks_ordered();
-    if ((double)(int64_t)(asked->ticks - now) < needed)
-        return NEAR_TOO_LATE;
-    asked->entered_ticks = now;
-    return NEAR_LOADED;
-}
-
-APPROACH_WAY int near_exact_loads_in_time(struct hurried *asked, int64_t left)
-{
-    enum { LEAST_TURNS = 1, MOST_TURNS = 256 };
-    enum near_loaded loaded = near_exact_loads(asked, left);
-    if (loaded == NEAR_TOO_LATE)
-        caution_went_wrong(&asked->waiter->far_code, LEAST_TURNS, MOST_TURNS);
-    else if (loaded == NEAR_LOADED)
-        caution_went_well(&asked->waiter->far_code);
-    return loaded == NEAR_LOADED;
 }
 
 /* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */

@@ -19,6 +19,7 @@
 #include "timing/hurry/hurry_loop.h"
 
 #include "near_afresh.h"
+#include "near_loads.h"
 
 /* At the end of a calibration. */
 void near_exact_init(struct waiter *waiter);
@@ -45,19 +46,6 @@ static inline int near_exact_has_turn_to_try(const struct waiter *waiter, uint64
 /* Of one that ends behind its call, or calls; `left` is short enough. */
 int near_exact_is_possible(const struct hurried *asked, int64_t left);
 
-/* Of one that loads its code first: it is due; it is none; and that took too long. */
-enum near_loaded { NEAR_LOADED, NEAR_NONE, NEAR_TOO_LATE };
-
-/*
- * Soon after no other, and only returns: loads all lines that it needs, side by side, if there is time
- * for that. If enough is left behind it, it was entered just now: to load them is no part of what it
- * needs. A call was 6 ns late behind that, and one with a result no better than by the loop.
- */
-enum near_loaded near_exact_loads(struct hurried *asked, int64_t left);
-
-/* The same, and where that took too long after the last pauses the loop has some turns. */
-int near_exact_loads_in_time(struct hurried *asked, int64_t left);
-
 static inline int near_exact_is_due_afresh(struct hurried *asked, int64_t left)
 {
     if (near_afresh_has_time(asked)) {
@@ -65,7 +53,7 @@ static inline int near_exact_is_due_afresh(struct hurried *asked, int64_t left)
         return asked->is_afresh;
     }
     return left >= asked->waiter->learnt.load_least_ticks &&
-        !caution_takes_turn(&asked->waiter->far_code) && near_exact_loads_in_time(asked, left);
+        !caution_takes_turn(&asked->waiter->far_code) && near_loads_in_time(asked, left);
 }
 
 /* Is it left to the stages, as one in eight? */
