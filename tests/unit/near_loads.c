@@ -6,10 +6,14 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "near_exact.h"
 
 /* A tick of the counter is so little that nothing holds a test up for long. In nanoseconds: */
-enum { LITTLE = 1000000000, LOADING = 100, MORE = 150, LEAST = NEEDS + LOADING + MORE };
+enum { LITTLE = 1000000000, LOADING = 80, MORE = 90, LEAST = NEEDS + LOADING + MORE };
 
 static int64_t scaled(int64_t ns)
 {
@@ -58,25 +62,35 @@ static void note_nothing(void *argument)
     (void)argument;
 }
 
-static void what_calls_or_tells_does_not(void **state)
+static int loads_for(int64_t left_ns, void (*function)(void *), struct timebase_wait_result *result)
+{
+    struct hurried asked = begin(left_ns);
+    waiter.learnt.near_exact_needs[EVENT_CALLED] = need((double)scaled(2 * NEEDS));
+    waiter.learnt.near_exact_needs[EVENT_TELLS] = need((double)scaled(3 * NEEDS));
+    asked.function = function;
+    asked.result = result;
+    int is_due = near_exact_is_due(&asked);
+    assert_int_equal(asked.is_afresh, is_due && function != NULL); /* it rehearses its call */
+    return is_due;
+}
+
+static void each_way_has_its_need(void **state)
 {
     struct timebase_wait_result result;
     (void)state;
-    struct hurried asked = begin(LEAST + 1);
-    asked.result = &result;
-    assert_false(near_exact_is_due(&asked));
-    asked.result = NULL;
-    asked.function = note_nothing;
-    assert_false(near_exact_is_due(&asked));
-    asked.function = NULL;
-    assert_true(near_exact_is_due(&asked));
+    assert_true(loads_for(LEAST + 1, NULL, NULL));
+    assert_false(loads_for(LEAST + NEEDS - 1, note_nothing, NULL));
+    assert_true(loads_for(LEAST + NEEDS + 1, note_nothing, NULL));
+    assert_true(loads_for(LEAST + NEEDS + 1, note_nothing, &result));
+    assert_false(loads_for(LEAST + 2 * NEEDS - 1, NULL, &result));
+    assert_true(loads_for(LEAST + 2 * NEEDS + 1, NULL, &result));
 }
 
-/* The counter has run on, as if it had taken so long to load. */
-static struct hurried begin_late(void)
+/* From the call to where it would load it was so long. */
+static struct hurried begin_late(int64_t way_in_ns, int64_t left_ns)
 {
-    struct hurried asked = begin(NEEDS + MORE - 1);
-    asked.entered_ticks -= (uint64_t)scaled(LEAST);
+    struct hurried asked = begin(left_ns);
+    asked.entered_ticks -= (uint64_t)scaled(way_in_ns);
     waiter.approach.event_ticks = waiter.hurried_ticks = asked.entered_ticks - 2 * HOT;
     return asked;
 }
@@ -84,7 +98,7 @@ static struct hurried begin_late(void)
 static void where_that_takes_too_long_the_loop_has_turns(void **state)
 {
     (void)state;
-    struct hurried asked = begin_late();
+    struct hurried asked = begin_late(LOADING, LEAST - 1);
     assert_false(near_exact_is_due(&asked));
     assert_int_equal(waiter.far_code.left, 1);
     struct caution known = waiter.far_code;
@@ -96,6 +110,56 @@ static void where_that_takes_too_long_the_loop_has_turns(void **state)
     assert_true(near_exact_is_due(&asked));
     assert_int_equal(waiter.far_code.turns, 63); /* it went well */
 }
+
+static void where_its_way_in_was_far_it_has_to_load_from_there(void **state)
+{
+    enum { FAR = 5 * LOADING };
+    (void)state;
+    struct hurried asked = begin_late(FAR, NEEDS + MORE + FAR - 1);
+    assert_false(near_exact_is_due(&asked));
+    assert_int_equal(waiter.far_code.left, 1);
+    asked = begin_late(FAR, NEEDS + MORE + FAR + 1);
+    assert_true(near_exact_is_due(&asked));
+    assert_int_equal(waiter.far_code.left, 0);
+}
+
+/* ---- a line that comes from far away --------------------------------------------------------- */
+
+enum { SPARE = 10000000, TAKES = 2 * SPARE }; /* ticks */
+
+static void *far_page;
+
+static void let_it_come(int number)
+{
+    uint64_t from = timebase_ticks();
+    (void)number;
+    mprotect(far_page, (size_t)sysconf(_SC_PAGESIZE), PROT_READ);
+    while (timebase_ticks() - from < TAKES)
+        ;
+}
+
+/* What its way in did not say: a line takes longer than there is time for. */
+static void what_took_too_long_to_load_is_none(void **state)
+{
+    const struct sigaction comes = {.sa_handler = let_it_come};
+    struct sigaction known;
+    (void)state;
+    far_page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct hurried asked = begin(0);
+    waiter.learnt.period_ns = 1;
+    waiter.learnt.load_least_ticks = 0;
+    waiter.learnt.near_exact_needs[EVENT_RETURNS] = need(NEEDS);
+    waiter.ways.runs[0] = waiter.ways.returning_runs[0] = far_page;
+    asked.ticks = asked.entered_ticks + NEEDS + MORE + SPARE;
+    sigaction(SIGSEGV, &comes, &known);
+    int is_due = near_exact_is_due(&asked);
+    sigaction(SIGSEGV, &known, NULL);
+    munmap(far_page, (size_t)sysconf(_SC_PAGESIZE));
+    assert_false(is_due);
+    assert_int_equal(waiter.far_code.left, 1);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
 
 /* That says nothing of how far its code is. */
 static void it_is_not_for_what_others_do(void **state)
@@ -148,8 +212,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_entered_when_all_is_there),
-        cmocka_unit_test(what_calls_or_tells_does_not),
+        cmocka_unit_test(each_way_has_its_need),
         cmocka_unit_test(where_that_takes_too_long_the_loop_has_turns),
+        cmocka_unit_test(where_its_way_in_was_far_it_has_to_load_from_there),
+        cmocka_unit_test(what_took_too_long_to_load_is_none),
         cmocka_unit_test(it_is_not_for_what_others_do),
         cmocka_unit_test(with_time_for_rehearsals_it_is_one_afresh),
         cmocka_unit_test(a_calibration_says_whether_there_are_any),

@@ -70,6 +70,7 @@ APPROACH_WAY int delay_near_after_pause(void *waiter, uint64_t end_ticks, uint64
 {
     struct hurried asked = asked_for((struct waiter *)waiter, end_ticks, (unsigned)flags, null);
     asked.entered_ticks += (uint64_t)asked.waiter->delay_touched_ticks;
+    asked.is_loaded = 1;
     asked.frame = frame;
     return near_exact(&asked);
 }

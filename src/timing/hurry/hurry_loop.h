@@ -22,6 +22,7 @@ struct hurried {
     double fraction; /* of a tick, added to ticks */
     unsigned flags;
     int is_afresh; /* exact at its call: near_afresh.h */
+    int is_loaded; /* ... and its code is there: near_loads.h */
     int is_hot; /* what follows: another wait ended just now */
     void (*function)(void *); /* null: return */
     void *argument;

@@ -8,6 +8,7 @@
 #include "near_exact.h"
 #include "near_rehearsal.h"
 #include "outcome.h"
+#include "result.h"
 
 typedef void line_visitor(const void *line);
 
@@ -28,6 +29,7 @@ static inline __attribute__((always_inline)) void visit_code(const struct waiter
                                                              line_visitor *visit)
 {
     enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, RUN = 5 };
+    enum { BEFORE_TELLING = 13, TELLING = 26 };
     const void *const *runs = foresight_runs_of(waiter, way);
     visit_lines(visit, (uintptr_t)near_exact, HERE);
     if (!waiter_has_vernier(waiter))
@@ -40,6 +42,8 @@ static inline __attribute__((always_inline)) void visit_code(const struct waiter
     visit_lines(visit, (uintptr_t)evidence_begin, 1);
     for (int i = 0; i < APPROACH_RUNS; i++)
         visit_lines(visit, (uintptr_t)runs[i], RUN);
+    if (way == EVENT_TELLS)
+        visit_lines(visit, (uintptr_t)result_tell - BEFORE_TELLING * APPROACH_LINE, TELLING);
 }
 
 #endif

@@ -26,11 +26,11 @@ void near_exact_init(struct waiter *waiter)
     learnt->near_delay_ticks = steps ? 0 : learnt->near_exact_ticks;
     for (enum event_way way = EVENT_CALLED; way < EVENT_WAYS; way++)
         hurry_set_need(waiter, &learnt->near_exact_needs[way], first_ns, STEP_NS, OF);
+    near_loads_init(waiter, first_ns, are_there && !steps);
     first_ns += MORE_NS;
     hurry_set_need(waiter, &learnt->near_exact_learning, first_ns, STEP_NS, OF_LEARNING);
     int of_cold = steps ? OF_COLD_STEPPED : OF_COLD;
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
-    near_loads_init(waiter, first_ns, are_there && !steps);
     near_rehearsal_init(waiter);
     near_afresh_init(waiter);
 }
@@ -263,12 +263,7 @@ static void aim(const struct hurried *asked)
  */
 static void fetch_code(const struct waiter *waiter, enum event_way way)
 {
-    enum { BEFORE_TELLING = 13, TELLING = 26 };
     visit_code(waiter, way, approach_fetch_code);
-    const char *telling = (const char *)(uintptr_t)result_tell;
-    __asm__("" : "+r"(telling)); /* an address: nothing is known of what lies before it */
-    if (way == EVENT_TELLS)
-        approach_fetch_lines(telling - BEFORE_TELLING * APPROACH_LINE, TELLING);
 }
 
 /* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */
@@ -283,7 +278,7 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     int is_cold = !waiter_is_exact_hot(waiter, asked->ticks);
-    if (is_cold)
+    if (is_cold && !asked->is_loaded)
         fetch_code(waiter, event_way_of(asked->function, asked->result));
     int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt, is_cold);

@@ -5,7 +5,7 @@
 
 #include "near_code.h"
 
-enum { LOADING_NS = 100 }; /* all lines of one from the second level */
+enum { LOADING_NS = 80 }; /* all lines of one from the second level */
 
 void near_loads_init(struct waiter *waiter, double first_ns, int are_there)
 {
@@ -13,37 +13,56 @@ void near_loads_init(struct waiter *waiter, double first_ns, int are_there)
     waiter->learnt.load_least_ticks = are_there ? least : INT64_MAX;
 }
 
-static void load_lines(const struct waiter *waiter)
+static void load_lines(const struct waiter *waiter, enum event_way way)
 {
     visit_lines(approach_load, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
-    visit_code(waiter, EVENT_RETURNS, approach_load);
+    visit_code(waiter, way, approach_load);
 }
 
 /* On another CPU than it was calibrated on the stages would calibrate anew. */
-static int may_load(const struct hurried *asked, int64_t left, double needed)
+static int may_load(const struct hurried *asked, int64_t left, int64_t needed)
 {
     const struct waiter *waiter = asked->waiter;
-    if (event_way_of(asked->function, asked->result) != EVENT_RETURNS || !hurried_is_simple(asked))
-        return 0;
-    return left < waiter->learnt.near_exact_ticks && (double)left >= needed &&
+    return hurried_is_simple(asked) && left < waiter->learnt.near_exact_ticks && left >= needed &&
         evidence_cpu(&waiter->evidence) == waiter->cpu &&
         waiter_prefers_exact(waiter, asked->flags);
+}
+
+static int64_t left_now(const struct hurried *asked)
+{
+    return (int64_t)(asked->ticks - timebase_ticks_ordered());
+}
+
+/*
+ * From its call to here its code has come from where the lines come from that it has not executed. So it
+ * takes about as long again to load them.
+ */
+static int64_t loading_ticks(const struct waiter *waiter, int64_t way_in_ticks)
+{
+    int64_t least = waiter_ticks_of_ns(waiter, LOADING_NS);
+    return way_in_ticks > least ? way_in_ticks : least;
 }
 
 /* What has been loaded comes from the second level. */
 APPROACH_WAY enum near_loaded near_loads(struct hurried *asked, int64_t left)
 {
-    enum { MORE_NS = 150 };
+    enum { MORE_NS = 90 };
     struct waiter *waiter = asked->waiter;
-    double more = (double)waiter_ticks_of_ns(waiter, MORE_NS);
-    double needed = waiter->learnt.near_exact_needs[EVENT_RETURNS].ticks + more;
-    if (!may_load(asked, left, needed + (double)waiter_ticks_of_ns(waiter, LOADING_NS)))
+    enum event_way way = event_way_of(asked->function, asked->result);
+    int64_t needed = (int64_t)waiter->learnt.near_exact_needs[way].ticks;
+    needed += waiter_ticks_of_ns(waiter, MORE_NS);
+    if (!may_load(asked, left, needed + waiter_ticks_of_ns(waiter, LOADING_NS)))
         return NEAR_NONE;
-    load_lines(waiter);
-    uint64_t now = timebase_ticks_ordered();
-    if ((double)(int64_t)(asked->ticks - now) < needed)
+    int64_t now_left = left_now(asked);
+    if (now_left < needed + loading_ticks(waiter, left - now_left))
         return NEAR_TOO_LATE;
-    asked->entered_ticks = now;
+    load_lines(waiter, way);
+    now_left = left_now(asked);
+    if (now_left < needed)
+        return NEAR_TOO_LATE;
+    asked->entered_ticks = asked->ticks - (uint64_t)now_left;
+    asked->is_loaded = 1;
+    asked->is_afresh = way == EVENT_CALLED; /* rehearses its call */
     return NEAR_LOADED;
 }
 

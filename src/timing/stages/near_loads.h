@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near_loads: an exact wait at its call that comes soon after no other, and only returns. It loads all
- * lines that it needs, side by side, if there is time for that. A call was 6 ns late behind that, and
- * one with a result no better than by the loop.
+ * near_loads: an exact wait at its call that comes soon after no other, and loads all lines that it needs,
+ * side by side, if there is time for that. One that is to call rehearses its call as others afresh do
+ * (near_afresh.h): by one that has only been loaded it was 6 ns late.
  */
 #ifndef STAGES_NEAR_LOADS_H
 #define STAGES_NEAR_LOADS_H
 
 #include "timing/hurry/hurry_loop.h"
 
-/* At the end of a calibration: the first poll of one by cold code is so long after its call. */
+/* At the end of a calibration: from its call such a wait needs so long, by code that is near. */
 void near_loads_init(struct waiter *waiter, double first_ns, int are_there);
 
 /* It is due; it is none; and that took too long. */
