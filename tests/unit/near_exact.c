@@ -396,6 +396,33 @@ static int call(int late, int waits_within)
     return told;
 }
 
+/* What comes behind it has not been executed: near_loads.h. */
+static const void *foreseen;
+
+static void note_foresight(const void *code, void *argument)
+{
+    assert_true(argument == &event);
+    foreseen = code;
+}
+
+static void what_has_loaded_its_code_foresees_its_event(void **state)
+{
+    (void)state;
+    for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
+        struct hurried asked = asked_for(NEEDS);
+        begin_anew();
+        foreseen = NULL;
+        late_by = is_waiting_within = 0;
+        waiter.ways.exact = call_at_once;
+        waiter.ways.foresee = note_foresight;
+        asked.is_loaded = is_loaded;
+        asked.function = note_event;
+        asked.argument = &event;
+        near_exact(&asked);
+        assert_true(foreseen == (is_loaded ? (const void *)(uintptr_t)note_event : NULL));
+    }
+}
+
 static void it_calls_its_function_and_says_whether_that_was_late(void **state)
 {
     (void)state;
@@ -426,6 +453,7 @@ int main(void)
         cmocka_unit_test(behind_another_it_foresees_nothing),
         cmocka_unit_test(it_is_told_from_others_and_counts_as_a_use),
         cmocka_unit_test(with_a_result_it_ends_with_telling),
+        cmocka_unit_test(what_has_loaded_its_code_foresees_its_event),
         cmocka_unit_test(it_calls_its_function_and_says_whether_that_was_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,10 +95,12 @@ static struct hurried begin_late(int64_t way_in_ns, int64_t left_ns)
     return asked;
 }
 
-static void where_that_takes_too_long_the_loop_has_turns(void **state)
+enum { FAR = 3 * LOADING + 10 };
+
+static void where_its_way_in_was_far_the_loop_has_turns(void **state)
 {
     (void)state;
-    struct hurried asked = begin_late(LOADING, LEAST - 1);
+    struct hurried asked = begin_late(FAR, NEEDS + MORE + FAR - 1);
     assert_false(near_exact_is_due(&asked));
     assert_int_equal(waiter.far_code.left, 1);
     struct caution known = waiter.far_code;
@@ -111,16 +113,21 @@ static void where_that_takes_too_long_the_loop_has_turns(void **state)
     assert_int_equal(waiter.far_code.turns, 63); /* it went well */
 }
 
-static void where_its_way_in_was_far_it_has_to_load_from_there(void **state)
+/* It is to take as long to load. */
+static void its_way_in_says_how_much_time_it_needs(void **state)
 {
-    enum { FAR = 5 * LOADING };
     (void)state;
-    struct hurried asked = begin_late(FAR, NEEDS + MORE + FAR - 1);
-    assert_false(near_exact_is_due(&asked));
-    assert_int_equal(waiter.far_code.left, 1);
-    asked = begin_late(FAR, NEEDS + MORE + FAR + 1);
+    struct hurried asked = begin_late(FAR, NEEDS + MORE + FAR + 1);
     assert_true(near_exact_is_due(&asked));
-    assert_int_equal(waiter.far_code.left, 0);
+    asked = begin_late(LOADING / 2, LEAST - 1);
+    assert_false(near_exact_is_due(&asked));
+    asked = begin_late(LOADING / 2, LEAST + 1);
+    assert_true(near_exact_is_due(&asked));
+    asked = begin_late(2 * LOADING, LEAST + LOADING - 1);
+    assert_false(near_exact_is_due(&asked));
+    assert_int_equal(waiter.far_code.left, 0); /* that was near enough, and so will be others */
+    asked = begin_late(2 * LOADING, LEAST + LOADING + 1);
+    assert_true(near_exact_is_due(&asked));
 }
 
 /* ---- a line that comes from far away --------------------------------------------------------- */
@@ -213,8 +220,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_entered_when_all_is_there),
         cmocka_unit_test(each_way_has_its_need),
-        cmocka_unit_test(where_that_takes_too_long_the_loop_has_turns),
-        cmocka_unit_test(where_its_way_in_was_far_it_has_to_load_from_there),
+        cmocka_unit_test(where_its_way_in_was_far_the_loop_has_turns),
+        cmocka_unit_test(its_way_in_says_how_much_time_it_needs),
         cmocka_unit_test(what_took_too_long_to_load_is_none),
         cmocka_unit_test(it_is_not_for_what_others_do),
         cmocka_unit_test(with_time_for_rehearsals_it_is_one_afresh),

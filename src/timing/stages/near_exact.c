@@ -284,6 +284,8 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
     begin(asked, has_learnt, is_cold);
     if (asked->flags & TIMEBASE_WAIT_REHEARSE && function_uses_waiter(waiter))
         return TIMEBASE_E_INVALID;
+    if (asked->is_loaded) /* there may be no time for a rehearsal, which would */
+        prepare_event(&waiter->last);
     if (!waiter_has_vernier(waiter))
         near_rehearse(waiter);
     result_expect(&waiter->last);

@@ -35,12 +35,14 @@ static int64_t left_now(const struct hurried *asked)
 
 /*
  * From its call to here its code has come from where the lines come from that it has not executed. So it
- * takes about as long again to load them.
+ * takes about as long again to load them. Is there no time for that, by code that is far away?
  */
-static int64_t loading_ticks(const struct waiter *waiter, int64_t way_in_ticks)
+static enum near_loaded foretell(int64_t way_in, int64_t loading, int64_t spare)
 {
-    int64_t least = waiter_ticks_of_ns(waiter, LOADING_NS);
-    return way_in_ticks > least ? way_in_ticks : least;
+    enum { FAR = 3 };
+    if (spare >= loading && spare >= way_in)
+        return NEAR_LOADED;
+    return way_in > FAR * loading ? NEAR_TOO_LATE : NEAR_NONE;
 }
 
 /* What has been loaded comes from the second level. */
@@ -49,13 +51,15 @@ APPROACH_WAY enum near_loaded near_loads(struct hurried *asked, int64_t left)
     enum { MORE_NS = 90 };
     struct waiter *waiter = asked->waiter;
     enum event_way way = event_way_of(asked->function, asked->result);
+    int64_t loading = waiter_ticks_of_ns(waiter, LOADING_NS);
     int64_t needed = (int64_t)waiter->learnt.near_exact_needs[way].ticks;
     needed += waiter_ticks_of_ns(waiter, MORE_NS);
-    if (!may_load(asked, left, needed + waiter_ticks_of_ns(waiter, LOADING_NS)))
+    if (!may_load(asked, left, needed + loading))
         return NEAR_NONE;
     int64_t now_left = left_now(asked);
-    if (now_left < needed + loading_ticks(waiter, left - now_left))
-        return NEAR_TOO_LATE;
+    enum near_loaded foretold = foretell(left - now_left, loading, now_left - needed);
+    if (foretold != NEAR_LOADED)
+        return foretold;
     load_lines(waiter, way);
     now_left = left_now(asked);
     if (now_left < needed)
