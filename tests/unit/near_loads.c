@@ -76,14 +76,15 @@ static int loads_for(int64_t left_ns, void (*function)(void *), struct timebase_
 
 static void each_way_has_its_need(void **state)
 {
+    enum { TELLING = 190 };
     struct timebase_wait_result result;
     (void)state;
     assert_true(loads_for(LEAST + 1, NULL, NULL));
     assert_false(loads_for(LEAST + NEEDS - 1, note_nothing, NULL));
     assert_true(loads_for(LEAST + NEEDS + 1, note_nothing, NULL));
     assert_true(loads_for(LEAST + NEEDS + 1, note_nothing, &result));
-    assert_false(loads_for(LEAST + 2 * NEEDS - 1, NULL, &result));
-    assert_true(loads_for(LEAST + 2 * NEEDS + 1, NULL, &result));
+    assert_false(loads_for(LEAST + 2 * NEEDS + TELLING - 1, NULL, &result));
+    assert_true(loads_for(LEAST + 2 * NEEDS + TELLING + 1, NULL, &result));
 }
 
 /* From the call to where it would load it was so long. */

@@ -45,15 +45,20 @@ static enum near_loaded foretell(int64_t way_in, int64_t loading, int64_t spare)
     return way_in > FAR * loading ? NEAR_TOO_LATE : NEAR_NONE;
 }
 
-/* What has been loaded comes from the second level. */
+/* What has been loaded comes from the second level; and its event, and what tells of that, are foreseen. */
+static int64_t needed_behind_it(const struct waiter *waiter, enum event_way way)
+{
+    enum { MORE_NS = 90, MORE_TO_TELL_NS = 280 };
+    int more_ns = way == EVENT_TELLS ? MORE_TO_TELL_NS : MORE_NS;
+    return (int64_t)waiter->learnt.near_exact_needs[way].ticks + waiter_ticks_of_ns(waiter, more_ns);
+}
+
 APPROACH_WAY enum near_loaded near_loads(struct hurried *asked, int64_t left)
 {
-    enum { MORE_NS = 90 };
     struct waiter *waiter = asked->waiter;
     enum event_way way = event_way_of(asked->function, asked->result);
     int64_t loading = waiter_ticks_of_ns(waiter, LOADING_NS);
-    int64_t needed = (int64_t)waiter->learnt.near_exact_needs[way].ticks;
-    needed += waiter_ticks_of_ns(waiter, MORE_NS);
+    int64_t needed = needed_behind_it(waiter, way);
     if (!may_load(asked, left, needed + loading))
         return NEAR_NONE;
     int64_t now_left = left_now(asked);
