@@ -16,7 +16,7 @@
 #include "timing/stages/rehearsal.h"
 #include "waiting.h"
 
-enum { LATER = 40, STAMP = 60, STEP = 20, NEARLY = 3 };
+enum { LATER = 40, STAMP = 60, STEP = 20, NEARLY = 3, UNPREDICTED = 9 };
 
 static const double errors[2][EVENT_WAYS] = {{0, -7, 90}, {0, 2, 80}};
 static double later_ticks; /* each one than the one before */
@@ -36,12 +36,17 @@ struct rehearsal __wrap_rehearsal_near(struct waiter *waiter, struct rehearsal_p
     int is_by_run = plan.exact && waiter->calibrated_end != END_BY_LOOP;
     double by_loop = is_by_run ? 0 : part_of_a_step();
     double end = errors[plan.exact][plan.way];
+    end += waiter->calibrated_end == END_UNPREDICTED ? UNPREDICTED : 0;
     told_otherwise += plan.way == EVENT_TELLS && waiter->last.exact != is_by_run;
     rehearsals++;
     return (struct rehearsal){.error_ticks = end + by_loop + later_ticks * rehearsals,
                               .stamp_ticks = STAMP + end + by_loop,
                               .is_even = 1,
                               .is_sound = 1};
+}
+
+static void forget_nothing(void)
+{
 }
 
 static const struct waiter_learnt *learnt_while_all_get_later(double ticks)
@@ -51,6 +56,7 @@ static const struct waiter_learnt *learnt_while_all_get_later(double ticks)
     rehearsals = told_otherwise = 0;
     waiter->learnt.exact = 1;
     waiter->vernier.step_ticks = STEP; /* no error is so large that it does not count */
+    waiter->ways.forget_returns = forget_nothing;
     calibrate_ends(waiter);
     return &waiter->learnt;
 }
@@ -100,6 +106,25 @@ static void a_loop_ends_in_the_middle_of_a_step(void **state)
     }
 }
 
+/* Where the counter's steps are fine: elsewhere it is lost in them. */
+static void a_return_that_is_not_predicted_comes_later(void **state)
+{
+    struct waiter *waiter = waiter_within(the_waiter());
+    int readings = waiter->vernier.readings;
+    double period_ns = waiter->learnt.period_ns;
+    (void)state;
+    waiter->vernier.readings = 1;
+    waiter->learnt.period_ns = 1;
+    const struct waiter_learnt *learnt = learnt_while_all_get_later(0);
+    double expected = waiter_ends_behind(waiter) ? UNPREDICTED : 0;
+    for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+        assert_true(fabs(learnt->unpredicted_ticks[way] - expected) < 0.5);
+    assert_true(learnt->unpredicted_ticks[EVENT_CALLED] == 0);
+    assert_int_equal(waiter->calibrated_end, END_BY_RUN);
+    waiter->vernier.readings = readings;
+    waiter->learnt.period_ns = period_ns;
+}
+
 /* What a fine reading's call takes: a neighbour makes it longer, nothing makes it shorter. */
 static double reading_behind(double known_ticks)
 {
@@ -127,6 +152,7 @@ int main(void)
         cmocka_unit_test(one_by_a_run_tells_of_a_run),
         cmocka_unit_test(nor_by_more_while_all_of_them_get_later),
         cmocka_unit_test(a_loop_ends_in_the_middle_of_a_step),
+        cmocka_unit_test(a_return_that_is_not_predicted_comes_later),
         cmocka_unit_test(of_readings_the_least_counts),
     };
     stay_on_this_cpu();

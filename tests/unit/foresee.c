@@ -54,6 +54,24 @@ static void nor_does_a_return(void **state)
     executed = 0;
 }
 
+static __attribute__((noinline)) int call_within(int calls)
+{
+    if (calls > 0)
+        return call_within(calls - 1) + 1;
+    ways.forget_returns();
+    return 0;
+}
+
+/* Only the core's own notes of them. */
+static void returns_that_it_forgets_go_where_they_should(void **state)
+{
+    enum { MANY = 40 };
+    (void)state;
+    if (ways.forget_returns == NULL)
+        skip();
+    assert_int_equal(call_within(MANY), MANY);
+}
+
 /* Where there is no such page, as little. */
 static void there_need_be_no_code(void **state)
 {
@@ -158,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_of_it_happens),
         cmocka_unit_test(nor_does_a_return),
+        cmocka_unit_test(returns_that_it_forgets_go_where_they_should),
         cmocka_unit_test(there_need_be_no_code),
 #if defined(__x86_64__)
         cmocka_unit_test(it_is_runs_that_are_foreseen),

@@ -271,7 +271,9 @@ static void it_is_an_approach_to_its_target_that_returns(void **state)
     begin_anew();
     waiter.ways.exact = approach_poll;
     waiter.learnt.exit_ticks[1][EVENT_RETURNS] = 5;
+    waiter.last.was_held_up = 1; /* the wait before */
     run(NEEDS);
+    assert_false(waiter.last.was_held_up);
     assert_true(frame[0] == a);
     assert_true(a->end == approach_poll);
     assert_int_equal(a->target_ticks, NOW + NEEDS);

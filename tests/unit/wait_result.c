@@ -87,7 +87,7 @@ static double event_by_stamp(const struct seen *seen)
             (seen->flags & TIMEBASE_WAIT_NEVER_EARLY ? waiter->learnt.never_early_more_ticks : 0);
     return event_at +
         (exact ? waiter->learnt.stamp_ticks + waiter->learnt.exit_ticks[1][way] +
-                 waiter_sooner_ticks(waiter, way)
+                 waiter_sooner_ticks(waiter, way) + wait_unpredicted_ticks(&waiter->last, way)
                : result_rest_of_loop(waiter, way));
 }
 

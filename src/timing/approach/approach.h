@@ -125,6 +125,7 @@ struct approach_ways {
     approach_readings *fine[APPROACH_PADS];   /* each spacing: all APPROACH_FINE readings */
     approach_readings *series[APPROACH_PADS]; /* ... and the last APPROACH_VERNIER of them */
     void (*run)(uint64_t cycles);             /* so many dependent instructions of one cycle */
+    void (*forget_returns)(void);             /* as interrupts do; null: not possible */
     approach_counting *count;                 /* null: not possible */
     approach_foresight *foresee;              /* null: not possible */
     approach_foresight_of_return *foresee_return; /* ... nor is this */

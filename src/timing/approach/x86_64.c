@@ -64,7 +64,7 @@ approach_readings approach_fine_0, approach_fine_1, approach_fine_2;
 approach_readings approach_series_0, approach_series_1, approach_series_2;
 approach_foresight approach_foresee;
 approach_foresight_of_return approach_foresee_return;
-void approach_run(uint64_t cycles);
+void approach_run(uint64_t cycles), approach_forget_returns(void);
 approach_counting approach_count;
 extern const char approach_return_runs[], approach_return_returning_runs[];
 extern const char approach_jump_runs[], approach_jump_returning_runs[];
@@ -99,6 +99,7 @@ struct approach_ways approach_ways(void)
         .fine = {approach_fine_0, approach_fine_1, approach_fine_2},
         .series = {approach_series_0, approach_series_1, approach_series_2},
         .run = approach_run,
+        .forget_returns = approach_forget_returns,
         .count = approach_count,
         .foresee = approach_foresee,
         .foresee_return = approach_foresee_return,
@@ -110,6 +111,7 @@ struct approach_ways approach_ways(void)
     if (is_guarded) {
         ways.exact = approach_jump;
         ways.exact_hot = approach_jump_hot;
+        ways.forget_returns = NULL;
         ways.foresee = NULL;
         ways.foresee_return = NULL;
         ways.mechanism = TIMEBASE_MECHANISM_JUMP;

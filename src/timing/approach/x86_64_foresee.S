@@ -3,6 +3,9 @@
  * void approach_foresee(const void *code, void *argument),
  * void approach_foresee_return(const void *frame): see foresee.h.
  *
+ * void approach_forget_returns(void): of where the calls up to here return to the core knows nothing
+ * then. It keeps some 16 or 32 of them, and here as many calls never return.
+ *
  * approach_foresee_far: foresee_what_follows for a longer time. Only from where nothing but the return
  * is left, with the caller's registers; overwrites rax, r10 and r11 alone.
  *
@@ -15,6 +18,7 @@
 
 #include "x86_64_offsets.h"
 
+#define TWICE_AS_MANY_RETURNS 64 /* as any core keeps */
 #define UNTIL_KNOWN 40 /* multiplications, each of the one before: 120 cycles */
 
     .section .text.hot.timebase_wait, "ax", @progbits
@@ -37,6 +41,20 @@
     end_foreseen rcx, rdx, edx, UNTIL_KNOWN
     ret
     end_function approach_foresee_return
+
+    begin_function approach_forget_returns
+    movl $TWICE_AS_MANY_RETURNS, %ecx
+1:
+    call 2f
+    .cfi_adjust_cfa_offset 8
+    ud2                          /* where a return may be predicted to go */
+2:
+    popq %rax
+    .cfi_adjust_cfa_offset -8
+    decl %ecx
+    jnz 1b
+    ret
+    end_function approach_forget_returns
 
     begin_function approach_foresee_far
     skip_under_shadow_stack

@@ -6,6 +6,7 @@
 #include "timing/hurry/hurry_tell.h"
 #include "timing/hurry/hurry_ways.h"
 #include "timing/learn/quantile.h"
+#include "timing/learn/within.h"
 #include "timing/stages/rehearsal.h"
 
 #include "calibration_trials.h"
@@ -98,11 +99,39 @@ static void find_exact_exit(struct waiter *waiter)
     learnt->usual_period_ticks = found.period_ticks;
 }
 
+static void run_to_end(struct waiter *waiter, enum event_way way, enum approach_end end,
+                       struct trials *trials)
+{
+    waiter->calibrated_end = end;
+    trials_run(waiter, (struct rehearsal_plan){1, way, 0}, rehearsal_near, TURN, trials);
+    waiter->calibrated_end = END_BY_RUN;
+}
+
+/* It is some 8 cycles: nothing where steps are far. */
+static void find_unpredicted(struct waiter *waiter, enum event_way way)
+{
+    enum { MOST_NS = 10 };
+    struct trials predicted, unpredicted;
+    double most = MOST_NS / waiter->learnt.period_ns;
+    predicted.count = unpredicted.count = 0;
+    for (int round = 0; round < FINE_TRIALS / TURN; round++) {
+        run_to_end(waiter, way, END_BY_RUN, &predicted);
+        run_to_end(waiter, way, END_UNPREDICTED, &unpredicted);
+    }
+    double later = quantile_trimmed_mean(unpredicted.stamps, unpredicted.count) -
+        quantile_trimmed_mean(predicted.stamps, predicted.count);
+    waiter->learnt.unpredicted_ticks[way] = within(0, later, most);
+}
+
 static void find_exit(struct waiter *waiter)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     if (learnt->exact)
         find_exact_exit(waiter);
+    int may_forget = waiter->ways.forget_returns != NULL && waiter_ends_behind(waiter);
+    if (learnt->exact && may_forget && !waiter_has_vernier(waiter))
+        for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++)
+            find_unpredicted(waiter, way);
     struct exits found = find_exits(waiter, 0, 0), never_early = find_exits(waiter, 0, 1);
     for (enum event_way way = EVENT_RETURNS; way < EVENT_WAYS; way++) {
         learnt->exit_ticks[0][way] = found.events[way] - found.events[EVENT_CALLED];

@@ -202,7 +202,7 @@ static void begin(const struct hurried *asked, int has_learnt, int is_cold)
     last->has_learnt = has_learnt;
     last->is_cold = is_cold;
     last->ended_by_loop = 0;
-    last->is_at_once = last->is_unsteady = last->prepared = 0;
+    last->is_at_once = last->is_unsteady = last->was_held_up = last->prepared = 0;
     last->near_rehearsals = 0;
     last->is_afresh = asked->is_afresh;
     last->function = asked->function;

@@ -71,6 +71,8 @@ static int return_within(void *context, uint64_t exact, uint64_t way, void *null
     (void)null;
     waiter->approach.frame = frame;
     int ends = waiter_approach(waiter, (int)exact);
+    if (waiter->calibrated_end == END_UNPREDICTED)
+        waiter->ways.forget_returns();
     if (ends != APPROACH_ENDS_BEHIND && way == EVENT_TELLS)
         result_tell(&waiter->approach);
     return ends;

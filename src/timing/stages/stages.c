@@ -60,14 +60,24 @@ static void keep_clock(const struct wait *wait, int64_t spare_ticks)
         timebase_mono_ns(wait->waiter->clock);
 }
 
+/* An interrupt takes as long at least, and so does the hypervisor. A turn of the loop takes 0.1 us. */
+static void note_gap(struct wait *wait, enum relax_means means, int64_t gap_ticks)
+{
+    enum { HELD_UP_NS = 400 };
+    if (means == RELAX_PAUSE && gap_ticks > waiter_ticks_of_ns(wait->waiter, HELD_UP_NS))
+        wait->was_held_up = 1;
+}
+
 static void poll_for(struct wait *wait)
 {
     enum relax_means means = RELAX_PAUSE;
-    int64_t lead = lead_ticks(wait), left;
+    int64_t lead = lead_ticks(wait), left, before = INT64_MIN / 2;
     if (wait->flags & TIMEBASE_WAIT_SAVE_POWER)
         means = relax_means();
     wait_convert(wait);
     for (; (left = wait_left_ticks(wait)) > lead; wait_convert(wait)) {
+        note_gap(wait, means, before - left);
+        before = left;
         keep_clock(wait, left - lead);
         relax(means, wait->ticks - (uint64_t)lead, wait->waiter->learnt.period_ns);
     }
@@ -76,7 +86,9 @@ static void poll_for(struct wait *wait)
 /* Where to aim relative to the target. */
 static double aim_of(const struct wait *wait)
 {
-    return wait->fraction - waiter_exit_ticks(wait->waiter, wait->exact, wait_event_way(wait));
+    enum event_way way = wait_event_way(wait);
+    double later = wait->exact ? wait_unpredicted_ticks(wait, way) : 0;
+    return wait->fraction - waiter_exit_ticks(wait->waiter, wait->exact, way) - later;
 }
 
 /* An exact wait needs so much time, with what comes before its first poll: has_time_for_exact(). */
@@ -209,6 +221,7 @@ static void lead_up(struct wait *wait)
     if (is_cold && !(wait->flags & TIMEBASE_WAIT_SLEEP))
         hurry_learn(waiter, (int64_t)(began - wait->entered_ticks));
     wait->disturbance |= waiter->found;
+    wait->was_held_up |= wait->disturbance != 0 || (wait->flags & TIMEBASE_WAIT_SLEEP);
 }
 
 static int run(const struct wait *asked)

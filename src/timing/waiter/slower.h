@@ -30,6 +30,15 @@ static inline double waiter_exit_ticks(const struct waiter *waiter, int exact, e
 }
 
 /*
+ * A return that is predicted wrongly is found out behind the stamp, hidden (x86_64.S); but what follows
+ * it begins no sooner than that has passed. An interrupt or the hypervisor leaves no return predicted.
+ */
+static inline double wait_unpredicted_ticks(const struct wait *wait, enum event_way way)
+{
+    return wait->was_held_up ? wait->waiter->learnt.unpredicted_ticks[way] : 0;
+}
+
+/*
  * Of what a wait's last poll took longer than those before it, so much comes again in the readings
  * behind it. Where a neighbour comes and goes 1 would be best, beside one that stays 0.4. A poll's
  * distance is known to a step of the counter: nothing is seen where that is coarse.

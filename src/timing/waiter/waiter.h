@@ -84,7 +84,7 @@ enum { WAITER_EVEN_USUALLY = 8, WAITER_EVEN_SHARED = 16, WAITER_EVEN_COLD = 64 }
 enum { WAITER_LEAST_POLLS = 10, WAITER_LEAST_FINE_POLLS = 3 };
 
 /* How an exact approach ends. */
-enum approach_end { END_BY_RUN, END_BY_LOOP };
+enum approach_end { END_BY_RUN, END_BY_LOOP, END_UNPREDICTED };
 
 /* One wait. */
 struct wait {
@@ -102,6 +102,7 @@ struct wait {
     int is_cold;              /* it is exact by code that had gone out of the caches */
     int has_learnt;           /* from the wait before it */
     int is_at_once;           /* by such code, and nothing was rehearsed */
+    int was_held_up;          /* since its call: its return is not predicted */
     int is_near_exact;        /* it was exact at its call: near_exact.h */
     int is_unsteady;          /* it is polled only because that is better now: see choice.h */
     void (*function)(void *); /* null: return */
