@@ -11,6 +11,8 @@
 
 #include <timebase.h>
 
+#include "timing/waiter/waiter.h"
+
 #include "../../measure/accuracy.h"
 #include "../../measure/core.h"
 
@@ -93,9 +95,8 @@ static void nobody_looks_between_idle_and_the_first_trial(void **state)
     assert_true(blocks[0].cycle_ticks_before > 0 && blocks[0].add_ticks_before > 0);
 }
 
-static void a_loop_is_never_early_and_a_delay_knows_what_readings_add(void **state)
+static void check_loop_and_delay(void)
 {
-    (void)state;
     struct timebase_bench_turns turns = whole();
     assert_int_equal(take(&turns), 0);
     for (int i = 0; i < BLOCKS * TRIALS; i++) {
@@ -104,7 +105,26 @@ static void a_loop_is_never_early_and_a_delay_knows_what_readings_add(void **sta
         assert_true(loop->error_ticks > -loop->bound_ticks - 1);
         assert_true(loop->added_ticks == 0);
         assert_true(delay->added_ticks >= -delay->bound_ticks);
+        assert_true(delay->error_ticks > -delay->bound_ticks - 1);
+        assert_true(delay->bound_ticks > 0);
     }
+}
+
+static void a_loop_is_never_early_and_a_delay_knows_what_readings_add(void **state)
+{
+    (void)state;
+    check_loop_and_delay();
+}
+
+/* Between two readings in line, as if one were enough whatever the counter. */
+static void so_does_a_delay_between_two_of_the_counter(void **state)
+{
+    struct vernier *vernier = &waiter_within(&reader)->vernier;
+    int readings = vernier->readings;
+    (void)state;
+    vernier->readings = 1;
+    check_loop_and_delay();
+    vernier->readings = readings;
 }
 
 static uint64_t calibrations_after(struct timebase_bench_instrument *one, int looks,
@@ -216,6 +236,7 @@ int main(void)
         cmocka_unit_test(no_trial_and_no_block_is_left_out),
         cmocka_unit_test(nobody_looks_between_idle_and_the_first_trial),
         cmocka_unit_test(a_loop_is_never_early_and_a_delay_knows_what_readings_add),
+        cmocka_unit_test(so_does_a_delay_between_two_of_the_counter),
         cmocka_unit_test(an_instrument_is_calibrated_first_and_when_the_clock_stays_elsewhere),
         cmocka_unit_test(nor_is_it_kept_as_a_disturbance_left_it),
         cmocka_unit_test(an_instrument_that_is_none_is_refused),
