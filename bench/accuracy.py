@@ -104,8 +104,9 @@ def _about(runs: list[dict]) -> Iterator[str]:
     )
     yield (
         "Errors in ns: event − target, as the event's first act reads the counter "
-        "(`timebase_wait_take_fine`; delays between readings in line, if one is enough). All trials count. `_undisturbed`: those without evidence of "
-        "a disturbance by the wait itself. `_quiet`, `_busy`: those of blocks before and after "
+        "(`timebase_wait_take_fine`; delays between readings in line, if one is enough). All trials "
+        "count. `_undisturbed`: those without evidence of a disturbance by the wait itself. "
+        "`_quiet`, `_busy`: those of blocks before and after "
         f"which the core was quiet, or shared: it made more than {core['quiet_above']:.0%} of "
         f"{core['additions_per_cycle']} independent additions in a cycle all through a look of "
         f"20 µs, or less than {core['busy_below']:.0%} at best. `watch`: the stopwatch alone, two readings with nothing between, their median "

@@ -15,7 +15,7 @@
  * Every number is one trial, and none is left out; the caller computes bias, percentiles and
  * pictures. The event calls timebase_wait_read_fine() first, so the measurement shows what a user's
  * function would see. A single reading of a counter that steps by 10 ns shows nothing below that.
- * Delays lie between two such readings; or, where one is enough, between two of the counter in line.
+ * Delays lie between two such readings; where one is enough, between two of the counter in line.
  *
  * The caller has pinned the thread, and calibrated the waiters on that CPU. One thread at a time.
  */

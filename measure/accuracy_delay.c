@@ -43,8 +43,8 @@ bool bench_delay_exists(int loop)
 }
 
 /*
- * In line where one is enough: behind 0.1 ms a function of a library has gone cold, and the 5 ns by which
- * it comes later would be in the error.
+ * In line where one is enough: behind 0.1 ms a function of a library has gone cold, and the 5 ns by
+ * which it comes later would be in the error.
  */
 static inline __attribute__((always_inline)) void take(uint64_t *ticks, struct bench_event *event,
                                                        bool is_bare)
@@ -106,9 +106,9 @@ static double ticks_per_ns(void)
 {
     enum { SECOND_NS = 1000000000 };
     const timebase_clock *clock = timebase_clock_default();
-    int64_t now_ns = timebase_mono_ns(clock);
-    uint64_t ticks = timebase_ticks_at_mono(clock, now_ns + SECOND_NS) - timebase_ticks_at_mono(clock, now_ns);
-    return (double)ticks / SECOND_NS;
+    int64_t from_ns = timebase_mono_ns(clock);
+    uint64_t from = timebase_ticks_at_mono(clock, from_ns);
+    return (double)(timebase_ticks_at_mono(clock, from_ns + SECOND_NS) - from) / SECOND_NS;
 }
 
 /* Each stands for a step of the counter. */

@@ -152,7 +152,8 @@ static void what_took_too_long_to_load_is_none(void **state)
     const struct sigaction comes = {.sa_handler = let_it_come};
     struct sigaction known;
     (void)state;
-    far_page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    far_page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct hurried asked = begin(0);
     waiter.learnt.period_ns = 1;
     waiter.learnt.load_least_ticks = 0;
@@ -162,7 +163,7 @@ static void what_took_too_long_to_load_is_none(void **state)
     sigaction(SIGSEGV, &comes, &known);
     int is_due = near_exact_is_due(&asked);
     sigaction(SIGSEGV, &known, NULL);
-    munmap(far_page, (size_t)sysconf(_SC_PAGESIZE));
+    munmap(far_page, size);
     assert_false(is_due);
     assert_int_equal(waiter.far_code.left, 1);
 }

@@ -3,8 +3,8 @@
  * void approach_foresee(const void *code, void *argument),
  * void approach_foresee_return(const void *frame): see foresee.h.
  *
- * void approach_forget_returns(void): of where the calls up to here return to the core knows nothing
- * then. It keeps some 16 or 32 of them, and here as many calls never return.
+ * void approach_forget_returns(void): behind it the core knows nothing of where the calls before it
+ * return to. It keeps some 16 or 32 of them, and here twice as many calls never return.
  *
  * approach_foresee_far: foresee_what_follows for a longer time. Only from where nothing but the return
  * is left, with the caller's registers; overwrites rax, r10 and r11 alone.

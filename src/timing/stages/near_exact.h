@@ -5,8 +5,8 @@
  * counter's steps are fine it rehearses meanwhile (near_rehearsal.h). It is counted as others are, before
  * the next one; and learnt from, if that one has the time.
  *
- * Only behind another wait, afresh (near_afresh.h) or loaded (near_loads.h), and while exact waits are better; by code
- * that is not near it needs more time, but for a trial now and then.
+ * Only behind another wait, afresh (near_afresh.h) or loaded (near_loads.h), and while exact waits
+ * are better; by code that is not near it needs more time, but for a trial now and then.
  *
  * Where a single poll is enough, as the counter's steps are fine, up to 3 us ahead; one in eight
  * that has the time to rehearse takes the stages, which see to what is not looked at here. Where

@@ -34,8 +34,8 @@ static int64_t left_now(const struct hurried *asked)
 }
 
 /*
- * From its call to here its code has come from where the lines come from that it has not executed. So it
- * takes about as long again to load them. Is there no time for that, by code that is far away?
+ * From its call to here its code has come from where the lines come from that it has not executed.
+ * So it takes about as long again to load them. Is there no time for that, by code that is far?
  */
 static enum near_loaded foretell(int64_t way_in, int64_t loading, int64_t spare)
 {
@@ -45,12 +45,12 @@ static enum near_loaded foretell(int64_t way_in, int64_t loading, int64_t spare)
     return way_in > FAR * loading ? NEAR_TOO_LATE : NEAR_NONE;
 }
 
-/* What has been loaded comes from the second level; and its event, and what tells of that, are foreseen. */
+/* What has been loaded comes from the second level; its event, and what tells, are foreseen. */
 static int64_t needed_behind_it(const struct waiter *waiter, enum event_way way)
 {
     enum { MORE_NS = 90, MORE_TO_TELL_NS = 280 };
-    int more_ns = way == EVENT_TELLS ? MORE_TO_TELL_NS : MORE_NS;
-    return (int64_t)waiter->learnt.near_exact_needs[way].ticks + waiter_ticks_of_ns(waiter, more_ns);
+    int64_t more = waiter_ticks_of_ns(waiter, way == EVENT_TELLS ? MORE_TO_TELL_NS : MORE_NS);
+    return (int64_t)waiter->learnt.near_exact_needs[way].ticks + more;
 }
 
 APPROACH_WAY enum near_loaded near_loads(struct hurried *asked, int64_t left)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * near_loads: an exact wait at its call that comes soon after no other, and loads all lines that it needs,
- * side by side, if there is time for that. One that is to call rehearses its call as others afresh do
- * (near_afresh.h): by one that has only been loaded it was 6 ns late.
+ * near_loads: an exact wait at its call that comes soon after no other, and loads all lines that it
+ * needs, side by side, if there is time for that. One that is to call rehearses its call as others
+ * afresh do (near_afresh.h): by one that has only been loaded it was 6 ns late.
  */
 #ifndef STAGES_NEAR_LOADS_H
 #define STAGES_NEAR_LOADS_H

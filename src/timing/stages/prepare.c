@@ -112,7 +112,7 @@ static void learn_lead(const struct wait *wait, uint64_t now, double needed_tick
         hurry_learn_near(&learnt->lead_need, (double)(now - wait->entered_ticks) + needed_ticks);
 }
 
-/* By code that is near one after another takes up to 0.4 us longer than usual, and an interrupt 1 us. */
+/* By code that is near some take 0.4 us longer than usual, as they vary, and an interrupt 1 us. */
 static void note_gap(struct waiter *waiter, double gap_ticks)
 {
     enum { HELD_UP_NS = 600 };

@@ -55,8 +55,8 @@ APPROACH_WAY static double event_of(const struct wait *wait)
     const struct approach *a = &waiter->approach;
     enum event_way way = wait_event_way(wait);
     if (is_by_run(wait))
-        return event_of_run(waiter) + learnt->exit_ticks[1][way] + waiter_sooner_ticks(waiter, way) +
-            wait_unpredicted_ticks(wait, way);
+        return event_of_run(waiter) + learnt->exit_ticks[1][way] +
+            waiter_sooner_ticks(waiter, way) + wait_unpredicted_ticks(wait, way);
     return waiter_middle(waiter, a->event_ticks, a->target_ticks) + result_rest_of_loop(waiter, way);
 }
 

@@ -60,7 +60,7 @@ static void keep_clock(const struct wait *wait, int64_t spare_ticks)
         timebase_mono_ns(wait->waiter->clock);
 }
 
-/* An interrupt takes as long at least, and so does the hypervisor. A turn of the loop takes 0.1 us. */
+/* An interrupt or the hypervisor takes as long at least. A turn of the loop takes 0.1 us. */
 static void note_gap(struct wait *wait, enum relax_means means, int64_t gap_ticks)
 {
     enum { HELD_UP_NS = 400 };

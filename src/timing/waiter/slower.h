@@ -30,8 +30,9 @@ static inline double waiter_exit_ticks(const struct waiter *waiter, int exact, e
 }
 
 /*
- * A return that is predicted wrongly is found out behind the stamp, hidden (x86_64.S); but what follows
- * it begins no sooner than that has passed. An interrupt or the hypervisor leaves no return predicted.
+ * A return that is predicted wrongly is found out behind the stamp, hidden (x86_64.S); but what
+ * follows it begins no sooner than that has passed. An interrupt or the hypervisor leaves no return
+ * predicted.
  */
 static inline double wait_unpredicted_ticks(const struct wait *wait, enum event_way way)
 {

@@ -44,7 +44,7 @@ struct waiter_learnt {
     double half_span_ns;                   /* half of what a reading stands for */
     uint32_t hurry_gap_ticks;              /* more between two polls is a disturbance */
     double exit_ticks[2][EVENT_WAYS]; /* event of a call to this one; plain, exact */
-    double unpredicted_ticks[EVENT_WAYS]; /* an exact one's is so much later if its return is unpredicted */
+    double unpredicted_ticks[EVENT_WAYS]; /* an exact one's is so much later if its return is that */
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
