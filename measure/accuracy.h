@@ -82,7 +82,7 @@ struct timebase_bench_method {
     uint32_t flags;  /* enum timebase_wait_flag, of the waiter */
     uint32_t before; /* enum timebase_bench_before */
     uint32_t reserved;
-    uint64_t delay_ns;  /* of a delay */
+    uint64_t delay_ns;  /* of a delay; 0 with BENCH_NOTHING: between readings as waits have them */
     double delay_ticks; /* the same, for the loop and for the error */
 };
 
