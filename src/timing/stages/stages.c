@@ -81,6 +81,7 @@ static void poll_for(struct wait *wait)
         keep_clock(wait, left - lead);
         relax(means, wait->ticks - (uint64_t)lead, wait->waiter->learnt.period_ns);
     }
+    note_gap(wait, means, before - left);
 }
 
 /* Where to aim relative to the target. */
