@@ -12,10 +12,10 @@
 #include "phase.h"
 
 struct lap {
-    bool is_bare;                   /* one reading is enough at each end: */
+    bool is_bare;                    /* one reading is enough at each end: */
     uint64_t begin_ticks, end_ticks; /* these */
-    struct bench_event begin, end;  /* else these */
-    int waited;                     /* what the delay returned */
+    struct bench_event begin, end;   /* else these */
+    int waited;                      /* what the delay returned */
     double ticks, bound_ticks;
 };
 
@@ -108,27 +108,22 @@ static bool is_bare(const struct timebase_bench_method *method)
     return method->delay_ns > 0 && described(method->instrument).readings == 1;
 }
 
-static double ticks_per_ns(void)
+/* Each reading stands for a step of the counter. */
+static void place_bare(const struct timebase_bench_method *method, struct lap *lap)
 {
-    enum { SECOND_NS = 1000000000 };
-    const timebase_clock *clock = timebase_clock_default();
-    int64_t from_ns = timebase_mono_ns(clock);
-    uint64_t from = timebase_ticks_at_mono(clock, from_ns);
-    return (double)(timebase_ticks_at_mono(clock, from_ns + SECOND_NS) - from) / SECOND_NS;
-}
-
-/* Each stands for a step of the counter. */
-static int place_bare(const struct timebase_bench_method *method, struct lap *lap)
-{
+    double ticks_per_ns = method->delay_ticks / (double)method->delay_ns;
     lap->ticks = (double)(lap->end_ticks - lap->begin_ticks);
-    lap->bound_ticks = described(method->instrument).quantum_ns * ticks_per_ns();
-    return TIMEBASE_OK;
+    lap->bound_ticks = described(method->instrument).quantum_ns * ticks_per_ns;
 }
 
 /* Both are placed when both have been taken: that takes longer or shorter, and is no part of a lap. */
-static int place(struct lap *lap)
+static int place(const struct timebase_bench_method *method, struct lap *lap)
 {
     struct timebase_fine_reading begin, end;
+    if (lap->is_bare) {
+        place_bare(method, lap);
+        return TIMEBASE_OK;
+    }
     if (bench_event_place(&lap->begin, &begin) < 0 || bench_event_place(&lap->end, &end) < 0)
         return TIMEBASE_E_UNSUPPORTED;
     lap->ticks = end.ticks - begin.last_ticks;
@@ -145,9 +140,7 @@ static int measure(const struct timebase_bench_method *method, int loop, struct 
     bench_event_expect(&lap->begin, method->instrument, base);
     bench_event_expect(&lap->end, method->instrument, base);
     run(method, loop, lap);
-    if (lap->waited < 0)
-        return lap->waited;
-    return lap->is_bare ? place_bare(method, lap) : place(lap);
+    return lap->waited < 0 ? lap->waited : place(method, lap);
 }
 
 /* Two readings with nothing between, the second less the first. */

@@ -36,7 +36,8 @@ static struct timebase_bench_turns whole(void)
     methods[2] =
         (struct timebase_bench_method){.loop = TIMEBASE_BENCH_WAITER, .form = TIMEBASE_BENCH_UNTIL};
     methods[3] = (struct timebase_bench_method){
-        .loop = TIMEBASE_BENCH_NAIVE, .form = TIMEBASE_BENCH_DELAY, .delay_ns = 1, .delay_ticks = 500};
+        .loop = TIMEBASE_BENCH_NAIVE, .form = TIMEBASE_BENCH_DELAY, .delay_ns = 1000};
+    methods[3].delay_ticks = 1000 / waiter_within(&waiter)->learnt.period_ns;
     instrument = (struct timebase_bench_instrument){.waiter = &reader};
     for (int i = 0; i < METHODS; i++) {
         methods[i].waiter = &waiter;
