@@ -99,11 +99,11 @@ static void find_exact_exit(struct waiter *waiter)
     learnt->usual_period_ticks = found.period_ticks;
 }
 
-static void run_to_end(struct waiter *waiter, enum event_way way, enum approach_end end,
+static void run_to_end(struct waiter *waiter, enum event_way way, enum approach_end end, int most,
                        struct trials *trials)
 {
     waiter->calibrated_end = end;
-    trials_run(waiter, (struct rehearsal_plan){1, way, 0}, rehearsal_near, TURN, trials);
+    trials_run(waiter, (struct rehearsal_plan){1, way, 0}, rehearsal_near, most, trials);
     waiter->calibrated_end = END_BY_RUN;
 }
 
@@ -115,8 +115,8 @@ static void find_unpredicted(struct waiter *waiter, enum event_way way)
     double most = MOST_NS / waiter->learnt.period_ns;
     predicted.count = unpredicted.count = 0;
     for (int round = 0; round < FINE_TRIALS / TURN; round++) {
-        run_to_end(waiter, way, END_BY_RUN, &predicted);
-        run_to_end(waiter, way, END_UNPREDICTED, &unpredicted);
+        run_to_end(waiter, way, END_BY_RUN, TURN, &predicted);
+        run_to_end(waiter, way, END_UNPREDICTED, TURN, &unpredicted);
     }
     double later = quantile_trimmed_mean(unpredicted.stamps, unpredicted.count) -
         quantile_trimmed_mean(predicted.stamps, predicted.count);
@@ -148,7 +148,7 @@ static void find_end(struct waiter *waiter, enum event_way way)
     struct trials trials;
     struct waiter_learnt *learnt = &waiter->learnt;
     trials.count = 0;
-    trials_run(waiter, (struct rehearsal_plan){1, way, 0}, rehearsal_near, TRIALS, &trials);
+    run_to_end(waiter, way, END_BY_LOOP, TRIALS, &trials);
     learnt->loop_bias_ticks[way] = middle(waiter, 0, trials.errors, trials.count);
     learnt->loop_stamp_ticks[way] = middle(waiter, 0, trials.stamps, trials.count);
 }
@@ -156,11 +156,9 @@ static void find_end(struct waiter *waiter, enum event_way way)
 /* Of exact waits that end by the loop. */
 static void find_ends(struct waiter *waiter)
 {
-    waiter->calibrated_end = END_BY_LOOP;
     enum event_way ways = waiter_ends_behind(waiter) ? EVENT_WAYS : EVENT_CALLED + 1;
     for (enum event_way way = EVENT_CALLED; way < ways; way++)
         find_end(waiter, way);
-    waiter->calibrated_end = END_BY_RUN;
 }
 
 /* All that has to do with how a wait ends. Those that tell write a result that nobody reads. */
