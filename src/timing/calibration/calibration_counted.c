@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "calibration_counted.h"
 
+#include "timing/approach/hide.h"
 #include "timing/delay/delay_counted.h"
 #include "timing/delay/delay_short.h"
 #include "timing/learn/quantile.h"
 #include "timing/learn/within.h"
 
 #include "calibration_delay.h"
+#include "calibration_trials.h"
 
 static void count(const struct waiter *waiter, uint64_t cycles)
 {
@@ -22,6 +24,28 @@ static void begin_choice(struct waiter *waiter)
     choice_init(choice, CHOICE_LOOP, &period_ticks, 1);
     choice_init(choice, CHOICE_EXACT, &period_ticks, 1);
     choice_fade(choice, 0.5);
+}
+
+/* As of two chains the first, from its reading to the next one. */
+static double chain_ticks(const struct waiter *waiter, uint64_t cycles)
+{
+    uint64_t start = timebase_arch_ticks_ordered();
+    waiter->ways.count(cycles, approach_link(start));
+    return (double)(timebase_arch_ticks_ordered() - start);
+}
+
+/* A short one by the rate that a long one right behind it shows: the next pair may have another. */
+double calibration_counted_first(struct waiter *waiter)
+{
+    enum { PAIRS = 128, SHORT = 60, LONGER = 3000 };
+    double cycles[PAIRS], reach = trials_reach_ticks(waiter) / waiter->tempo.cycle_ticks;
+    for (int i = 0; i < PAIRS; i++) {
+        calibration_delay_pass_phases(waiter);
+        double shorter = chain_ticks(waiter, SHORT);
+        double longer = chain_ticks(waiter, SHORT + LONGER);
+        cycles[i] = shorter * LONGER / (longer - shorter) - SHORT;
+    }
+    return quantile_mean_about(cycles, PAIRS, reach);
 }
 
 /* Ticks, as if nothing were in it but the chain; and what of them comes behind its last reading. */
@@ -40,16 +64,18 @@ static double find_ways(struct waiter *waiter)
 {
     enum { ROUNDS = CALIBRATION_ROUNDS };
     double less[ROUNDS], stamp[ROUNDS], after[ROUNDS], before[ROUNDS], ignored;
-    double cycles_per_tick = waiter->counted.cycles_per_ns * waiter->learnt.period_ns;
+    double cycles_per_tick = waiter->counted.rate.cycles_per_ns * waiter->learnt.period_ns;
     for (int i = 0; i < ROUNDS; i++) {
         less[i] = find_way(waiter, DELAY_COUNTED, &ignored);
         before[i] = (double)waiter->delay_touched_ticks;
         stamp[i] = find_way(waiter, DELAY_COUNTED_STAMPED, &after[i]) - less[i];
     }
     waiter->counted_lesson.after_ticks = calibration_delay_middle(after);
-    waiter->counted.stamp_cycles = calibration_delay_middle(stamp) * cycles_per_tick;
+    waiter->counted_lesson.stamp_cycles = calibration_delay_middle(stamp) * cycles_per_tick;
     waiter->counted.less_cycles = calibration_delay_middle(less) * cycles_per_tick;
-    return calibration_delay_middle(before) * waiter->learnt.period_ns;
+    double way_in_ticks = calibration_delay_middle(before);
+    waiter->counted.way_in_ticks = (float)way_in_ticks;
+    return way_in_ticks * waiter->learnt.period_ns;
 }
 
 /* Of a lesson that says nothing new; what it makes of it does not matter yet. */
@@ -59,7 +85,7 @@ static double time_to_learn_ns(struct waiter *waiter)
     double ticks[TRIALS];
     for (int i = 0; i < TRIALS; i++) {
         waiter->counted_lesson.ns = ONE_NS;
-        waiter->counted.taken_ticks = waiter_ticks_of_ns(waiter, ONE_NS);
+        waiter->counted_lesson.taken_ticks = waiter_ticks_of_ns(waiter, ONE_NS);
         uint64_t start = timebase_ticks_ordered();
         delay_counted_learn(waiter);
         ticks[i] = (double)(timebase_ticks_ordered() - start);
@@ -69,11 +95,12 @@ static double time_to_learn_ns(struct waiter *waiter)
 }
 
 /* The shortest that is counted has the time to learn, and for a stamp. */
-static uint64_t least_ns(const struct waiter_counted *counted, double before_ns, double learn_ns)
+static uint64_t least_ns(const struct waiter *waiter, double before_ns, double learn_ns)
 {
     enum { MORE_NS = 5 };
-    double stamp_ns = counted->stamp_cycles / counted->cycles_per_ns;
-    double least = before_ns + counted->less_cycles / counted->cycles_per_ns;
+    double cycles_per_ns = waiter->counted.rate.cycles_per_ns;
+    double stamp_ns = waiter->counted_lesson.stamp_cycles / cycles_per_ns;
+    double least = before_ns + waiter->counted.less_cycles / cycles_per_ns;
     least += stamp_ns > learn_ns ? stamp_ns : learn_ns;
     return (uint64_t)within(0, least, DELAY_SHORT_NS) + MORE_NS;
 }
@@ -86,15 +113,16 @@ void calibrate_counted(struct waiter *waiter)
         return;
     double learn_ns = time_to_learn_ns(waiter);
     begin_choice(waiter);
-    counted->cycles_per_ns =
+    counted->rate.cycles_per_ns =
         1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
+    counted->first_less_cycles = calibration_counted_first(waiter);
     counted->span_ns = DELAY_SHORT_NS;
     double before_ns = find_ways(waiter);
     waiter->counted_lesson.ns = 0;
     waiter->counted_lesson.usual_ns = DELAY_COUNTED_USUALLY_NS;
     waiter->counted_lesson.early_lessons = EARLY_LESSONS;
     counted->only = EARLY_ONES;
-    counted->least_ns = least_ns(counted, before_ns, learn_ns);
+    counted->least_ns = least_ns(waiter, before_ns, learn_ns);
     int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
     counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;
 }

@@ -8,4 +8,7 @@
 /* Where the counter's steps are fine; behind all other delays. */
 void calibrate_counted(struct waiter *waiter);
 
+/* What the first of two chains takes beside what it counts, from one reading to the next. Cycles. */
+double calibration_counted_first(struct waiter *waiter);
+
 #endif

@@ -2,93 +2,9 @@
 #include "delay_counted.h"
 
 #include "timing/approach/hide.h"
-#include "timing/learn/shares.h"
-#include "timing/learn/within.h"
+#include "timing/learn/in_code.h"
 
 #include "delay_at_once.h"
-
-/* ---- or by the loop? ---------------------------------------------------------------------- */
-
-#define FADE (1.0 / 128)
-#define DOUBT 0.75
-
-/* Then so many are only counted next, unless they are worse. */
-APPROACH_WAY static inline void choose(struct waiter *waiter, unsigned only)
-{
-    int is_better = choice_is_exact(&waiter->counted_lesson.choice, 0, DOUBT);
-    waiter->counted.is_worse = !is_better;
-    waiter->counted.only = is_better ? only : 0;
-}
-
-APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)
-{
-    struct choice *choice = &waiter->counted_lesson.choice;
-    delay_note_loop(waiter, choice);
-    choice_fade(choice, FADE);
-    choose(waiter, 0);
-}
-
-/* ---- what they teach ---------------------------------------------------------------------- */
-
-/*
- * What was far off may be so again: then one is looked at sooner, and eight in a row that are off
- * on one side are believed at once, as the core has another clock. Fewer are what cold code makes
- * late.
- */
-APPROACH_WAY static double believed_of_far(struct waiter *waiter, double wrong, double usually)
-{
-    enum { MANY = 8 };
-    double more = in_a_row_far(&waiter->counted_lesson.far_ones, wrong, MANY);
-    return more != 0 ? more : usually;
-}
-
-/*
- * What holds a core up makes a delay longer, and nothing makes one as much shorter: the mean of what is
- * wrong is later than its middle, and all others came too soon by that, 1 to 2 ns. So each
- * counts for no more than they are usually off.
- */
-APPROACH_WAY static double believed(struct counted_lesson *lesson, double wrong_ns)
-{
-    enum { MEAN = 8 };
-    const double most = DELAY_COUNTED_USUALLY_NS, usual = lesson->usual_ns;
-    double size = within(0, wrong_ns < 0 ? -wrong_ns : wrong_ns, most);
-    lesson->usual_ns += (size - usual) / MEAN;
-    return within(-usual, wrong_ns, usual) / MEAN;
-}
-
-APPROACH_WAY void delay_counted_learn(struct waiter *waiter)
-{
-    enum { FAR_NS = 20, EQUAL_SHARES_NS = 400 };
-    struct waiter_counted *known = &waiter->counted;
-    struct counted_lesson *lesson = &waiter->counted_lesson;
-    double taken_ns = ((double)known->taken_ticks + lesson->after_ticks) * waiter->learnt.period_ns;
-    double wrong_ns = taken_ns - lesson->ns, less_per_ns = -known->cycles_per_ns;
-    double more_ns = believed(lesson, wrong_ns);
-    int is_far = (wrong_ns > FAR_NS) | (wrong_ns < -FAR_NS);
-    if (is_far)
-        more_ns = believed_of_far(waiter, wrong_ns, more_ns);
-    else
-        in_a_row_near(&lesson->far_ones);
-    shares_follow(&known->less_cycles, &less_per_ns, more_ns * known->cycles_per_ns, lesson->ns,
-                  EQUAL_SHARES_NS);
-    known->cycles_per_ns = -less_per_ns;
-    choice_learn(&lesson->choice, CHOICE_EXACT, wrong_ns / waiter->learnt.period_ns);
-    int is_soon = is_far || lesson->early_lessons > 0;
-    lesson->early_lessons -= lesson->early_lessons > 0;
-    choose(waiter, is_soon ? DELAY_COUNTED_FAR : DELAY_COUNTED_ONLY);
-}
-
-/* Behind one with a stamp. If there is nothing to learn, as the loop has had its turns, the next one has it. */
-APPROACH_WAY static __attribute__((noinline)) void next_lesson(struct waiter *waiter)
-{
-    if (waiter->counted_lesson.ns != 0 && !waiter->is_calibrating)
-        delay_counted_learn(waiter);
-    else
-        choose(waiter, 1);
-    waiter->counted_lesson.ns = 0;
-}
-
-/* ---- the delay ---------------------------------------------------------------------------- */
 
 /* Of approach_count(), as it is assembled. */
 enum { LINES_OF_COUNT = 10 };
@@ -123,36 +39,71 @@ APPROACH_WAY static inline double cycles_left(const struct waiter *waiter, uint6
     const struct waiter_counted *counted = &waiter->counted;
     double gone_ticks = (double)(int64_t)(now - waiter->delay_called_ticks);
     double left_ns = (double)(int64_t)delay_ns - gone_ticks * waiter->learnt.period_ns;
-    return left_ns * counted->cycles_per_ns - counted->less_cycles + 0.5;
-}
-
-/* Of two chains the first; less than one: there is no time for both. */
-APPROACH_WAY static inline double first_of(const struct waiter *waiter, double cycles)
-{
-    enum { LAST_NS = 60 }; /* beside what it takes at least */
-    const struct waiter_counted *counted = &waiter->counted;
-    return cycles - LAST_NS * counted->cycles_per_ns - counted->less_cycles;
+    return left_ns * counted->rate.cycles_per_ns - counted->less_cycles + 0.5;
 }
 
 /*
- * By `less_cycles` fewer than what is left. One function for all: whatever is predicted wrongly
- * behind its reading is so in each.
+ * Of two chains the first; 0: there is no time for both. A shorter one takes 2 ns more beside its cycles,
+ * and would be taken for another clock.
+ */
+APPROACH_WAY static inline uint64_t first_of(const struct waiter *waiter, double cycles)
+{
+    enum { LEAST_CYCLES = 32, LAST_NS = 60 }; /* beside what it takes at least */
+    const struct waiter_counted *counted = &waiter->counted;
+    double first = cycles - LAST_NS * counted->rate.cycles_per_ns - counted->less_cycles;
+    return first < LEAST_CYCLES ? 0 : (uint64_t)(int64_t)first;
+}
+
+/* Was its way in as short as it usually is? */
+APPROACH_WAY static inline int is_quiet(struct waiter *waiter)
+{
+    double usual = (double)waiter->counted.way_in_ticks, limit = usual * in_code(0.25);
+    double more = (double)waiter->delay_touched_ticks - usual;
+    double little = most_of(0 - limit, least_of(more, limit)) * in_code(1.0 / 64);
+    waiter->counted.way_in_ticks = (float)(usual + little);
+    return more < limit;
+}
+
+/* By the first of two chains; a nanosecond was so many cycles before it. */
+APPROACH_WAY static inline void follow_clock(struct waiter *waiter, int64_t ticks,
+                                             double ns_per_cycle)
+{
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    double period_ns = waiter->learnt.period_ns;
+    double cycles = lesson->first_cycles + waiter->counted.first_less_cycles;
+    struct core_chain chain = {.cycles = cycles,
+                               .expected_ns = cycles * ns_per_cycle,
+                               .taken_ns = (double)ticks * period_ns,
+                               .step_ns = waiter->vernier.step_ticks * period_ns,
+                               .is_quiet = is_quiet(waiter)};
+    core_rate_follow(&waiter->counted.rate, &chain);
+    lesson->first_ticks = ticks;
+}
+
+/*
+ * By `less_cycles` fewer than what is left, all of them of the last chain. One function for all:
+ * whatever is predicted wrongly behind its reading is so in each.
  */
 APPROACH_WAY static __attribute__((noinline)) int count_rest(struct waiter *waiter,
                                                              uint64_t delay_ns,
                                                              double less_cycles)
 {
+    double ns_per_cycle = approach_found_here(1 / waiter->counted.rate.cycles_per_ns);
     load_lines(waiter);
     uint64_t now = timebase_arch_ticks_ordered();
     uint64_t link = approach_link(now);
     waiter->delay_touched_ticks = (int64_t)(now - waiter->delay_called_ticks);
-    double cycles = cycles_left(waiter, delay_ns, now) - less_cycles, first = first_of(waiter, cycles);
-    if (first >= 1) {
-        waiter->ways.count((uint64_t)(int64_t)first, link);
-        now = timebase_arch_ticks_ordered();
-        link = approach_link(now);
-        cycles = cycles_left(waiter, delay_ns, now) - less_cycles;
+    double cycles = cycles_left(waiter, delay_ns, now);
+    uint64_t first = first_of(waiter, cycles);
+    waiter->counted_lesson.first_cycles = (double)(int64_t)first;
+    if (first > 0) {
+        waiter->ways.count(first, link);
+        uint64_t then = timebase_arch_ticks_ordered();
+        link = approach_link(then);
+        follow_clock(waiter, (int64_t)(then - now), ns_per_cycle);
+        cycles = cycles_left(waiter, delay_ns, then);
     }
+    cycles -= less_cycles;
     if (__builtin_expect(cycles < 1, 0))
         return too_late(waiter, delay_ns);
     waiter->counted.pause &= ~(unsigned)COUNTED_TRIED;
@@ -161,11 +112,11 @@ APPROACH_WAY static __attribute__((noinline)) int count_rest(struct waiter *wait
 
 APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter, uint64_t delay_ns)
 {
-    struct waiter_counted *counted = &waiter->counted;
-    waiter->counted_lesson.ns = (double)(int64_t)delay_ns;
-    int late = count_rest(waiter, delay_ns, counted->stamp_cycles);
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    lesson->ns = (double)(int64_t)delay_ns;
+    int late = count_rest(waiter, delay_ns, lesson->stamp_cycles);
     waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
-    counted->taken_ticks = (int64_t)waiter->delay_taken_ticks;
+    lesson->taken_ticks = (int64_t)waiter->delay_taken_ticks;
     return late;
 }
 
@@ -190,7 +141,7 @@ APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns)
     struct waiter_counted *counted = &waiter->counted;
     waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
     if (counted->only == 0)
-        next_lesson(waiter);
+        delay_counted_next_lesson(waiter);
     else if (--counted->only == 0)
         return stamped(waiter, delay_ns);
     else if (counted->only <= BEFORE_STAMPED)

@@ -8,8 +8,9 @@
  * Where the counter's steps are fine a reading takes 10 ns and differs by as much where another
  * thread uses the core, and nothing is done meanwhile. A chain of multiplications hardly differs.
  * So only one in 64, of the first ones in 16, reads the counter at its end, and says what these
- * take. What a chain takes wrongly grows with it, so where there is time for two the counter is
- * read again between them.
+ * take (delay_counted_lesson.h). What a chain takes wrongly grows with it, so where there is time for two the
+ * counter is read again between them; and what the first one took says how fast the core is now
+ * (core_rate.h).
  */
 #ifndef DELAY_DELAY_COUNTED_H
 #define DELAY_DELAY_COUNTED_H
@@ -17,25 +18,9 @@
 #include <stddef.h>
 
 #include "counted_length.h"
+#include "delay_counted_lesson.h"
 
-/* So many only count before one has a stamp: usually; and if the last stamp was far off. */
-enum { DELAY_COUNTED_ONLY = 64, DELAY_COUNTED_FAR = 16 };
-
-/* They are believed to be off by so much at first; and at most. */
-enum { DELAY_COUNTED_USUALLY_NS = 8 };
-
-/* The last one was by the loop: how far off? One without a stamp does not know. */
-static inline void delay_note_loop(const struct waiter *waiter, struct choice *choice)
-{
-    const struct waiter_learnt *learnt = &waiter->learnt;
-    double wrong = waiter->delay_error_ticks + learnt->at_once_rest_ticks - learnt->at_once_ticks;
-    if (waiter->delay_error_ticks >= 0)
-        choice_learn(choice, CHOICE_LOOP, wrong);
-}
-
-/* Or by the loop? That was chosen by what stamps say of both: the next one is by it. */
-void delay_left_to_loop(struct waiter *waiter);
-
+/* Or is the loop better, or to have its turn? */
 static inline int delay_is_counted(struct waiter *waiter)
 {
     if (__builtin_expect(waiter->counted.is_worse, 0))
@@ -68,8 +53,5 @@ static inline int delay_is_counted_after_pause(struct waiter *waiter)
 
 /* Its lines are asked for side by side. */
 int delay_counted_after_pause(struct waiter *waiter, uint64_t delay_ns);
-
-/* From the last one that had a stamp. */
-void delay_counted_learn(struct waiter *waiter);
 
 #endif

@@ -12,19 +12,9 @@
 #define MOST_TAIL_TICKS 4
 #define TAIL_GAIN (1.0 / 64)
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static void order(double *a, double *b)
 {
-    double low = least(*a, *b), high = most(*a, *b);
+    double low = least_of(*a, *b), high = most_of(*a, *b);
     *a = low;
     *b = high;
 }
@@ -46,7 +36,7 @@ APPROACH_WAY static double agreed(const double ring[TEMPO_RING], double *spread)
     for (int i = 0; i < TEMPO_RING; i++)
         v[i] = ring[i];
     sort_5(v);
-    *spread = least(least(v[2] - v[0], v[3] - v[1]), v[4] - v[2]);
+    *spread = least_of(least_of(v[2] - v[0], v[3] - v[1]), v[4] - v[2]);
     return *spread == v[3] - v[1] ? v[2] : *spread == v[2] - v[0] ? v[1] : v[3];
 }
 

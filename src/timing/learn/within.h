@@ -3,6 +3,17 @@
 #ifndef LEARN_WITHIN_H
 #define LEARN_WITHIN_H
 
+/* Without a branch. */
+static inline double least_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static inline double within(double low, double value, double high)
 {
     return value < low ? low : value > high ? high : value;

@@ -11,8 +11,9 @@
  *                  what one way of delays takes (_delay), counted ones (_counted)
  *     delay        short delays: after others' code (_pause), by the loop alone (_at_once), which asks
  *                  for what the next one needs (_asks); an exact wait at its call (_near);
- *                  multiplications and nothing else (_counted); by which way (_short), by runs or the
- *                  loop (_pass), what memory they need (_lines) and what they teach (_lesson)
+ *                  multiplications and nothing else (_counted), and what these teach
+ *                  (_counted_lesson); by which way (_short), by runs or the loop (_pass), what memory
+ *                  they need (_lines) and what they teach (_lesson)
  *     stages       one wait: sleep, poll, prepare, approach, settle (stages.c); exact at its call
  *                  (near_exact), and what that rehearses (near_rehearsal); rehearsals of others
  *                  (prepare), one of them (rehearsal); its event, what is to be
