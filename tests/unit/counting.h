@@ -13,11 +13,12 @@
 enum { LEAST_NS = 150, LESS_CYCLES = 200, STAMP_CYCLES = 70, AFTER_TICKS = 60 };
 #define PERIOD_NS 0.5
 #define CYCLES_PER_NS 2.0
+#define LITTLE_NS 1e-15 /* twice as much, and no more, is believed of what is far off */
 #define NEVER_STEADY 1e30 /* chains of note_cycles() take no time, and are no clock */
 
-/* The first chain of two, and the last one. */
+/* The first chain of two, and the last one; and what came before them. */
 static struct {
-    uint64_t first, cycles;
+    uint64_t unseen, first, cycles;
     int calls;
     struct waiter *late; /* each takes 50 ns more than it should, by the clock of stop_time() */
 } counted;
@@ -25,6 +26,7 @@ static struct {
 static inline int note_cycles(uint64_t cycles, uint64_t link)
 {
     (void)link;
+    counted.unseen = counted.first;
     counted.first = counted.cycles;
     counted.cycles = cycles;
     counted.calls++;
@@ -59,9 +61,9 @@ static inline struct timebase_waiter *waiter_that_counts(void)
     waiter->counted = (struct waiter_counted){.least_ns = LEAST_NS,
                                               .span_ns = DELAY_SHORT_NS - LEAST_NS,
                                               .rate = {CYCLES_PER_NS, NEVER_STEADY},
+                                              .step_ns = LITTLE_NS,
                                               .less_cycles = LESS_CYCLES,
                                               .only = DELAY_COUNTED_ONLY};
-    waiter->vernier.step_ticks = 1e-15; /* so little is believed of a chain that is far off */
     waiter->counted_lesson = (struct counted_lesson){.stamp_cycles = STAMP_CYCLES,
                                                      .after_ticks = AFTER_TICKS,
                                                      .usual_ns = DELAY_COUNTED_USUALLY_NS};
@@ -77,7 +79,7 @@ static inline int is_counted(struct timebase_waiter *ours, uint64_t ns, unsigned
                       struct timebase_wait_result *result)
 {
     int before = counted.calls;
-    counted.cycles = 0;
+    counted.cycles = counted.first = counted.unseen = 0;
     assert_in_range(timebase_delay_ns(ours, ns, flags, result), 0, 1);
     return counted.calls > before;
 }

@@ -52,6 +52,19 @@ static void from_the_first_one_on(void **state)
     assert_true(is_counted(ours, 1500, 0, NULL));
 }
 
+/* An exact wait at its call would have to load ten times as much code. */
+static void the_first_of_a_series_is_counted_however_long(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    stop_time(waiter);
+    waiter->learnt.near_delay_ticks = INT64_MAX;
+    waiter->learnt.hot_ticks = INT64_MIN;
+    assert_true(is_counted(ours, DELAY_COUNTED_AT_ONCE_NS, 0, NULL));
+    assert_true(is_counted(ours, DELAY_SHORT_NS - 1, 0, NULL));
+}
+
 /* So that it has no time to count. */
 static void drive_its_code_out(struct waiter *waiter)
 {
@@ -114,22 +127,27 @@ static void the_shortest_that_are_to_be_steady_are_no_loop(void **state)
 
 /* ---- how many cycles ---------------------------------------------------------------------- */
 
-/* In two chains, where there is time for them: between them the counter is read again. */
+/*
+ * In two chains, where there is time for them: between them the counter is read again. Before a long first
+ * one as well, which is a quarter as long then; but no time passes here.
+ */
 static void it_counts_what_the_rest_leaves(void **state)
 {
-    enum { LAST_NS = 60, LEAST_CYCLES = 32 };
+    enum { LAST_NS = 60, LEAST_CYCLES = 32, LONG = 800, FIRST_LESS = 30 };
     struct timebase_waiter *ours = waiter_that_counts();
     (void)state;
     stop_time(waiter_within(ours));
+    waiter_within(ours)->counted.first_less_cycles = FIRST_LESS;
     for (uint64_t ns = LEAST_NS; ns < DELAY_SHORT_NS; ns += 7) {
         int calls = counted.calls;
         uint64_t cycles = 2 * ns - LESS_CYCLES, last = 2 * LAST_NS + LESS_CYCLES;
         waiter_within(ours)->counted.only = DELAY_COUNTED_ONLY;
         assert_true(is_counted(ours, ns, 0, NULL));
         assert_int_equal(counted.cycles, cycles);
-        int is_two = cycles >= last + LEAST_CYCLES;
-        assert_int_equal(counted.calls - calls, is_two ? 2 : 1);
-        assert_int_equal(counted.first, is_two ? cycles - last : 0);
+        uint64_t first = cycles >= last + LEAST_CYCLES ? cycles - last : 0;
+        assert_int_equal(counted.calls - calls, first > LONG ? 3 : first > 0 ? 2 : 1);
+        assert_int_equal(counted.first, first);
+        assert_int_equal(counted.unseen, first > LONG ? first - first / 4 - FIRST_LESS : 0);
     }
 }
 
@@ -165,7 +183,7 @@ static void the_first_of_two_chains_is_the_cores_clock(void **state)
     struct waiter *waiter = waiter_within(ours);
     const struct counted_lesson *lesson = &waiter->counted_lesson;
     (void)state;
-    waiter->vernier.step_ticks = 3;
+    waiter->counted.step_ns = 3e-3;
     waiter->learnt.period_ns = 1e-3; /* far from what any chain takes, so the test does not matter */
     waiter->counted.first_less_cycles = FIRST_LESS;
     struct core_rate expected = waiter->counted.rate;
@@ -318,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
         cmocka_unit_test(from_the_first_one_on),
+        cmocka_unit_test(the_first_of_a_series_is_counted_however_long),
         cmocka_unit_test(where_its_code_is_far_the_loop_has_turns),
         cmocka_unit_test(what_was_held_up_is_by_the_loop_alone),
         cmocka_unit_test(the_shortest_that_are_to_be_steady_are_no_loop),

@@ -95,14 +95,14 @@ static double time_to_learn_ns(struct waiter *waiter)
 }
 
 /* The shortest that is counted has the time to learn, and for a stamp. */
-static uint64_t least_ns(const struct waiter *waiter, double before_ns, double learn_ns)
+static uint32_t least_ns(const struct waiter *waiter, double before_ns, double learn_ns)
 {
     enum { MORE_NS = 5 };
     double cycles_per_ns = waiter->counted.rate.cycles_per_ns;
     double stamp_ns = waiter->counted_lesson.stamp_cycles / cycles_per_ns;
     double least = before_ns + waiter->counted.less_cycles / cycles_per_ns;
     least += stamp_ns > learn_ns ? stamp_ns : learn_ns;
-    return (uint64_t)within(0, least, DELAY_SHORT_NS) + MORE_NS;
+    return (uint32_t)within(0, least, DELAY_SHORT_NS) + MORE_NS;
 }
 
 void calibrate_counted(struct waiter *waiter)
@@ -115,6 +115,7 @@ void calibrate_counted(struct waiter *waiter)
     begin_choice(waiter);
     counted->rate.cycles_per_ns =
         1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
+    counted->step_ns = waiter->vernier.step_ticks * waiter->learnt.period_ns;
     counted->first_less_cycles = calibration_counted_first(waiter);
     counted->span_ns = DELAY_SHORT_NS;
     double before_ns = find_ways(waiter);

@@ -74,47 +74,71 @@ APPROACH_WAY static inline void follow_clock(struct waiter *waiter, int64_t tick
     struct core_chain chain = {.cycles = cycles,
                                .expected_ns = cycles * ns_per_cycle,
                                .taken_ns = (double)ticks * period_ns,
-                               .step_ns = waiter->vernier.step_ticks * period_ns,
+                               .step_ns = waiter->counted.step_ns,
                                .is_quiet = is_quiet(waiter)};
     core_rate_follow(&waiter->counted.rate, &chain);
     lesson->first_ticks = ticks;
 }
 
+/* What is left at a reading of the counter. */
+struct left {
+    uint64_t now, link;
+    double cycles;
+    uint64_t first; /* of two chains; 0: there is no time for both */
+};
+
+APPROACH_WAY static inline struct left read_left(const struct waiter *waiter, uint64_t delay_ns)
+{
+    struct left left = {.now = timebase_arch_ticks_ordered()};
+    left.link = approach_link(left.now);
+    left.cycles = cycles_left(waiter, delay_ns, left.now);
+    left.first = first_of(waiter, left.cycles);
+    return left;
+}
+
 /*
- * By `less_cycles` fewer than what is left, all of them of the last chain. One function for all:
- * whatever is predicted wrongly behind its reading is so in each.
+ * A hold-up of some nanoseconds would be taken for another clock in a long chain. So of that a quarter
+ * says how fast the core is, which is left even if that is a fifth slower than was believed.
  */
-APPROACH_WAY static __attribute__((noinline)) int count_rest(struct waiter *waiter,
-                                                             uint64_t delay_ns,
-                                                             double less_cycles)
+APPROACH_WAY static inline uint64_t unseen_of(const struct waiter *waiter, uint64_t first)
+{
+    enum { LONG = 800 };
+    uint64_t less = (uint64_t)(int64_t)waiter->counted.first_less_cycles;
+    return first > LONG ? first - first / 4 - less : 0;
+}
+
+/* One function for all: whatever is predicted wrongly behind its reading is so in each. */
+APPROACH_WAY int delay_counted_rest(struct waiter *waiter, uint64_t delay_ns, double less_cycles)
 {
     double ns_per_cycle = approach_found_here(1 / waiter->counted.rate.cycles_per_ns);
     load_lines(waiter);
-    uint64_t now = timebase_arch_ticks_ordered();
-    uint64_t link = approach_link(now);
-    waiter->delay_touched_ticks = (int64_t)(now - waiter->delay_called_ticks);
-    double cycles = cycles_left(waiter, delay_ns, now);
-    uint64_t first = first_of(waiter, cycles);
-    waiter->counted_lesson.first_cycles = (double)(int64_t)first;
-    if (first > 0) {
-        waiter->ways.count(first, link);
-        uint64_t then = timebase_arch_ticks_ordered();
-        link = approach_link(then);
-        follow_clock(waiter, (int64_t)(then - now), ns_per_cycle);
-        cycles = cycles_left(waiter, delay_ns, then);
+    struct left left = read_left(waiter, delay_ns);
+    waiter->delay_touched_ticks = (int64_t)(left.now - waiter->delay_called_ticks);
+    uint64_t unseen = unseen_of(waiter, left.first);
+    if (unseen > 0) {
+        waiter->ways.count(unseen, left.link);
+        left = read_left(waiter, delay_ns);
     }
-    cycles -= less_cycles;
-    if (__builtin_expect(cycles < 1, 0))
+    waiter->counted_lesson.first_cycles = (double)(int64_t)left.first;
+    if (left.first > 0) {
+        waiter->ways.count(left.first, left.link);
+        uint64_t then = timebase_arch_ticks_ordered();
+        left.link = approach_link(then);
+        follow_clock(waiter, (int64_t)(then - left.now), ns_per_cycle);
+        left.cycles = cycles_left(waiter, delay_ns, then);
+    }
+    left.cycles -= less_cycles;
+    if (__builtin_expect(left.cycles < 1, 0))
         return too_late(waiter, delay_ns);
     waiter->counted.pause &= ~(unsigned)COUNTED_TRIED;
-    return waiter->ways.count((uint64_t)(int64_t)cycles, link);
+    return waiter->ways.count((uint64_t)(int64_t)left.cycles, left.link);
 }
 
 APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter, uint64_t delay_ns)
 {
     struct counted_lesson *lesson = &waiter->counted_lesson;
     lesson->ns = (double)(int64_t)delay_ns;
-    int late = count_rest(waiter, delay_ns, lesson->stamp_cycles);
+    int late = delay_counted_rest(waiter, delay_ns, lesson->stamp_cycles);
     waiter->delay_taken_ticks = timebase_arch_ticks_ordered() - waiter->delay_called_ticks;
     lesson->taken_ticks = (int64_t)waiter->delay_taken_ticks;
     return late;
@@ -146,16 +170,13 @@ APPROACH_WAY int delay_counted(struct waiter *waiter, uint64_t delay_ns)
         return stamped(waiter, delay_ns);
     else if (counted->only <= BEFORE_STAMPED)
         fetch_lesson(waiter);
-    return count_rest(waiter, delay_ns, 0);
+    return delay_counted_rest(waiter, delay_ns, 0);
 }
 
 APPROACH_WAY int delay_counted_after_pause(struct waiter *waiter, uint64_t delay_ns)
 {
-    enum { LINES = 4 };
     if (waiter->counted.pause == COUNTED_NEAR)
         caution_went_well(&waiter->far_code);
     waiter->counted.pause = COUNTED_TRIED;
-    approach_fetch(&waiter->ways.count);
-    approach_fetch_lines((const char *)(uintptr_t)count_rest, LINES);
     return delay_counted(waiter, delay_ns);
 }

@@ -17,6 +17,8 @@
 
 #include <stddef.h>
 
+#include "timing/approach/foresee.h"
+
 #include "counted_length.h"
 #include "delay_counted_lesson.h"
 
@@ -51,7 +53,23 @@ static inline int delay_is_counted_after_pause(struct waiter *waiter)
     return 0;
 }
 
-/* Its lines are asked for side by side. */
+/* Its lines are to be near: delay_counted_fetch(). */
 int delay_counted_after_pause(struct waiter *waiter, uint64_t delay_ns);
+
+/*
+ * What is left of it once it has learnt, by two chains or one; by `less_cycles` fewer than that, all of
+ * them of the last chain.
+ */
+int delay_counted_rest(struct waiter *waiter, uint64_t delay_ns, double less_cycles);
+
+/*
+ * Asks for all lines of the code up to the chains, side by side: from this one on, as GCC compiles
+ * them for x86-64.
+ */
+static inline void delay_counted_fetch(void)
+{
+    enum { LINES = 27 };
+    approach_fetch_lines((const char *)(uintptr_t)delay_counted_rest, LINES);
+}
 
 #endif

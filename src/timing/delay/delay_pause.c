@@ -49,15 +49,10 @@ APPROACH_WAY static inline int is_by_run(struct waiter *waiter, uint64_t delay_n
 
 APPROACH_WAY int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags)
 {
-    int may_be_counted = delay_may_be_counted(waiter, delay_ns, flags, NULL);
-    if (may_be_counted && delay_ns < DELAY_COUNTED_AT_ONCE_NS)
-        return delay_counted_after_pause(waiter, delay_ns);
     int64_t left = delay_near_left_after_pause(waiter, delay_ns, flags);
     if (left != 0)
         return approach_from(waiter, waiter->delay_called_ticks + (uint64_t)left, flags, NULL,
                              delay_near_after_pause);
-    if (may_be_counted)
-        return delay_counted_after_pause(waiter, delay_ns);
     if (is_by_run(waiter, delay_ns))
         return delay_short(waiter, delay_ns, flags, NULL, DELAY_CODE_NEAR);
     return delay_at_once(waiter, delay_ns, delay_asks(waiter, delay_ns, flags, 1));

@@ -9,7 +9,10 @@
 
 #include "delay_lines.h"
 
-/* From delay_called_ticks on, without a result. Returns 0, or 1 if the call takes longer. */
+/*
+ * From delay_called_ticks on, without a result; one that may not be only counted. Returns 0, or 1 if
+ * the call takes longer.
+ */
 int delay_after_pause(struct waiter *waiter, uint64_t delay_ns, unsigned flags);
 
 #endif

@@ -31,7 +31,7 @@ struct core_chain {
  */
 static inline void core_rate_follow(struct core_rate *rate, const struct core_chain *chain)
 {
-    const double mean = in_code(0.125), part = in_code(0.25), hold_up = in_code(0.25);
+    const double mean = in_code(0.125), part = in_code(0.25), hold_up = in_code(0.2);
     double steps_ns = chain->step_ns + chain->step_ns; /* what the steps may make of one */
     double wrong_ns = chain->taken_ns - chain->expected_ns, size_ns = most_of(wrong_ns, 0 - wrong_ns);
     int is_steady = chain->is_quiet & (rate->unsteady_ns < chain->step_ns);

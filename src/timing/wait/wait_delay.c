@@ -19,6 +19,7 @@ APPROACH_WAY static inline void fetch(const struct waiter *waiter)
     approach_fetch(first + 1 * APPROACH_LINE);
     approach_fetch(first + 2 * APPROACH_LINE);
     approach_fetch(&waiter->counted);
+    approach_fetch(&waiter->ways.count);
 }
 
 /*
@@ -37,9 +38,11 @@ timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsign
     waiter->delay_called_ticks = begin_ticks;
     if (__builtin_expect(!is_cold, 0))
         return delay_soon(waiter, delay_ns, flags, result);
-    if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1))
-        return delay_is_counted_after_pause(waiter) ? delay_after_pause(waiter, delay_ns, flags)
+    if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1)) {
+        delay_counted_fetch();
+        return delay_is_counted_after_pause(waiter) ? delay_counted_after_pause(waiter, delay_ns)
                                                     : delay_at_once(waiter, delay_ns, 0);
+    }
     if (__builtin_expect(!delay_may_be_at_once(waiter, delay_ns, flags, result), 0))
         return delay_by_more(waiter, delay_ns, flags, result, 1);
     if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, 1), 1))

@@ -63,9 +63,10 @@ enum counted_pause { COUNTED_NEAR, COUNTED_TRIED = 1, COUNTED_FAR = 2 };
 
 /* What all counted ones look at: a line. */
 struct waiter_counted {
-    uint64_t least_ns;     /* the shortest */
-    uint64_t span_ns;      /* what is so much longer is none; 0: there are none */
+    uint32_t least_ns; /* the shortest */
+    uint32_t span_ns;  /* what is so much longer is none; 0: there are none */
     struct core_rate rate;
+    double step_ns; /* of the counter */
     double less_cycles;       /* what it takes beside what it counts, from its second reading on */
     double first_less_cycles; /* ... of two chains the first, from one reading to the next */
     unsigned only;       /* so many only count, the last with a stamp; 0: the next one learns */
