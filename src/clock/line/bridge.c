@@ -10,6 +10,9 @@
 #define SLEW_MAX_NS 1000000
 #define FAST_DIVISOR 2
 
+/* A bound grows by drift and by slews, each rounded down: in two pieces by 2 ns less than in one. */
+#define ROUNDED_NS 2
+
 /* Ticks until the lines overtake one gap_ns ahead, slower by 1 in divisor; a lease at most. */
 static uint64_t overtaken_ticks(const struct timebase_lines *lines, uint64_t gap_ns,
                                 uint64_t divisor)
@@ -33,7 +36,7 @@ struct bridge line_bridge(const struct timebase_lines *lines, const struct timeb
     bridge.line.start_ticks = start_ticks;
     line_set_times(&bridge.line, floor_ns, (int64_t)utc_ns);
     line_set_period(&bridge.line, fixed_subtract(period, fixed_over(period, divisor)));
-    bridge.line.maxerror_ns = there.maxerror_ns + bridge.gap_ns;
+    bridge.line.maxerror_ns = there.maxerror_ns + bridge.gap_ns + ROUNDED_NS;
     bridge.esterror_ns = there.esterror_ns + bridge.gap_ns;
     bridge.length_ticks = overtaken_ticks(lines, bridge.gap_ns, divisor);
     return bridge;

@@ -8,6 +8,9 @@ const (
 	slewDivisor = 2000
 	fastDivisor = 2
 	slewMax     = 1_000_000 // ns
+
+	// A bound grows by drift and by slews, each rounded down: in two pieces by 2 ns less than in one.
+	rounded = 2
 )
 
 // Bridge is a reader's own line: where a writer's lines lie below what was shown already, it goes on
@@ -35,7 +38,7 @@ func (l *Lines) BridgeTo(old *Line, start uint64, floor int64, lease uint64) Bri
 	}
 	b.Line.Start, b.Line.Mono, b.Line.UTC = start, uint64(floor), utc
 	b.Line.setPeriod(under.period().less(under.period().over(divisor)))
-	b.Line.MaxError = there.MaxError + b.Gap
+	b.Line.MaxError = there.MaxError + b.Gap + rounded
 	b.EstError = there.EstError + b.Gap
 	ns := lease
 	if b.Gap < lease/divisor {

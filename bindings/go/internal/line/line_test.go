@@ -80,7 +80,7 @@ func TestABridgeLeadsToTheLines(t *testing.T) {
 		gap := 1 + dice.Int63n(3_000_000)
 		v := lines.ViewJoin(&lines.After, start, there.Mono+gap, lease)
 		first := v.Lines.At(start)
-		if first.Mono != there.Mono+gap || first.UTC != there.UTC+gap || first.MaxError != there.MaxError+uint64(gap) {
+		if first.Mono != there.Mono+gap || first.UTC != there.UTC+gap || first.MaxError != there.MaxError+uint64(gap)+rounded {
 			t.Fatalf("%+v, and the lines %+v, gap %d", first, there, gap)
 		}
 		last := first
@@ -88,7 +88,7 @@ func TestABridgeLeadsToTheLines(t *testing.T) {
 			tick := start + v.Refresh/10*j
 			now, writers := v.Lines.At(tick), lines.At(tick)
 			ahead := now.Mono - writers.Mono // -1: both are rounded down
-			if now.Mono < last.Mono || ahead < -1 || ahead > int64(now.MaxError) {
+			if now.Mono < last.Mono || ahead < -1 || ahead > int64(now.MaxError)-int64(writers.MaxError) {
 				t.Fatalf("%+v after %+v, and the lines %+v", now, last, writers)
 			}
 			last = now

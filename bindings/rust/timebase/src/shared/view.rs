@@ -17,6 +17,8 @@ const SLEW_DIVISOR: u128 = 2000;
 /// A larger gap than this comes from a fault: such a bridge runs at half the pace.
 const SLEW_MAX_NS: u64 = 1_000_000;
 const FAST_DIVISOR: u128 = 2;
+/// A bound grows by drift and by slews, each rounded down: in two pieces by 2 ns less than in one.
+const ROUNDED_NS: u64 = 2;
 /// A writer that wants renewal later than this is not waited for.
 const HORIZON_MAX_NS: u64 = 4_000_000_000;
 
@@ -149,7 +151,7 @@ impl View {
             utc_ns: (there.utc_ns as u64).wrapping_add(if is_same { gap_ns } else { 0 }),
             period_ns: (period >> 64) as u32,
             period_frac: period as u64,
-            maxerror_ns: there.maxerror_ns.wrapping_add(gap_ns),
+            maxerror_ns: there.maxerror_ns.wrapping_add(gap_ns).wrapping_add(ROUNDED_NS),
             ..under
         };
         // Up to the bridge the old line is as far ahead, more than its writer knew.
@@ -267,7 +269,9 @@ mod tests {
             assert!(view.refresh_ticks <= lines.ticks(Page::LEASE_NS));
             let end = view.end();
             assert!(view.lines.at(end).mono_ns >= lines.at(end).mono_ns - 2);
-            assert!(view.lines.at(end).maxerror_ns >= gap);
+            let bound_ns = lines.at(start).maxerror_ns + gap + ROUNDED_NS;
+            assert_eq!(view.lines.at(start).maxerror_ns, bound_ns);
+            assert!(view.lines.at(end).maxerror_ns >= bound_ns);
         }
     }
 
