@@ -117,5 +117,7 @@ lead a disassembler astray."
               (nth-value 1 (timebase:utc-bounds)) (nth-value 0 (timebase:realtime-bounds))
               (timebase:now timebase:*clock* into)
               (locally (declare (notinline timebase:utc-ns)) (timebase:utc-ns)))
-        do (check (zerop bytes) "~a: ~d bytes in 1000000" reading bytes))
+        ;; SBCL's own threads count too, some hundred bytes now and then. One reading in 4,000 that
+        ;; allocated would be seen.
+        do (check (< bytes 4096) "~a: ~d bytes in 1000000" reading bytes))
   (check (plusp (bytes-of 1000 (setf *sink* (list 1)))) "the count counts nothing"))
