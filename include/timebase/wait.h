@@ -240,9 +240,10 @@ TIMEBASE_API int timebase_delay_ns_from(struct timebase_waiter *waiter, uint64_t
  * it. Below the cost of the call (some 40 ns) it returns at once.
  *
  * By a counter with fine steps one of less than 1.6 us is so many instructions, from another reading
- * on, behind all that has to be done first. One in 64 reads the counter at its end, first one in 16,
- * and the others follow it. Those above 0.45 us are exact waits, if there is time for that. By a
- * counter with far ones it is a run of instructions, and from 150 ns on (more on slow cores) the
+ * on, behind all that has to be done first; from some 170 ns on the first part of them says how fast the
+ * core is now. One in 64 reads the counter at its end, first one in 16, and the others follow it. Those
+ * above 0.8 us are exact waits, if there is time for that, and no pause before it. By a counter with
+ * far ones it is a run of instructions, and from 150 ns on (more on slow cores) the
  * counter checks it: where that contradicts it, as something else uses the core, the loop has the
  * next ones. With 20 us since the last delay those of less than 3 us load their code first; where
  * that was too far away lately, and by a counter with far steps, the loop has them.
