@@ -331,6 +331,20 @@ static void what_a_chain_takes_beside_its_cycles_is_calibrated(void **state)
     assert_in_range((int)calibration_counted_first(waiter), 500, 700);
 }
 
+/* As where each reading leaves the guest, or an emulator's counter hardly moves. */
+static void with_readings_that_take_longer_than_chains_nothing_is_counted(void **state)
+{
+    struct waiter *waiter = waiter_within(waiter_that_counts());
+    (void)state;
+    if (!waiter_may_read(waiter))
+        skip();
+    waiter->vernier.readings = 1; /* its steps are fine */
+    waiter->ways.count = note_cycles; /* a long one takes no longer than a short one */
+    calibrate_counted(waiter);
+    assert_false(delay_has_length_of_counted(waiter, 300));
+    assert_false(delay_has_length_of_counted(waiter, DELAY_SHORT_NS - 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +363,7 @@ int main(void)
         cmocka_unit_test(one_in_many_has_a_stamp_and_the_next_one_learns),
         cmocka_unit_test(most_loops_by_a_fine_counter_have_no_stamp),
         cmocka_unit_test(what_a_chain_takes_beside_its_cycles_is_calibrated),
+        cmocka_unit_test(with_readings_that_take_longer_than_chains_nothing_is_counted),
         cmocka_unit_test(a_chain_of_any_length_returns_nothing),
         cmocka_unit_test(a_chain_takes_a_tenth_of_a_nanosecond_a_cycle_at_least),
     };

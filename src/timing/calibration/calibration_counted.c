@@ -105,18 +105,28 @@ static uint32_t least_ns(const struct waiter *waiter, double before_ns, double l
     return (uint32_t)within(0, least, DELAY_SHORT_NS) + MORE_NS;
 }
 
+/* A reading that leaves the guest takes longer than all of it; and NaN is no number of cycles. */
+static int is_sound(double first_less_cycles)
+{
+    enum { MOST_CYCLES = 600 };
+    return first_less_cycles >= 0 && first_less_cycles < MOST_CYCLES;
+}
+
 void calibrate_counted(struct waiter *waiter)
 {
     enum { EARLY_LESSONS = 16, EARLY_ONES = 4 };
     struct waiter_counted *counted = &waiter->counted;
+    counted->span_ns = 0;
     if (waiter->ways.count == NULL || waiter_has_vernier(waiter))
+        return;
+    counted->first_less_cycles = calibration_counted_first(waiter);
+    if (!is_sound(counted->first_less_cycles))
         return;
     double learn_ns = time_to_learn_ns(waiter);
     begin_choice(waiter);
     counted->rate.cycles_per_ns =
         1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
     counted->step_ns = waiter->vernier.step_ticks * waiter->learnt.period_ns;
-    counted->first_less_cycles = calibration_counted_first(waiter);
     counted->span_ns = DELAY_SHORT_NS;
     double before_ns = find_ways(waiter);
     waiter->counted_lesson.ns = 0;

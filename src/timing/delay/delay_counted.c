@@ -103,8 +103,8 @@ APPROACH_WAY static inline struct left read_left(const struct waiter *waiter, ui
 APPROACH_WAY static inline uint64_t unseen_of(const struct waiter *waiter, uint64_t first)
 {
     enum { LONG = 800 };
-    uint64_t less = (uint64_t)(int64_t)waiter->counted.first_less_cycles;
-    return first > LONG ? first - first / 4 - less : 0;
+    int64_t unseen = (int64_t)(first - first / 4) - (int64_t)waiter->counted.first_less_cycles;
+    return first > LONG && unseen > 0 ? (uint64_t)unseen : 0;
 }
 
 /* One function for all: whatever is predicted wrongly behind its reading is so in each. */
