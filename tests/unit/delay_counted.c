@@ -101,6 +101,22 @@ static void where_its_code_is_far_the_loop_has_turns(void **state)
     assert_true(waiter->far_code.turns < turns);
 }
 
+/* Nor what held up its chain after a pause: its code had come. */
+static void what_is_held_up_in_its_chain_had_its_code_near(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    stop_time(waiter);
+    waiter->learnt.hot_ticks = INT64_MIN;
+    counted.late = waiter;
+    counted.late_ns = 1000;
+    timebase_delay_ns(ours, 400, 0, NULL);
+    assert_int_equal(counted.calls, 1); /* behind the first of two chains nothing was left */
+    assert_int_equal(waiter->counted.pause, COUNTED_NEAR);
+    assert_int_equal(waiter->far_code.left, 0);
+}
+
 /* What has just held up one soon after another says nothing of pauses. */
 static void what_was_held_up_is_by_the_loop_alone(void **state)
 {
@@ -170,38 +186,56 @@ static void the_second_chain_makes_up_for_the_first(void **state)
     (void)state;
     stop_time(waiter);
     counted.late = waiter;
+    counted.late_ns = 50;
     assert_true(is_counted(ours, 400, 0, NULL));
     assert_int_equal(counted.calls, 2);
     assert_int_equal(counted.cycles, 2 * (400 - 50) - LESS_CYCLES);
 }
 
-/* By what it took, and what it has beside its cycles. */
-static void the_first_of_two_chains_is_the_cores_clock(void **state)
+/* What is believed of a core that is a tenth slower than was believed, in cycles per nanosecond. */
+static double rate_believed(struct timebase_waiter *ours, float way_in_ticks)
 {
-    enum { FIRST_LESS = 30 };
-    struct timebase_waiter *ours = waiter_that_counts();
+    enum { BESIDE = 30, TICKS_PER_CYCLE = 400, TRIES = 1000 };
     struct waiter *waiter = waiter_within(ours);
-    const struct counted_lesson *lesson = &waiter->counted_lesson;
-    (void)state;
-    waiter->counted.step_ns = 3e-3;
-    waiter->learnt.period_ns = 1e-3; /* far from what any chain takes, so the test does not matter */
-    waiter->counted.first_less_cycles = FIRST_LESS;
-    struct core_rate expected = waiter->counted.rate;
-    assert_true(is_counted(ours, 400, 0, NULL));
-    assert_true(lesson->first_cycles == (double)counted.first && counted.first > 0);
-    double cycles = lesson->first_cycles + FIRST_LESS;
-    struct core_chain chain = {cycles, cycles / CYCLES_PER_NS, (double)lesson->first_ticks * 1e-3,
-                               3e-3, 0};
-    core_rate_follow(&expected, &chain);
-    assert_memory_equal(&waiter->counted.rate, &expected, sizeof(expected));
-    assert_true(expected.cycles_per_ns != CYCLES_PER_NS);
-    assert_true(is_counted(ours, LEAST_NS, 0, NULL)); /* in one */
-    assert_true(lesson->first_cycles == 0);
-    assert_memory_equal(&waiter->counted.rate, &expected, sizeof(expected));
+    counted.ticks_per_cycle = TICKS_PER_CYCLE;
+    waiter->learnt.period_ns = 1.1 / CYCLES_PER_NS / TICKS_PER_CYCLE;
+    waiter->counted.first_less_cycles = counted.beside = BESIDE;
+    for (int i = 0; i < TRIES; i++) {
+        waiter->counted.rate = (struct core_rate){CYCLES_PER_NS, 0};
+        waiter->counted.step_ns = 1;
+        waiter->counted.way_in_ticks = way_in_ticks;
+        counted.calls = 0;
+        timebase_delay_ns(ours, 400, 0, NULL);
+        double took = (double)counted.took_ticks / TICKS_PER_CYCLE;
+        if (counted.calls == 2 && fabs(took / (double)(counted.first + BESIDE) - 1) < 0.01)
+            return waiter->counted.rate.cycles_per_ns; /* else it was held up */
+    }
+    fail_msg("%s", "each chain was held up");
+    return 0;
 }
 
-/* That is no clock which came behind a longer way in than usual. */
-static void its_way_in_says_whether_the_core_is_shared(void **state)
+/* By what it took, and what it has beside its cycles. A reading takes some more. */
+static void the_first_of_two_chains_is_the_cores_clock(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    (void)state;
+    double rate = rate_believed(ours, 1e30F);
+    assert_true(rate < CYCLES_PER_NS / 1.1 + 1e-6 && rate > CYCLES_PER_NS / 1.1 * 0.95);
+    assert_true(waiter_within(ours)->counted.saw_clock);
+    counted.ticks_per_cycle = 0;
+    timebase_delay_ns(ours, LEAST_NS, 0, NULL); /* in one chain */
+    assert_false(waiter_within(ours)->counted.saw_clock);
+}
+
+/* That is no clock which came behind a longer way in than usual: little of it is believed. */
+static void behind_a_long_way_in_there_is_no_other_clock(void **state)
+{
+    (void)state;
+    double rate = rate_believed(waiter_that_counts(), 1e-3F);
+    assert_true(fabs(rate / CYCLES_PER_NS - 1) < 0.01);
+}
+
+static void what_is_usual_of_ways_in_is_followed(void **state)
 {
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
@@ -309,38 +343,63 @@ static void a_chain_takes_a_tenth_of_a_nanosecond_a_cycle_at_least(void **state)
     assert_true(ns > CYCLES / 10.0);
 }
 
-/* Ten ticks a cycle, and 5,000 beside. */
+static uint64_t most_cycles;
+
+/* Ten ticks a cycle, and as for 100 more beside. */
 static int take_ticks(uint64_t cycles, uint64_t link)
 {
     uint64_t start = timebase_ticks();
     (void)link;
-    while (timebase_ticks() - start < 5000 + 10 * cycles)
+    most_cycles = cycles > most_cycles ? cycles : most_cycles;
+    while (timebase_ticks() - start < 10 * (cycles + 100))
         continue;
     return 0;
+}
+
+static struct waiter *waiter_to_calibrate(void)
+{
+    struct waiter *waiter = waiter_within(waiter_that_counts());
+    waiter->ways.count = take_ticks;
+    waiter->vernier.readings = 1; /* its steps are fine */
+    waiter->vernier.step_ticks = 2;
+    waiter->is_calibrating = 1;
+    most_cycles = 0;
+    return waiter;
 }
 
 /* The readings take some, too. Others' chains may be held up: the middle ones count. */
 static void what_a_chain_takes_beside_its_cycles_is_calibrated(void **state)
 {
-    struct waiter *waiter = waiter_within(waiter_that_counts());
+    struct waiter *waiter = waiter_to_calibrate();
     (void)state;
     if (!waiter_may_read(waiter))
         skip(); /* where nothing is counted */
-    waiter->ways.count = take_ticks;
-    waiter->vernier.step_ticks = 2;
-    assert_in_range((int)calibration_counted_first(waiter), 500, 700);
+    assert_in_range((int)calibration_counted_first(waiter), 100, 300);
+}
+
+/* What an earlier calibration found of stamps is in no trial of this one. */
+static void what_a_stamp_takes_is_found_anew(void **state)
+{
+    enum { LONGEST_TRIAL = 25000 };
+    struct waiter *waiter = waiter_to_calibrate();
+    (void)state;
+    if (!waiter_may_read(waiter))
+        skip();
+    waiter->counted_lesson.stamp_cycles = -100.0 * LONGEST_TRIAL;
+    calibrate_counted(waiter);
+    assert_in_range(most_cycles, LONGEST_TRIAL, 2 * LONGEST_TRIAL);
 }
 
 /* As where each reading leaves the guest, or an emulator's counter hardly moves. */
 static void with_readings_that_take_longer_than_chains_nothing_is_counted(void **state)
 {
-    struct waiter *waiter = waiter_within(waiter_that_counts());
+    struct waiter *waiter = waiter_to_calibrate();
     (void)state;
     if (!waiter_may_read(waiter))
         skip();
-    waiter->vernier.readings = 1; /* its steps are fine */
     waiter->ways.count = note_cycles; /* a long one takes no longer than a short one */
     calibrate_counted(waiter);
+    assert_true(waiter->counted.less_cycles == LESS_CYCLES); /* no trial was made */
     assert_false(delay_has_length_of_counted(waiter, 300));
     assert_false(delay_has_length_of_counted(waiter, DELAY_SHORT_NS - 1));
 }
@@ -352,17 +411,20 @@ int main(void)
         cmocka_unit_test(from_the_first_one_on),
         cmocka_unit_test(the_first_of_a_series_is_counted_however_long),
         cmocka_unit_test(where_its_code_is_far_the_loop_has_turns),
+        cmocka_unit_test(what_is_held_up_in_its_chain_had_its_code_near),
         cmocka_unit_test(what_was_held_up_is_by_the_loop_alone),
         cmocka_unit_test(the_shortest_that_are_to_be_steady_are_no_loop),
         cmocka_unit_test(it_counts_what_the_rest_leaves),
         cmocka_unit_test(what_has_passed_is_not_counted_again),
         cmocka_unit_test(the_second_chain_makes_up_for_the_first),
         cmocka_unit_test(the_first_of_two_chains_is_the_cores_clock),
-        cmocka_unit_test(its_way_in_says_whether_the_core_is_shared),
+        cmocka_unit_test(behind_a_long_way_in_there_is_no_other_clock),
+        cmocka_unit_test(what_is_usual_of_ways_in_is_followed),
         cmocka_unit_test(what_is_too_short_is_by_the_loop),
         cmocka_unit_test(one_in_many_has_a_stamp_and_the_next_one_learns),
         cmocka_unit_test(most_loops_by_a_fine_counter_have_no_stamp),
         cmocka_unit_test(what_a_chain_takes_beside_its_cycles_is_calibrated),
+        cmocka_unit_test(what_a_stamp_takes_is_found_anew),
         cmocka_unit_test(with_readings_that_take_longer_than_chains_nothing_is_counted),
         cmocka_unit_test(a_chain_of_any_length_returns_nothing),
         cmocka_unit_test(a_chain_takes_a_tenth_of_a_nanosecond_a_cycle_at_least),

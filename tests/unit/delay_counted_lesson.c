@@ -45,11 +45,11 @@ static void where_the_clock_was_seen_what_is_wrong_is_the_rest(void **state)
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
     (void)state;
-    waiter->counted_lesson.first_cycles = 1;
+    waiter->counted.saw_clock = 1;
     learn(ours, 4);
     assert_true(fabs(waiter->counted.less_cycles - LESS_CYCLES - 4 * CYCLES_PER_NS / 8) < 1e-6);
     waiter->counted.less_cycles = LESS_CYCLES;
-    waiter->counted_lesson.first_cycles = 0;
+    waiter->counted.saw_clock = 0;
     learn(ours, 4);
     assert_true(fabs(waiter->counted.less_cycles - LESS_CYCLES) < 4 * CYCLES_PER_NS / 8 - 0.1);
 }

@@ -64,16 +64,16 @@ static double find_ways(struct waiter *waiter)
 {
     enum { ROUNDS = CALIBRATION_ROUNDS };
     double less[ROUNDS], stamp[ROUNDS], after[ROUNDS], before[ROUNDS], ignored;
-    double cycles_per_tick = waiter->counted.rate.cycles_per_ns * waiter->learnt.period_ns;
     for (int i = 0; i < ROUNDS; i++) {
         less[i] = find_way(waiter, DELAY_COUNTED, &ignored);
         before[i] = (double)waiter->delay_touched_ticks;
         stamp[i] = find_way(waiter, DELAY_COUNTED_STAMPED, &after[i]) - less[i];
     }
+    double cycles_per_tick = waiter->counted.rate.cycles_per_ns * waiter->learnt.period_ns;
     waiter->counted_lesson.after_ticks = calibration_delay_middle(after);
     waiter->counted_lesson.stamp_cycles = calibration_delay_middle(stamp) * cycles_per_tick;
     waiter->counted.less_cycles = calibration_delay_middle(less) * cycles_per_tick;
-    double way_in_ticks = calibration_delay_middle(before);
+    double way_in_ticks = within(1, calibration_delay_middle(before), DELAY_SHORT_NS);
     waiter->counted.way_in_ticks = (float)way_in_ticks;
     return way_in_ticks * waiter->learnt.period_ns;
 }
@@ -112,11 +112,19 @@ static int is_sound(double first_less_cycles)
     return first_less_cycles >= 0 && first_less_cycles < MOST_CYCLES;
 }
 
+/* It is taken from the last chain. */
+static int has_time_for_stamp(const struct waiter *waiter)
+{
+    enum { MOST_NS = 50 };
+    return waiter->counted_lesson.stamp_cycles < MOST_NS * waiter->counted.rate.cycles_per_ns;
+}
+
 void calibrate_counted(struct waiter *waiter)
 {
     enum { EARLY_LESSONS = 16, EARLY_ONES = 4 };
     struct waiter_counted *counted = &waiter->counted;
     counted->span_ns = 0;
+    waiter->counted_lesson = (struct counted_lesson){0}; /* what a stamp took before is in no trial */
     if (waiter->ways.count == NULL || waiter_has_vernier(waiter))
         return;
     counted->first_less_cycles = calibration_counted_first(waiter);
@@ -134,6 +142,6 @@ void calibrate_counted(struct waiter *waiter)
     waiter->counted_lesson.early_lessons = EARLY_LESSONS;
     counted->only = EARLY_ONES;
     counted->least_ns = least_ns(waiter, before_ns, learn_ns);
-    int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
+    int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS && has_time_for_stamp(waiter);
     counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;
 }

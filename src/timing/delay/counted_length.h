@@ -5,7 +5,7 @@
 
 #include "timing/waiter/waiter.h"
 
-/* Longer ones are exact waits at their call (delay_near.h), if there is time for that. */
+/* Soon after another, longer ones are exact waits at their call (delay_near.h), if there is time for that. */
 enum { DELAY_COUNTED_AT_ONCE_NS = 800 };
 
 static inline int delay_has_length_of_counted(const struct waiter *waiter, uint64_t delay_ns)

@@ -21,7 +21,7 @@ APPROACH_WAY static inline void load_lines(const struct waiter *waiter)
         approach_load(count + line * APPROACH_LINE);
 }
 
-/* The loop has what is left; and some turns after other pauses, unless it was just held up. */
+/* The loop has what is left; and some turns after other pauses, if it was not its chain that was held up. */
 APPROACH_WAY static __attribute__((noinline)) int too_late(struct waiter *waiter, uint64_t delay_ns)
 {
     if (waiter->counted.pause == COUNTED_TRIED) {
@@ -64,20 +64,18 @@ APPROACH_WAY static inline int is_quiet(struct waiter *waiter)
     return more < limit;
 }
 
-/* By the first of two chains; a nanosecond was so many cycles before it. */
-APPROACH_WAY static inline void follow_clock(struct waiter *waiter, int64_t ticks,
+/* By the first of two chains. What a cycle was before it is known already, as that takes a division. */
+APPROACH_WAY static inline void follow_clock(struct waiter *waiter, uint64_t first, int64_t ticks,
                                              double ns_per_cycle)
 {
-    struct counted_lesson *lesson = &waiter->counted_lesson;
     double period_ns = waiter->learnt.period_ns;
-    double cycles = lesson->first_cycles + waiter->counted.first_less_cycles;
+    double cycles = (double)(int64_t)first + waiter->counted.first_less_cycles;
     struct core_chain chain = {.cycles = cycles,
                                .expected_ns = cycles * ns_per_cycle,
                                .taken_ns = (double)ticks * period_ns,
                                .step_ns = waiter->counted.step_ns,
                                .is_quiet = is_quiet(waiter)};
     core_rate_follow(&waiter->counted.rate, &chain);
-    lesson->first_ticks = ticks;
 }
 
 /* What is left at a reading of the counter. */
@@ -114,23 +112,23 @@ APPROACH_WAY int delay_counted_rest(struct waiter *waiter, uint64_t delay_ns, do
     load_lines(waiter);
     struct left left = read_left(waiter, delay_ns);
     waiter->delay_touched_ticks = (int64_t)(left.now - waiter->delay_called_ticks);
+    waiter->counted.pause &= ~(unsigned)(COUNTED_TRIED * (left.cycles - less_cycles >= 1));
     uint64_t unseen = unseen_of(waiter, left.first);
     if (unseen > 0) {
         waiter->ways.count(unseen, left.link);
         left = read_left(waiter, delay_ns);
     }
-    waiter->counted_lesson.first_cycles = (double)(int64_t)left.first;
+    waiter->counted.saw_clock = left.first > 0;
     if (left.first > 0) {
         waiter->ways.count(left.first, left.link);
         uint64_t then = timebase_arch_ticks_ordered();
         left.link = approach_link(then);
-        follow_clock(waiter, (int64_t)(then - left.now), ns_per_cycle);
+        follow_clock(waiter, left.first, (int64_t)(then - left.now), ns_per_cycle);
         left.cycles = cycles_left(waiter, delay_ns, then);
     }
     left.cycles -= less_cycles;
     if (__builtin_expect(left.cycles < 1, 0))
         return too_late(waiter, delay_ns);
-    waiter->counted.pause &= ~(unsigned)COUNTED_TRIED;
     return waiter->ways.count((uint64_t)(int64_t)left.cycles, left.link);
 }
 
@@ -150,7 +148,7 @@ APPROACH_WAY static __attribute__((noinline)) int stamped(struct waiter *waiter,
  */
 APPROACH_WAY static inline void fetch_lesson(const struct waiter *waiter)
 {
-    enum { STAMPED = 3, LEARNING = 10, CHOOSING = 4, LESSON = 2 };
+    enum { STAMPED = 3, LEARNING = 12, CHOOSING = 4, LESSON = 2 };
     approach_fetch_lines((const char *)(uintptr_t)stamped, STAMPED);
     approach_fetch_lines((const char *)(uintptr_t)delay_counted_learn, LEARNING);
     approach_fetch_lines((const char *)(uintptr_t)choice_learn, CHOOSING);

@@ -57,12 +57,11 @@ APPROACH_WAY static double believed(struct counted_lesson *lesson, double wrong_
  * What it takes beside what it counts is what was wrong, if the core's clock was seen meanwhile. Of one
  * chain alone nobody can tell.
  */
-APPROACH_WAY static void make_longer(struct waiter_counted *known,
-                                     const struct counted_lesson *lesson, double more_ns)
+APPROACH_WAY static void make_longer(struct waiter_counted *known, double delay_ns, double more_ns)
 {
     enum { EQUAL_SHARES_NS = 400 };
     double less_per_ns = -known->rate.cycles_per_ns, more = more_ns * known->rate.cycles_per_ns;
-    double ns = lesson->first_cycles > 0 ? 0 : lesson->ns;
+    double ns = known->saw_clock ? 0 : delay_ns;
     shares_follow(&known->less_cycles, &less_per_ns, more, ns, EQUAL_SHARES_NS);
     known->rate.cycles_per_ns = -less_per_ns;
 }
@@ -80,7 +79,7 @@ APPROACH_WAY void delay_counted_learn(struct waiter *waiter)
         more_ns = believed_of_far(waiter, wrong_ns, more_ns);
     else
         in_a_row_near(&lesson->far_ones);
-    make_longer(known, lesson, more_ns);
+    make_longer(known, lesson->ns, more_ns);
     choice_learn(&lesson->choice, CHOICE_EXACT, wrong_ns / waiter->learnt.period_ns);
     int is_soon = is_far || lesson->early_lessons > 0;
     lesson->early_lessons -= lesson->early_lessons > 0;

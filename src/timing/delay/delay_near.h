@@ -31,7 +31,8 @@ static inline int delay_may_be_near(struct waiter *waiter, uint64_t delay_ns,
     double least_ns = need->ticks * learnt->period_ns + (is_cold ? LONGER_NS : 0);
     if ((double)(int64_t)delay_ns >= least_ns)
         return 1;
-    int may_be_tried = delay_ns >= DELAY_COUNTED_AT_ONCE_NS || result != NULL;
+    int may_be_tried = delay_ns >= DELAY_COUNTED_AT_ONCE_NS || result != NULL ||
+        !delay_has_length_of_counted(waiter, delay_ns);
     if (is_cold && may_be_tried && near_exact_has_turn_to_try(waiter, waiter->delay_called_ticks))
         return 1;
     need->ticks -= need->fade_ticks;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay_pause: a short delay after others' code. Nobody knows what that has driven out of the
- * core's caches: so all that a run needs is touched, and where that takes no longer than it does in
- * the core's own caches, it is a run. Else there is no time to fetch it: the loop.
+ * delay_pause: a delay after others' code that may not be only counted. Nobody knows what that has
+ * driven out of the core's caches. By a counter with fine steps all lines of an exact wait are loaded,
+ * and it is one if enough is left then. By another, all that a run needs is touched, and where that
+ * takes no longer than it does in the core's own caches, it is a run. Else it is the loop.
  */
 #ifndef DELAY_DELAY_PAUSE_H
 #define DELAY_DELAY_PAUSE_H

@@ -39,9 +39,10 @@ timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsign
     if (__builtin_expect(!is_cold, 0))
         return delay_soon(waiter, delay_ns, flags, result);
     if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1)) {
+        if (!delay_is_counted_after_pause(waiter))
+            return delay_at_once(waiter, delay_ns, 0);
         delay_counted_fetch();
-        return delay_is_counted_after_pause(waiter) ? delay_counted_after_pause(waiter, delay_ns)
-                                                    : delay_at_once(waiter, delay_ns, 0);
+        return delay_counted_after_pause(waiter, delay_ns);
     }
     if (__builtin_expect(!delay_may_be_at_once(waiter, delay_ns, flags, result), 0))
         return delay_by_more(waiter, delay_ns, flags, result, 1);

@@ -11,8 +11,8 @@
  *                  what one way of delays takes (_delay), counted ones (_counted)
  *     delay        short delays: after others' code (_pause), by the loop alone (_at_once), which asks
  *                  for what the next one needs (_asks); an exact wait at its call (_near);
- *                  multiplications and nothing else (_counted), and what these teach
- *                  (_counted_lesson); by which way (_short), by runs or the loop (_pass), what memory
+ *                  multiplications between readings (_counted), which may be so (counted_length), and
+ *                  what these teach (_counted_lesson); by which way (_short), by runs or the loop (_pass), what memory
  *                  they need (_lines) and what they teach (_lesson)
  *     stages       one wait: sleep, poll, prepare, approach, settle (stages.c); exact at its call
  *                  (near_exact), and what that rehearses (near_rehearsal); rehearsals of others

@@ -69,10 +69,11 @@ struct waiter_counted {
     double step_ns; /* of the counter */
     double less_cycles;       /* what it takes beside what it counts, from its second reading on */
     double first_less_cycles; /* ... of two chains the first, from one reading to the next */
-    unsigned only;       /* so many only count, the last with a stamp; 0: the next one learns */
-    int is_worse;        /* than the loop */
-    unsigned pause;      /* enum counted_pause */
-    float way_in_ticks;  /* from the call to its second reading, by code that is near */
+    unsigned only;            /* so many only count, the last with a stamp; 0: the next one learns */
+    int16_t is_worse;         /* than the loop */
+    int16_t saw_clock;        /* the last one: it had two chains */
+    unsigned pause;           /* enum counted_pause */
+    float way_in_ticks;       /* from the call to its second reading, usually */
 } __attribute__((aligned(64)));
 
 /* What those look at that have a stamp, or learn from it. */
@@ -80,8 +81,6 @@ struct counted_lesson {
     double ns;                /* how long it was to be; 0: there is nothing to learn */
     double stamp_cycles;      /* one with a stamp, a reading of the counter at its end, takes more */
     int64_t taken_ticks;      /* by the last such one, to its stamp */
-    int64_t first_ticks;      /* by the last first chain of two, */
-    double first_cycles;      /* ... of so many; 0: there was one alone */
     double after_ticks;       /* from a stamp to its return */
     double usual_ns;          /* the last ones were off by, in the mean */
     int early_lessons;        /* so many come sooner, as a calibration may be wrong */
