@@ -12,8 +12,8 @@
  *     delay        short delays: after others' code (_pause), by the loop alone (_at_once), which asks
  *                  for what the next one needs (_asks); an exact wait at its call (_near);
  *                  multiplications between readings (_counted), which may be so (counted_length), and
- *                  what these teach (_counted_lesson); by which way (_short), by runs or the loop (_pass), what memory
- *                  they need (_lines) and what they teach (_lesson)
+ *                  what these teach (_counted_lesson); by which way (_short), by runs or the loop
+ *                  (_pass), what memory they need (_lines) and what they teach (_lesson)
  *     stages       one wait: sleep, poll, prepare, approach, settle (stages.c); exact at its call
  *                  (near_exact), and what that rehearses (near_rehearsal); rehearsals of others
  *                  (prepare), one of them (rehearsal); its event, what is to be
