@@ -20,7 +20,6 @@ enum { LEAST_NS = 150, LESS_CYCLES = 200, STAMP_CYCLES = 70, AFTER_TICKS = 60 };
 static struct {
     uint64_t unseen, first, cycles;
     uint64_t ticks_per_cycle, beside; /* 0: chains take no time; cycles that are not counted */
-    uint64_t took_ticks;              /* by the first chain */
     int calls;
     struct waiter *late; /* each takes so much more than it should, by the clock of stop_time() */
     uint64_t late_ns;
@@ -29,11 +28,9 @@ static struct {
 static inline int note_cycles(uint64_t cycles, uint64_t link)
 {
     (void)link;
-    uint64_t start = timebase_ticks(), took = 0;
-    uint64_t ticks = (cycles + counted.beside) * counted.ticks_per_cycle;
-    while (took < ticks)
-        took = timebase_ticks() - start;
-    counted.took_ticks = counted.calls % 2 == 0 ? took : counted.took_ticks;
+    uint64_t start = timebase_ticks();
+    while (timebase_ticks() - start < (cycles + counted.beside) * counted.ticks_per_cycle)
+        continue;
     counted.unseen = counted.first;
     counted.first = counted.cycles;
     counted.cycles = cycles;

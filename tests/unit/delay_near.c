@@ -88,9 +88,12 @@ static void by_code_that_is_not_near_a_shorter_one_is_tried(void **state)
     (void)state;
     begin_anew();
     waiter.exact_ticks = NOW - HOT;
+    waiter.counted.span_ns = DELAY_SHORT_NS;
     assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS, NULL), 1);
     assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS - 1, NULL), 0);
     assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS - 1, &result), 1);
+    waiter.counted.span_ns = 0; /* where nothing is counted */
+    assert_int_equal(tried(DELAY_COUNTED_AT_ONCE_NS - 1, NULL), 1);
 }
 
 /* It would never be one, and what it needs would fade to nothing. */
