@@ -81,7 +81,7 @@ static inline struct timebase_waiter *waiter_that_counts(void)
 }
 
 static inline int is_counted(struct timebase_waiter *ours, uint64_t ns, unsigned flags,
-                      struct timebase_wait_result *result)
+                             struct timebase_wait_result *result)
 {
     int before = counted.calls;
     counted.cycles = counted.first = counted.unseen = 0;

@@ -59,7 +59,7 @@ APPROACH_WAY static inline int is_quiet(struct waiter *waiter)
 {
     double usual = (double)waiter->counted.way_in_ticks, limit = usual * in_code(0.25);
     double more = (double)waiter->delay_touched_ticks - usual;
-    double little = most_of(0 - limit, least_of(more, limit)) * in_code(1.0 / 64);
+    double little = no_farther(limit, more) * in_code(1.0 / 64);
     waiter->counted.way_in_ticks = (float)(usual + little);
     return more < limit;
 }

@@ -57,8 +57,8 @@ static inline int delay_is_counted_after_pause(struct waiter *waiter)
 int delay_counted_after_pause(struct waiter *waiter, uint64_t delay_ns);
 
 /*
- * What is left of it once it has learnt, by two chains or one; by `less_cycles` fewer than that, all of
- * them of the last chain.
+ * What is left of it once it has learnt, by one chain to three; by `less_cycles` fewer than that, all
+ * of them of the last.
  */
 int delay_counted_rest(struct waiter *waiter, uint64_t delay_ns, double less_cycles);
 

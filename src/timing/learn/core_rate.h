@@ -36,7 +36,7 @@ static inline void core_rate_follow(struct core_rate *rate, const struct core_ch
     double wrong_ns = chain->taken_ns - chain->expected_ns, size_ns = most_of(wrong_ns, 0 - wrong_ns);
     int is_steady = chain->is_quiet & (rate->unsteady_ns < chain->step_ns);
     int is_clock = is_steady & (size_ns > steps_ns) & (size_ns < hold_up * chain->expected_ns);
-    double little_ns = most_of(0 - steps_ns, least_of(wrong_ns, steps_ns)) * part;
+    double little_ns = no_farther(steps_ns, wrong_ns) * part;
     double believed_ns = little_ns + (wrong_ns - little_ns) * is_clock;
     rate->cycles_per_ns = chain->cycles / (chain->expected_ns + believed_ns);
     rate->unsteady_ns += (least_of(size_ns, steps_ns) - rate->unsteady_ns) * mean;

@@ -3,7 +3,7 @@
 #ifndef LEARN_WITHIN_H
 #define LEARN_WITHIN_H
 
-/* Without a branch. */
+/* Without a branch, as the next two. */
 static inline double least_of(double a, double b)
 {
     return a < b ? a : b;
@@ -12,6 +12,12 @@ static inline double least_of(double a, double b)
 static inline double most_of(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* No farther from 0 than so much. */
+static inline double no_farther(double most, double value)
+{
+    return most_of(0 - most, least_of(value, most));
 }
 
 static inline double within(double low, double value, double high)
