@@ -43,12 +43,29 @@ static inline uint64_t approach_link(uint64_t start)
                      : "+r"(one), "=x"(root), "=r"(link));
     return link;
 }
+
+/* So many times eight more, at least one, behind the last of them. */
+static inline uint64_t approach_link_more(uint64_t link, unsigned eights)
+{
+    double root;
+    __asm__ volatile("movq %0, %1\n"
+                     "1:\n\t.rept 8\n\tsqrtsd %1, %1\n\t.endr\n\t"
+                     "decl %2\n\tjnz 1b\n\tmovq %1, %0"
+                     : "+r"(link), "=&x"(root), "+r"(eights));
+    return link;
+}
 #else
 #define APPROACH_HIDE(roots) ((void)0)
 
 static inline uint64_t approach_link(uint64_t start)
 {
     return start;
+}
+
+static inline uint64_t approach_link_more(uint64_t link, unsigned eights)
+{
+    (void)eights;
+    return link;
 }
 #endif
 

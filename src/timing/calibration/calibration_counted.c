@@ -15,17 +15,6 @@ static void count(const struct waiter *waiter, uint64_t cycles)
     waiter->ways.count(cycles, 1);
 }
 
-/* The loop is as wide as its polls are far apart; both are seen soon. */
-static void begin_choice(struct waiter *waiter)
-{
-    double period_ticks = waiter->period.value;
-    struct choice *choice = &waiter->counted_lesson.choice;
-    choice_forget(choice);
-    choice_init(choice, CHOICE_LOOP, &period_ticks, 1);
-    choice_init(choice, CHOICE_EXACT, &period_ticks, 1);
-    choice_fade(choice, 0.5);
-}
-
 /* As of two chains the first, from its reading to the next one. */
 static double chain_ticks(const struct waiter *waiter, uint64_t cycles)
 {
@@ -131,7 +120,7 @@ void calibrate_counted(struct waiter *waiter)
     if (!is_sound(counted->first_less_cycles))
         return;
     double learn_ns = time_to_learn_ns(waiter);
-    begin_choice(waiter);
+    calibration_begin_choice(waiter, waiter->period.value); /* its polls are so far apart */
     counted->rate.cycles_per_ns =
         1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
     counted->step_ns = waiter->vernier.step_ticks * waiter->learnt.period_ns;

@@ -83,6 +83,18 @@ double calibration_delay_nothing(struct waiter *waiter)
     return length_of(waiter, &timed);
 }
 
+/* From fine reading to fine reading, what these take themselves included. */
+double calibration_delay_chain(struct waiter *waiter, uint64_t cycles)
+{
+    struct timebase_waiter *public = waiter_public(waiter);
+    struct timed timed;
+    calibration_delay_pass_phases(waiter);
+    timebase_wait_take_fine(public, &timed.before);
+    waiter->ways.count(cycles, 1);
+    timebase_wait_take_fine(public, &timed.after);
+    return length_of(waiter, &timed);
+}
+
 /* What a delay of `ns` and more took, and what it was asked to take. */
 double calibration_delay_trial(struct waiter *waiter, uint64_t ns, int measured,
                                double *asked_ticks)
@@ -164,4 +176,13 @@ double calibration_delay_middle(double rounds[CALIBRATION_ROUNDS])
 {
     quantile_sort(rounds, CALIBRATION_ROUNDS);
     return rounds[CALIBRATION_ROUNDS / 2];
+}
+
+void calibration_begin_choice(struct waiter *waiter, double loop_ticks)
+{
+    struct choice *choice = &waiter->counted_lesson.choice;
+    choice_forget(choice);
+    choice_init(choice, CHOICE_LOOP, &loop_ticks, 1);
+    choice_init(choice, CHOICE_EXACT, &loop_ticks, 1);
+    choice_fade(choice, 0.5);
 }

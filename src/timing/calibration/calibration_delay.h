@@ -15,6 +15,9 @@ void calibration_delay_pass_phases(struct waiter *waiter);
 double calibration_delay_one(struct waiter *waiter, uint64_t ns, int measured);
 double calibration_delay_nothing(struct waiter *waiter);
 
+/* The same for a chain of so many cycles. */
+double calibration_delay_chain(struct waiter *waiter, uint64_t cycles);
+
 /* What one of `ns` and more took without the stopwatch, and what it was asked to take. Ticks. */
 double calibration_delay_trial(struct waiter *waiter, uint64_t ns, int measured,
                                double *asked_ticks);
@@ -32,6 +35,9 @@ double calibration_delay_cycle(const struct waiter *waiter, calibration_cycles *
 enum { CALIBRATION_RUNS = 9, CALIBRATION_LONGER = 20000 };
 double calibration_delay_cycle_of(double shorter[CALIBRATION_RUNS],
                                   double longer[CALIBRATION_RUNS]);
+
+/* Between counting and the loop, which is so wide; both are seen soon. */
+void calibration_begin_choice(struct waiter *waiter, double loop_ticks);
 
 /* Sorts them. */
 double calibration_delay_middle(double rounds[CALIBRATION_ROUNDS]);

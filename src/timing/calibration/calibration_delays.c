@@ -10,6 +10,7 @@
 
 #include "calibration_counted.h"
 #include "calibration_delay.h"
+#include "calibration_from_call.h"
 #include "calibration_trials.h"
 
 enum { AT_ONCE_NS = 400 };
@@ -160,6 +161,7 @@ static void find_ways(struct waiter *waiter)
     learnt->delay_fixed_ticks = calibration_delay_middle(rounds.unchecked_ticks);
     learnt->checked_ns = (uint64_t)calibration_delay_middle(rounds.checked_ns);
     calibrate_counted(waiter);
+    calibrate_from_call(waiter);
     waiter->contradicted_run = waiter->far_code = (struct caution){0}; /* what held it up was no code */
 }
 

@@ -6,9 +6,6 @@
 
 #include "delay_at_once.h"
 
-/* Of approach_count(), as it is assembled. */
-enum { LINES_OF_COUNT = 10 };
-
 /*
  * Loads, as the reading behind them waits for these; side by side, so that it takes as long as the
  * farthest line.
@@ -17,7 +14,7 @@ APPROACH_WAY static inline void load_lines(const struct waiter *waiter)
 {
     const char *count = (const char *)(uintptr_t)waiter->ways.count;
 #pragma GCC unroll 10
-    for (unsigned line = 0; line < LINES_OF_COUNT; line++)
+    for (unsigned line = 0; line < DELAY_LINES_OF_COUNT; line++)
         approach_load(count + line * APPROACH_LINE);
 }
 

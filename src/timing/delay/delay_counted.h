@@ -22,6 +22,9 @@
 #include "counted_length.h"
 #include "delay_counted_lesson.h"
 
+/* Of approach_count(), as it is assembled. */
+enum { DELAY_LINES_OF_COUNT = 10 };
+
 /* Or is the loop better, or to have its turn? */
 static inline int delay_is_counted(struct waiter *waiter)
 {

@@ -9,12 +9,16 @@
 #define FADE (1.0 / 128)
 #define DOUBT 0.75
 
+APPROACH_WAY void delay_counted_choose(struct waiter *waiter)
+{
+    waiter->counted.is_worse = !choice_is_exact(&waiter->counted_lesson.choice, 0, DOUBT);
+}
+
 /* Then so many are only counted next, unless they are worse. */
 APPROACH_WAY static inline void choose(struct waiter *waiter, unsigned only)
 {
-    int is_better = choice_is_exact(&waiter->counted_lesson.choice, 0, DOUBT);
-    waiter->counted.is_worse = !is_better;
-    waiter->counted.only = is_better ? only : 0;
+    delay_counted_choose(waiter);
+    waiter->counted.only = waiter->counted.is_worse ? 0 : only;
 }
 
 APPROACH_WAY void delay_left_to_loop(struct waiter *waiter)

@@ -20,6 +20,9 @@ static inline void delay_note_loop(const struct waiter *waiter, struct choice *c
         choice_learn(choice, CHOICE_LOOP, wrong);
 }
 
+/* By what is known of both, is the next one by the loop? */
+void delay_counted_choose(struct waiter *waiter);
+
 /* Or by the loop? That was chosen by what stamps say of both: the next one is by it. */
 void delay_left_to_loop(struct waiter *waiter);
 

@@ -37,7 +37,7 @@ void choice_init(struct choice *choice, enum choice_way way, const double *error
     }
 }
 
-void choice_learn(struct choice *choice, enum choice_way way, double error_ticks)
+APPROACH_WAY void choice_learn(struct choice *choice, enum choice_way way, double error_ticks)
 {
     double size = error_ticks < 0 ? -error_ticks : error_ticks;
     for (int i = 0; i < CHOICE_QUANTILES; i++) {

@@ -23,6 +23,31 @@ static inline void shares_follow(double *always, double *each, double more, doub
     *each += share * weight / equal;
 }
 
+/* 1/x of a normal x, to 2 percent, without a division. By Newton, from what its bits say. */
+static inline double about_inverse(double x)
+{
+    const uint64_t about = 0x7FDE623822FC16E6;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof(bits));
+    bits = about - bits;
+    double inverse;
+    memcpy(&inverse, &bits, sizeof(inverse));
+    return inverse * (in_code(2) - x * inverse);
+}
+
+/*
+ * As shares_follow(), with 1/equal, and about as far: beside a chain of roots, which a division would
+ * hold up.
+ */
+static inline void shares_follow_about_as_far(double *always, double *each, double more,
+                                              double count, double per_equal)
+{
+    double weight = count * per_equal;
+    double share = more * about_inverse(in_code(1) + weight * weight);
+    *always += share;
+    *each += share * weight * per_equal;
+}
+
 /* The counts that were seen: their mean, and the mean square of how far they were from it. */
 struct shares {
     double middle, square;

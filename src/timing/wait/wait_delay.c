@@ -5,8 +5,10 @@
  */
 #include <stddef.h>
 
+#include "timing/approach/hide.h"
 #include "timing/delay/delay_at_once.h"
 #include "timing/delay/delay_counted.h"
+#include "timing/delay/delay_from_call.h"
 #include "timing/delay/delay_pause.h"
 
 #include "delay_long.h"
@@ -30,9 +32,17 @@ TIMEBASE_API APPROACH_WAY APPROACH_PAGE int
 timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
                        struct timebase_wait_result *result, uint64_t begin_ticks)
 {
-    struct waiter *waiter = waiter_for(public, flags);
-    if (__builtin_expect(waiter == NULL, 0))
+    struct waiter *waiter;
+    uint64_t link = 0;
+    if (__builtin_expect(public == NULL, 0))
         return TIMEBASE_E_INVALID;
+    waiter = waiter_within(public);
+    if (__builtin_expect(waiter->counted.is_from_call, 1))
+        link = approach_link(begin_ticks);
+    if (__builtin_expect(waiter_for(public, flags) == NULL, 0))
+        return TIMEBASE_E_INVALID;
+    if (__builtin_expect(delay_may_count_from_call(waiter, delay_ns, flags, result), 1))
+        return delay_begin_from_call(waiter, delay_ns, begin_ticks, link);
     fetch(waiter);
     int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = begin_ticks;

@@ -70,15 +70,25 @@ struct waiter_counted {
     double less_cycles;       /* what it takes beside what it counts, from its second reading on */
     double first_less_cycles; /* ... of two chains the first, from one reading to the next */
     unsigned only;            /* so many only count, the last with a stamp; 0: the next one learns */
-    int16_t is_worse;         /* than the loop */
-    int16_t saw_clock;        /* the last one: it had two chains */
+    int8_t is_worse;          /* than the loop */
+    int8_t saw_clock;         /* the last one: it had two chains */
+    int16_t is_from_call;     /* from its caller's reading on, as the counter's steps are far */
     unsigned pause;           /* enum counted_pause */
     float way_in_ticks;       /* from the call to its second reading, usually */
 } __attribute__((aligned(64)));
 
+/* Square roots that hide cold code, at eight a time: delay_from_call.c. */
+struct more_roots {
+    double each_cycles, each_ticks; /* eight of them; by the counter, when that was calibrated */
+    double eights_per_cycle;
+    double beside_cycles; /* what they take besides, however many */
+    double cold_cycles;   /* the first delay after a pause takes longer, followed by its stamps */
+};
+
 /* What those look at that have a stamp, or learn from it. */
 struct counted_lesson {
     double ns;                /* how long it was to be; 0: there is nothing to learn */
+    double ticks_per_ns;
     double stamp_cycles;      /* one with a stamp, a reading of the counter at its end, takes more */
     int64_t taken_ticks;      /* by the last such one, to its stamp */
     double after_ticks;       /* from a stamp to its return */
@@ -86,6 +96,7 @@ struct counted_lesson {
     int early_lessons;        /* so many come sooner, as a calibration may be wrong */
     struct choice choice;     /* by counting, or by the loop? */
     struct in_a_row far_ones; /* that took another time by much */
+    struct more_roots roots;
 };
 
 #endif

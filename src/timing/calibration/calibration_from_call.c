@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "calibration_from_call.h"
+
+#include <stddef.h>
+
+#include "timing/approach/hide.h"
+#include "timing/delay/counted_length.h"
+#include "timing/delay/delay_short.h"
+#include "timing/learn/quantile.h"
+#include "timing/learn/within.h"
+
+#include "calibration_delay.h"
+#include "calibration_trials.h"
+
+/* ---- roots -------------------------------------------------------------------------------- */
+
+/* By so many that the counter's step does not matter. */
+enum { MANY_EIGHTS = 500 };
+
+/* So many eights at a time. What else uses the core can only make them slower. */
+static double eight_ticks(unsigned at_a_time)
+{
+    enum { TRIALS = 9, NEARLY_SOONEST = 1 };
+    double ticks[TRIALS];
+    for (int i = 0; i < TRIALS; i++) {
+        uint64_t start = timebase_ticks_ordered(), link = approach_link(start);
+        for (unsigned eights = 0; eights < MANY_EIGHTS; eights += at_a_time)
+            link = approach_link_more(link, at_a_time);
+        __asm__ volatile("" : : "r"(link));
+        ticks[i] = (double)(timebase_ticks_ordered() - start) / MANY_EIGHTS;
+    }
+    quantile_sort(ticks, TRIALS);
+    return ticks[NEARLY_SOONEST];
+}
+
+/* One behind the other, and one by one. */
+static void find_roots(struct waiter *waiter)
+{
+    struct more_roots *roots = &waiter->counted_lesson.roots;
+    double cycles_per_tick = waiter->counted.rate.cycles_per_ns * waiter->learnt.period_ns;
+    roots->each_ticks = eight_ticks(MANY_EIGHTS);
+    roots->each_cycles = roots->each_ticks * cycles_per_tick;
+    roots->eights_per_cycle = 1 / roots->each_cycles;
+    roots->beside_cycles = eight_ticks(1) * cycles_per_tick - roots->each_cycles;
+}
+
+/* ---- what they take ----------------------------------------------------------------------- */
+
+enum { TRIALS = 2 * CALIBRATION_DELAYS };
+
+/* The core's clock; what a delay takes beside what it counts; and what it counts beyond its stamp. */
+struct found {
+    double cycles_per_ns[TRIALS], less_cycles[TRIALS], beyond_ns[TRIALS];
+};
+
+/* The core's clock just now: a long chain less a short one. */
+static double cycles_per_ns(struct waiter *waiter)
+{
+    enum { SHORT = 60, LONGER = 3000 };
+    double shorter = calibration_delay_chain(waiter, SHORT);
+    double longer = calibration_delay_chain(waiter, SHORT + LONGER);
+    return LONGER / ((longer - shorter) * waiter->learnt.period_ns);
+}
+
+static uint64_t any_ns(struct waiter *waiter)
+{
+    enum { LEAST_NS = 300 };
+    return LEAST_NS + (uint64_t)waiter_throw_dice(waiter, CALIBRATION_VARIED_NS);
+}
+
+/* As nothing is known of the rest, it counts as many cycles as it is nanoseconds long, by the believed clock. */
+static double counted_cycles(const struct waiter *waiter, uint64_t ns)
+{
+    return (double)ns * waiter->counted.rate.cycles_per_ns;
+}
+
+/* It does not learn. */
+static double taken_ns(struct waiter *waiter, uint64_t ns)
+{
+    waiter->counted_lesson.ns = 0;
+    double ticks = calibration_delay_one(waiter, ns, 0) - calibration_delay_nothing(waiter);
+    return ticks * waiter->learnt.period_ns;
+}
+
+/* A stamp is wrong by less than a step, so some more of them, without a stopwatch. */
+static double beyond_ns(struct waiter *waiter, double now)
+{
+    enum { MANY = 8 };
+    double values[MANY], period_ns = waiter->learnt.period_ns;
+    for (int i = 0; i < MANY; i++) {
+        uint64_t ns = any_ns(waiter);
+        calibration_delay_pass_phases(waiter);
+        waiter->counted_lesson.ns = 0;
+        uint64_t begin_ticks = timebase_delay_begin();
+        waiter->delay(waiter_public(waiter), ns, 0, NULL, begin_ticks);
+        double stamp_ns = (double)waiter->counted_lesson.taken_ticks * period_ns;
+        values[i] = counted_cycles(waiter, ns) / now - stamp_ns;
+    }
+    return quantile_mean_about(values, MANY, trials_reach_ticks(waiter) * period_ns);
+}
+
+/* In milliseconds behind a pause the core's clock goes from 1 % below its own to that: so all by that of now. */
+static void find_one(struct waiter *waiter, struct found *found, int i)
+{
+    double now = cycles_per_ns(waiter);
+    uint64_t ns = any_ns(waiter);
+    found->cycles_per_ns[i] = now;
+    found->less_cycles[i] = taken_ns(waiter, ns) * now - counted_cycles(waiter, ns);
+    found->beyond_ns[i] = beyond_ns(waiter, now);
+}
+
+static void find_delays(struct waiter *waiter)
+{
+    struct waiter_counted *counted = &waiter->counted;
+    struct found found;
+    waiter->calibrated_way = DELAY_COUNTED;
+    for (int i = 0; i < TRIALS; i++)
+        find_one(waiter, &found, i);
+    double period_ns = waiter->learnt.period_ns, reach_ns = trials_reach_ticks(waiter) * period_ns;
+    double clock = counted->rate.cycles_per_ns;
+    double beyond_ns = quantile_mean_about(found.beyond_ns, TRIALS, reach_ns);
+    counted->less_cycles = quantile_mean_about(found.less_cycles, TRIALS, reach_ns * clock);
+    clock = quantile_mean_about(found.cycles_per_ns, TRIALS, clock / 64);
+    counted->rate.cycles_per_ns = clock;
+    waiter->counted_lesson.after_ticks = (counted->less_cycles / clock + beyond_ns) / period_ns;
+    waiter->counted_lesson.ns = 0;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+static void count(const struct waiter *waiter, uint64_t cycles)
+{
+    waiter->ways.count(cycles, 1);
+}
+
+static uint32_t least_ns(const struct waiter_counted *counted)
+{
+    enum { MORE_NS = 5 };
+    double takes_ns = counted->less_cycles / counted->rate.cycles_per_ns;
+    return (uint32_t)within(0, takes_ns, DELAY_SHORT_NS) + MORE_NS;
+}
+
+void calibrate_from_call(struct waiter *waiter)
+{
+    struct waiter_counted *counted = &waiter->counted;
+    double period_ns = waiter->learnt.period_ns;
+    if (waiter->ways.count == NULL || !waiter_has_vernier(waiter))
+        return;
+    counted->is_from_call = 1;
+    counted->step_ns = waiter->vernier.step_ticks * period_ns;
+    counted->rate.cycles_per_ns = 1 / (calibration_delay_cycle(waiter, count) * period_ns);
+    waiter->counted_lesson.ticks_per_ns = 1 / period_ns;
+    counted->span_ns = DELAY_SHORT_NS;
+    calibration_begin_choice(waiter, waiter->vernier.step_ticks); /* it ends with a step */
+    find_roots(waiter);
+    find_delays(waiter);
+    counted->least_ns = least_ns(counted);
+    int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
+    counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;
+}

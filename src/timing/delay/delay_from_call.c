@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "delay_from_call.h"
+
+#include "timing/approach/hide.h"
+#include "timing/learn/in_code.h"
+#include "timing/learn/shares.h"
+#include "timing/learn/within.h"
+
+#include "delay_at_once.h"
+
+#define APART APPROACH_WAY __attribute__((noinline))
+
+/*
+ * Each ends here, whatever came before: what stands behind the chain is near, as it is next to its
+ * call. To be read by the next one.
+ */
+APART static int count(struct waiter *waiter, uint64_t delay_ns, double cycles, uint64_t link)
+{
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    lesson->ns = (double)(int64_t)delay_ns;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    waiter->ways.count((uint64_t)(int64_t)most_of(cycles + in_code(0.5), 0), link);
+    lesson->taken_ticks = (int64_t)(timebase_arch_ticks_ordered() - waiter->delay_called_ticks);
+    return 0;
+}
+
+/* ---- by code that is near ----------------------------------------------------------------- */
+
+/* After others, of the loop, where code was too far away. */
+enum { LEAST_TURNS = 1, MOST_TURNS = 8 };
+
+APPROACH_WAY static inline void was_far(struct waiter *waiter)
+{
+    caution_went_wrong(&waiter->far_code, LEAST_TURNS, MOST_TURNS);
+}
+
+static inline double wrong_ticks(const struct counted_lesson *lesson)
+{
+    return (double)lesson->taken_ticks + lesson->after_ticks - lesson->ns * lesson->ticks_per_ns;
+}
+
+/* The first one after a pause teaches what cold code takes, and whether it was too far away. */
+APART static void judge_code(struct waiter *waiter)
+{
+    enum { MEAN = 32 };
+    const struct waiter_counted *counted = &waiter->counted;
+    struct more_roots *roots = &waiter->counted_lesson.roots;
+    double wrong_ns = wrong_ticks(&waiter->counted_lesson) * waiter->learnt.period_ns;
+    roots->cold_cycles +=
+        no_farther(counted->step_ns, wrong_ns) * counted->rate.cycles_per_ns / MEAN;
+    if (wrong_ns > 2 * counted->step_ns)
+        was_far(waiter);
+    else
+        caution_went_well(&waiter->far_code);
+}
+
+/*
+ * Two readings make it wrong by less than a step. What is off by more was held up, and counts as that;
+ * or the core has another clock: so many in a row.
+ */
+APPROACH_WAY static inline double believed_ns(struct waiter *waiter, double wrong_ns)
+{
+    const double mean = in_code(1.0 / 64);
+    double step_ns = waiter->counted.step_ns, far_ns = step_ns + step_ns;
+    double little_ns = no_farther(step_ns, wrong_ns) * mean;
+    struct in_a_row *far_ones = &waiter->counted_lesson.far_ones;
+    if (__builtin_expect((wrong_ns < far_ns) & (wrong_ns > 0 - far_ns), 1)) {
+        in_a_row_near(far_ones);
+        return little_ns;
+    }
+    double more_ns = in_a_row_far(far_ones, wrong_ns, IN_A_ROW_USUALLY);
+    return more_ns != 0 ? more_ns : little_ns;
+}
+
+/* It is the core's clock that changes, more than what there is beside cycles. */
+APPROACH_WAY static inline void follow(struct waiter_counted *known, double delay_ns, double more_ns)
+{
+    const double per_equal_ns = in_code(1.0 / 100);
+    double less_per_ns = 0 - known->rate.cycles_per_ns, more = more_ns * known->rate.cycles_per_ns;
+    shares_follow_about_as_far(&known->less_cycles, &less_per_ns, more, delay_ns, per_equal_ns);
+    known->rate.cycles_per_ns = 0 - less_per_ns;
+}
+
+/* From the one before. To those who choose what two readings may be off is no error of it. */
+APPROACH_WAY static inline void learn(struct waiter *waiter)
+{
+    struct waiter_counted *known = &waiter->counted;
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    double ticks = wrong_ticks(lesson), wrong_ns = ticks * waiter->learnt.period_ns;
+    follow(known, lesson->ns, believed_ns(waiter, wrong_ns));
+    double error_ticks = beyond(waiter->vernier.step_ticks * in_code(0.5), ticks);
+    choice_learn(&lesson->choice, CHOICE_EXACT, error_ticks);
+    delay_counted_choose(waiter);
+}
+
+/* ---- roots -------------------------------------------------------------------------------- */
+
+/*
+ * Has all code come before the roots have passed? Two readings are less than a step from where they
+ * were taken, each.
+ */
+APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, int eights)
+{
+    double roots_ticks = eights * waiter->counted_lesson.roots.each_ticks;
+    double gone = (double)(int64_t)(timebase_arch_ticks() - waiter->delay_called_ticks);
+    return gone + waiter->vernier.step_ticks < roots_ticks;
+}
+
+/* ---- which -------------------------------------------------------------------------------- */
+
+/* After a pause the loop has some turns where code was too far away lately, as it needs fewer lines. */
+APPROACH_WAY static inline int is_left_alone(struct waiter *waiter, int is_cold, int eights)
+{
+    if (!is_cold)
+        return 0;
+    waiter->delay_fetched = 0;
+    return eights == 0 || caution_takes_turn(&waiter->far_code);
+}
+
+APPROACH_WAY int delay_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks,
+                                 uint64_t link, double cycles, int eights)
+{
+    struct waiter_counted *counted = &waiter->counted;
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    approach_fetch_lines((const char *)(uintptr_t)waiter->ways.count, DELAY_LINES_OF_COUNT);
+    int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+    waiter->delay_called_ticks = begin_ticks;
+    if (lesson->ns != 0 && counted->pause == COUNTED_TRIED)
+        judge_code(waiter);
+    else if (lesson->ns != 0 && !is_cold)
+        learn(waiter);
+    lesson->ns = 0;
+    if (is_left_alone(waiter, is_cold, eights) || !delay_is_counted(waiter))
+        return delay_at_once(waiter, delay_ns, 0);
+    if (is_cold && !is_in_time(waiter, eights)) {
+        was_far(waiter);
+        return delay_at_once(waiter, delay_ns, 0);
+    }
+    counted->pause = is_cold ? COUNTED_TRIED : COUNTED_NEAR;
+    cycles -= is_cold ? lesson->roots.cold_cycles : 0;
+    return count(waiter, delay_ns, cycles, link);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * delay_from_call: a short delay by a counter with far steps, which counts from its caller's
+ * reading. A second one would say where it is to a step only; but the first says when it is known.
+ * From there on eight roots pass, and all that a delay has to do is done meanwhile; behind them comes
+ * the chain of delay_counted. So from that reading to the return it is a sum of latencies, and no step
+ * is in it.
+ *
+ * At its end each reads the counter, and the next one learns from that, behind its roots. Two readings are
+ * less than a step from where they were taken, each, so a single one says little; the mean of many
+ * says what cycles of the core take, and what there is beside them.
+ *
+ * One by cold code has more roots, as many as there is time for. A reading that waits for nothing tells
+ * when its code had come: if the roots may have passed before, the loop has the delay.
+ */
+#ifndef DELAY_DELAY_FROM_CALL_H
+#define DELAY_DELAY_FROM_CALL_H
+
+#include <stddef.h>
+
+#include "timing/approach/hide.h"
+
+#include "delay_counted.h"
+
+/* Without a branch, as it is asked first of all. */
+static inline int delay_may_count_from_call(const struct waiter *waiter, uint64_t delay_ns,
+                                            unsigned flags,
+                                            const struct timebase_wait_result *result)
+{
+    return (waiter->counted.is_from_call != 0) & delay_has_length_of_counted(waiter, delay_ns) &
+        (result == NULL) & !(flags & ~(unsigned)TIMEBASE_WAIT_PREPARE);
+}
+
+/* More roots, at eight a time: as many as there is time for, as fewer than two hide nothing. */
+static inline int delay_eights_of(const struct more_roots *roots, double cycles)
+{
+    enum { LEAST = 2, MOST = 8 };
+    int eights = (int)((cycles - roots->beside_cycles) * roots->eights_per_cycle);
+    return eights < LEAST ? 0 : eights < MOST ? eights : MOST;
+}
+
+/*
+ * So many cycles behind `link`, which is known so many times eight roots and eight more after begin_ticks.
+ * Returns 0, or 1 if it takes longer.
+ */
+int delay_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks, uint64_t link,
+                    double cycles, int eights);
+
+/* In its caller, as its roots are to begin as soon as they can. */
+static inline __attribute__((always_inline)) int delay_begin_from_call(struct waiter *waiter,
+                                                                       uint64_t delay_ns,
+                                                                       uint64_t begin_ticks,
+                                                                       uint64_t link)
+{
+    const struct waiter_counted *counted = &waiter->counted;
+    const struct more_roots *roots = &waiter->counted_lesson.roots;
+    double cycles = (double)(int64_t)delay_ns * counted->rate.cycles_per_ns - counted->less_cycles;
+    int eights = delay_eights_of(roots, cycles);
+    if (__builtin_expect(eights > 0, 1)) {
+        link = approach_link_more(link, (unsigned)eights);
+        cycles -= roots->beside_cycles + eights * roots->each_cycles;
+    }
+    return delay_from_call(waiter, delay_ns, begin_ticks, link, cycles, eights);
+}
+
+#endif
