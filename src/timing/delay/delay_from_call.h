@@ -21,8 +21,19 @@
 #include "timing/approach/hide.h"
 
 #include "delay_counted.h"
+#include "delay_short.h"
 
-/* Without a branch, as it is asked first of all. */
+/*
+ * Those of other lengths or with a result have roots of their own, or none. This is asked first of all, of
+ * a waiter that may be none.
+ */
+static inline int delay_begins_by_roots(const struct waiter *waiter, uint64_t delay_ns,
+                                        const struct timebase_wait_result *result)
+{
+    return (waiter->counted.is_from_call != 0) & (delay_ns < DELAY_SHORT_NS) & (result == NULL);
+}
+
+/* Without a branch, as that comes next. */
 static inline int delay_may_count_from_call(const struct waiter *waiter, uint64_t delay_ns,
                                             unsigned flags,
                                             const struct timebase_wait_result *result)

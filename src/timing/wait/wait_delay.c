@@ -32,12 +32,11 @@ TIMEBASE_API APPROACH_WAY APPROACH_PAGE int
 timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
                        struct timebase_wait_result *result, uint64_t begin_ticks)
 {
-    struct waiter *waiter;
     uint64_t link = 0;
     if (__builtin_expect(public == NULL, 0))
         return TIMEBASE_E_INVALID;
-    waiter = waiter_within(public);
-    if (__builtin_expect(waiter->counted.is_from_call, 1))
+    struct waiter *waiter = waiter_within(public);
+    if (__builtin_expect(delay_begins_by_roots(waiter, delay_ns, result), 1))
         link = approach_link(begin_ticks);
     if (__builtin_expect(waiter_for(public, flags) == NULL, 0))
         return TIMEBASE_E_INVALID;
