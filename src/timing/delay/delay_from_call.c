@@ -117,8 +117,9 @@ APPROACH_WAY static inline int is_left_alone(struct waiter *waiter, int is_cold,
     return eights == 0 || caution_takes_turn(&waiter->far_code);
 }
 
-APPROACH_WAY int delay_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks,
-                                 uint64_t link, double cycles, int eights)
+APPROACH_WAY int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns,
+                                       uint64_t begin_ticks, uint64_t link, double cycles,
+                                       int eights)
 {
     struct waiter_counted *counted = &waiter->counted;
     struct counted_lesson *lesson = &waiter->counted_lesson;

@@ -21,19 +21,8 @@
 #include "timing/approach/hide.h"
 
 #include "delay_counted.h"
-#include "delay_short.h"
 
-/*
- * Those of other lengths or with a result have roots of their own, or none. This is asked first of all, of
- * a waiter that may be none.
- */
-static inline int delay_begins_by_roots(const struct waiter *waiter, uint64_t delay_ns,
-                                        const struct timebase_wait_result *result)
-{
-    return (waiter->counted.is_from_call != 0) & (delay_ns < DELAY_SHORT_NS) & (result == NULL);
-}
-
-/* Without a branch, as that comes next. */
+/* Without a branch, as it stands in all delays' way. */
 static inline int delay_may_count_from_call(const struct waiter *waiter, uint64_t delay_ns,
                                             unsigned flags,
                                             const struct timebase_wait_result *result)
@@ -51,18 +40,18 @@ static inline int delay_eights_of(const struct more_roots *roots, double cycles)
 }
 
 /*
- * So many cycles behind `link`, which is known so many times eight roots and eight more after begin_ticks.
- * Returns 0, or 1 if it takes longer.
+ * So many cycles behind `link`, which is known eight roots and so many eights after begin_ticks. Returns 0,
+ * or 1 if it takes longer.
  */
-int delay_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks, uint64_t link,
-                    double cycles, int eights);
+int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks,
+                          uint64_t link, double cycles, int eights);
 
-/* In its caller, as its roots are to begin as soon as they can. */
-static inline __attribute__((always_inline)) int delay_begin_from_call(struct waiter *waiter,
-                                                                       uint64_t delay_ns,
-                                                                       uint64_t begin_ticks,
-                                                                       uint64_t link)
+/* In its caller, in whose first lines of code the roots are to be: no later than begin_ticks is known. */
+static inline __attribute__((always_inline)) int delay_from_call(struct waiter *waiter,
+                                                                 uint64_t delay_ns,
+                                                                 uint64_t begin_ticks)
 {
+    uint64_t link = approach_link(begin_ticks);
     const struct waiter_counted *counted = &waiter->counted;
     const struct more_roots *roots = &waiter->counted_lesson.roots;
     double cycles = (double)(int64_t)delay_ns * counted->rate.cycles_per_ns - counted->less_cycles;
@@ -71,7 +60,7 @@ static inline __attribute__((always_inline)) int delay_begin_from_call(struct wa
         link = approach_link_more(link, (unsigned)eights);
         cycles -= roots->beside_cycles + eights * roots->each_cycles;
     }
-    return delay_from_call(waiter, delay_ns, begin_ticks, link, cycles, eights);
+    return delay_count_from_call(waiter, delay_ns, begin_ticks, link, cycles, eights);
 }
 
 #endif

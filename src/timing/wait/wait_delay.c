@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * wait_delay: the public delay; the `mdelay` that the report of 1997 planned for Maruti. Here is what
- * each does first, and the way of one by code that is not near.
- */
+/* wait_delay: the public delay; the `mdelay` that the report of 1997 planned for Maruti. */
 #include <stddef.h>
 
-#include "timing/approach/hide.h"
-#include "timing/delay/delay_at_once.h"
-#include "timing/delay/delay_counted.h"
 #include "timing/delay/delay_from_call.h"
-#include "timing/delay/delay_pause.h"
 
-#include "delay_long.h"
-#include "delay_soon.h"
-
-/* The lines that it looks at, side by side. */
-APPROACH_WAY static inline void fetch(const struct waiter *waiter)
-{
-    const char *first = (const char *)&waiter->magic;
-    approach_fetch(first + 1 * APPROACH_LINE);
-    approach_fetch(first + 2 * APPROACH_LINE);
-    approach_fetch(&waiter->counted);
-    approach_fetch(&waiter->ways.count);
-}
+#include "delay_choose.h"
 
 /*
  * The counter was read before the call: to fetch cold code and data takes 0.1 us, and is a part of
@@ -32,30 +14,11 @@ TIMEBASE_API APPROACH_WAY APPROACH_PAGE int
 timebase_delay_ns_from(struct timebase_waiter *public, uint64_t delay_ns, unsigned flags,
                        struct timebase_wait_result *result, uint64_t begin_ticks)
 {
-    uint64_t link = 0;
-    if (__builtin_expect(public == NULL, 0))
+    struct waiter *waiter = waiter_for(public, flags);
+    if (__builtin_expect(waiter == NULL, 0))
         return TIMEBASE_E_INVALID;
-    struct waiter *waiter = waiter_within(public);
-    if (__builtin_expect(delay_begins_by_roots(waiter, delay_ns, result), 1))
-        link = approach_link(begin_ticks);
-    if (__builtin_expect(waiter_for(public, flags) == NULL, 0))
-        return TIMEBASE_E_INVALID;
-    if (__builtin_expect(delay_may_count_from_call(waiter, delay_ns, flags, result), 1))
-        return delay_begin_from_call(waiter, delay_ns, begin_ticks, link);
-    fetch(waiter);
-    int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
-    waiter->delay_called_ticks = begin_ticks;
-    if (__builtin_expect(!is_cold, 0))
-        return delay_soon(waiter, delay_ns, flags, result);
-    if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1)) {
-        if (!delay_is_counted_after_pause(waiter))
-            return delay_at_once(waiter, delay_ns, 0);
-        delay_counted_fetch();
-        return delay_counted_after_pause(waiter, delay_ns);
-    }
-    if (__builtin_expect(!delay_may_be_at_once(waiter, delay_ns, flags, result), 0))
-        return delay_by_more(waiter, delay_ns, flags, result, 1);
-    if (__builtin_expect(delay_is_by_loop(waiter, delay_ns, flags, 1), 1))
-        return delay_at_once(waiter, delay_ns, delay_asks(waiter, delay_ns, flags, 1));
-    return delay_after_pause(waiter, delay_ns, flags);
+    int from_call = delay_may_count_from_call(waiter, delay_ns, flags, result);
+    if (__builtin_expect_with_probability(from_call, 1, 0.999))
+        return delay_from_call(waiter, delay_ns, begin_ticks);
+    return delay_choose(waiter, delay_ns, flags, result, begin_ticks);
 }
