@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* Short delays by a counter with far steps: counted from their caller's reading, and what each teaches. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "counting.h"
+#include "timing/calibration/calibration_from_call.h"
+#include "timing/delay/delay_from_call.h"
+
+enum { STEP_NS = 10, EACH_CYCLES = 160, BESIDE_CYCLES = 6, MOST_EIGHTS = 8 };
+#define NEVER 1e30 /* the roots have not passed, whatever has come */
+
+static struct timebase_waiter *waiter_that_counts_from_its_call(void)
+{
+    struct timebase_waiter *ours = waiter_that_counts();
+    struct waiter *waiter = waiter_within(ours);
+    waiter->counted.is_from_call = 1;
+    waiter->counted.step_ns = STEP_NS;
+    waiter->vernier.step_ticks = STEP_NS / PERIOD_NS;
+    waiter->counted_lesson.ticks_per_ns = 1 / PERIOD_NS;
+    waiter->counted_lesson.roots = (struct more_roots){.each_cycles = EACH_CYCLES,
+                                                       .each_ticks = NEVER,
+                                                       .eights_per_cycle = 1.0 / EACH_CYCLES,
+                                                       .beside_cycles = BESIDE_CYCLES};
+    return ours;
+}
+
+/* ---- which, and how many cycles ----------------------------------------------------------- */
+
+static void those_of_its_lengths_without_a_result_or_other_wishes(void **state)
+{
+    struct waiter *waiter = waiter_within(waiter_that_counts_from_its_call());
+    struct timebase_wait_result result;
+    (void)state;
+    assert_true(delay_may_count_from_call(waiter, LEAST_NS, 0, NULL));
+    assert_true(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_PREPARE, NULL));
+    assert_false(delay_may_count_from_call(waiter, LEAST_NS - 1, 0, NULL));
+    assert_false(delay_may_count_from_call(waiter, DELAY_SHORT_NS, 0, NULL));
+    assert_false(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_STEADY, NULL));
+    assert_false(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_PLAIN, NULL));
+    assert_false(delay_may_count_from_call(waiter, LEAST_NS, 0, &result));
+    waiter->counted.is_from_call = 0;
+    assert_false(delay_may_count_from_call(waiter, LEAST_NS, 0, NULL));
+}
+
+/* Two of them at least, or none. */
+static uint64_t eights_in(uint64_t cycles)
+{
+    uint64_t eights = (cycles - BESIDE_CYCLES) / EACH_CYCLES;
+    return eights < 2 ? 0 : eights < MOST_EIGHTS ? eights : MOST_EIGHTS;
+}
+
+/* In one chain, however long ago the counter was read: its roots began with that. */
+static void it_counts_what_its_roots_leave(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    (void)state;
+    for (uint64_t ns = LEAST_NS; ns < DELAY_SHORT_NS; ns += 7) {
+        uint64_t cycles = 2 * ns - LESS_CYCLES, eights = eights_in(cycles);
+        int calls = counted.calls;
+        waiter_within(ours)->counted_lesson.ns = 0; /* it learns nothing */
+        uint64_t begin = timebase_delay_begin() - 1000000;
+        assert_int_equal(timebase_delay_ns_from(ours, ns, 0, NULL, begin), 0);
+        assert_int_equal(counted.calls, calls + 1);
+        if (eights > 0)
+            cycles -= BESIDE_CYCLES + EACH_CYCLES * eights;
+        assert_int_equal(counted.cycles, cycles);
+    }
+}
+
+/* What is beside its cycles has become more than it is long: it is over as soon as it can be. */
+static void what_takes_longer_than_it_is_counts_nothing(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    (void)state;
+    waiter_within(ours)->counted.less_cycles = 1000;
+    assert_true(is_counted(ours, 200, 0, NULL));
+    assert_int_equal(counted.cycles, 0);
+}
+
+/* ---- what each teaches -------------------------------------------------------------------- */
+
+/* One of 400 ns took so much longer than that. Returns what the next one takes more of the rest. */
+static double learn(struct timebase_waiter *ours, double wrong_ns)
+{
+    struct waiter *waiter = waiter_within(ours);
+    waiter->counted_lesson.ns = 400;
+    waiter->counted_lesson.taken_ticks = 800 - AFTER_TICKS + (int64_t)(wrong_ns / PERIOD_NS);
+    double before = cycles_of(waiter, 400);
+    timebase_delay_ns(ours, 400, 0, NULL);
+    begin_choice(waiter);
+    waiter->counted.is_worse = 0;
+    return before - cycles_of(waiter, 400);
+}
+
+static int is_about(double value, double expected)
+{
+    return fabs(value - expected) <= 0.02 * fabs(expected);
+}
+
+/* What is off by more than a step was held up: it counts as that. */
+static void it_follows_a_64th_of_what_was_wrong(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    (void)state;
+    assert_true(is_about(learn(ours, 4), 4 * CYCLES_PER_NS / 64));
+    assert_true(is_about(learn(ours, -4), -4 * CYCLES_PER_NS / 64));
+    assert_true(is_about(learn(ours, 15), STEP_NS * CYCLES_PER_NS / 64));
+    assert_true(is_about(learn(ours, 1000), STEP_NS * CYCLES_PER_NS / 64));
+}
+
+static void it_tells_what_it_took_and_what_it_was_to_take(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    uint64_t begin = timebase_delay_begin() - 1000000;
+    assert_int_equal(timebase_delay_ns_from(ours, 300, 0, NULL, begin), 0);
+    assert_true(waiter->counted_lesson.ns == 300);
+    assert_true(waiter->counted_lesson.taken_ticks >= 1000000);
+    assert_int_equal(waiter->delay_error_ticks, DELAY_ERROR_UNKNOWN);
+}
+
+/* A core's clock, more than what there is beside its cycles. */
+static void most_of_it_is_the_clock(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    double more = learn(ours, 4), beside = waiter->counted.less_cycles - LESS_CYCLES;
+    assert_true(beside > 0 && beside < more / 10);
+    assert_true(waiter->counted.rate.cycles_per_ns < CYCLES_PER_NS);
+}
+
+static void four_that_are_far_off_are_believed(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    (void)state;
+    for (int i = 1; i < IN_A_ROW_USUALLY; i++)
+        assert_true(learn(ours, 30) < 1);
+    assert_true(is_about(learn(ours, 40), 30 * CYCLES_PER_NS));
+    for (int i = 1; i < 2 * IN_A_ROW_USUALLY; i++)
+        assert_true(learn(ours, i % 3 == 0 ? 0 : 30) < 1); /* no four in a row */
+}
+
+/* ---- after a pause ------------------------------------------------------------------------ */
+
+static struct timebase_waiter *waiter_after_a_pause(void)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    waiter_within(ours)->learnt.hot_ticks = INT64_MIN;
+    waiter_within(ours)->delay_fetched = DELAY_RAN;
+    return ours;
+}
+
+/* By code that may be cold: it takes so much longer, and what the last one teaches has to wait. */
+static void it_counts_less_and_does_not_learn(void **state)
+{
+    enum { COLD_CYCLES = 20 };
+    struct timebase_waiter *ours = waiter_after_a_pause();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->counted_lesson.roots.cold_cycles = COLD_CYCLES;
+    waiter->counted_lesson.ns = 400;
+    waiter->counted_lesson.taken_ticks = 800;
+    assert_true(is_counted(ours, 400, 0, NULL));
+    assert_int_equal(counted.cycles, 600 - BESIDE_CYCLES - 3 * EACH_CYCLES - COLD_CYCLES);
+    assert_true(waiter->counted.rate.cycles_per_ns == CYCLES_PER_NS);
+    assert_int_equal(waiter->counted.pause, COUNTED_TRIED);
+    assert_int_equal(waiter->delay_fetched, 0); /* runs' code has gone */
+}
+
+/* The first one after a pause took so much longer. Returns what the next first one takes more. */
+static double judge(struct timebase_waiter *ours, double wrong_ns)
+{
+    struct waiter *waiter = waiter_within(ours);
+    double before = waiter->counted_lesson.roots.cold_cycles;
+    waiter->counted.pause = COUNTED_TRIED;
+    learn(ours, wrong_ns);
+    assert_true(waiter->counted.rate.cycles_per_ns == CYCLES_PER_NS);
+    return waiter->counted_lesson.roots.cold_cycles - before;
+}
+
+static void the_next_one_judges_its_code(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    waiter->far_code.turns = 5;
+    assert_true(is_about(judge(ours, 8), 8 * CYCLES_PER_NS / 32));
+    assert_int_equal(waiter->counted.pause, COUNTED_NEAR);
+    assert_int_equal(waiter->far_code.turns, 4);
+    assert_true(is_about(judge(ours, -8), -8 * CYCLES_PER_NS / 32));
+    assert_true(is_about(judge(ours, 50), STEP_NS * CYCLES_PER_NS / 32));
+    assert_int_equal(waiter->far_code.turns, 6);
+    assert_int_equal(waiter->far_code.left, 6);
+}
+
+/* Where the roots may have passed before its code had come, the loop has it and the next ones. */
+static void where_its_code_is_far_the_loop_has_turns(void **state)
+{
+    enum { MANY = 60 };
+    struct timebase_waiter *ours = waiter_after_a_pause();
+    struct waiter *waiter = waiter_within(ours);
+    int tried = 0;
+    (void)state;
+    waiter->counted_lesson.roots.each_ticks = 0;
+    for (int i = 0; i < MANY; i++) {
+        uint32_t before = waiter->far_code.left;
+        assert_false(is_counted(ours, 400, 0, NULL));
+        assert_true(waiter->counted_lesson.ns == 0);
+        tried += waiter->far_code.left > before;
+    }
+    assert_in_range(tried, 8, 10); /* 1, 2, 4, 8, 8 ... turns in between */
+    waiter->far_code.left = 0;
+    waiter->counted_lesson.roots.each_ticks = NEVER;
+    assert_true(is_counted(ours, 400, 0, NULL));
+}
+
+static void one_without_the_time_to_look_is_by_the_loop(void **state)
+{
+    struct timebase_waiter *ours = waiter_after_a_pause();
+    (void)state;
+    assert_false(is_counted(ours, LEAST_NS, 0, NULL));
+    waiter_within(ours)->learnt.hot_ticks = INT64_MAX;
+    assert_true(is_counted(ours, LEAST_NS, 0, NULL));
+}
+
+/* ---- or by the loop? ---------------------------------------------------------------------- */
+
+/* By this the loop is 20 ticks wide. Off by so much, again and again. */
+static int is_worse_if_off_by(double wrong_ns)
+{
+    enum { MANY = 200 };
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    for (int i = 0; i < MANY && !waiter->counted.is_worse; i++) {
+        double wrong = i % 2 ? wrong_ns : -wrong_ns;
+        waiter->counted_lesson.ns = 400;
+        waiter->counted_lesson.taken_ticks = 800 - AFTER_TICKS + (int64_t)(wrong / PERIOD_NS);
+        is_counted(ours, 400, 0, NULL);
+    }
+    return waiter->counted.is_worse;
+}
+
+/* What half a step leaves open is no error. */
+static void it_is_worse_by_what_its_readings_show(void **state)
+{
+    (void)state;
+    assert_false(is_worse_if_off_by(STEP_NS / 2));
+    assert_false(is_worse_if_off_by(STEP_NS));
+    assert_true(is_worse_if_off_by(2 * STEP_NS));
+}
+
+static void after_its_turns_the_loop_gives_way(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    int turns = 0;
+    (void)state;
+    for (int i = 0; i < CHOICE_QUANTILES; i++)
+        waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][i] = 40;
+    waiter->counted.is_worse = 1;
+    while (!is_counted(ours, 300, 0, NULL) && turns < 1000)
+        turns++;
+    assert_in_range(turns, 10, 300);
+}
+
+/* ---- calibration -------------------------------------------------------------------------- */
+
+static void what_it_takes_is_calibrated_where_steps_are_far(void **state)
+{
+    const struct waiter *waiter = waiter_within(the_waiter());
+    const struct waiter_counted *known = &waiter->counted;
+    const struct more_roots *roots = &waiter->counted_lesson.roots;
+    (void)state;
+    if (known->span_ns == 0 || !waiter_has_vernier(waiter)) {
+        assert_int_equal(known->is_from_call, 0);
+        return;
+    }
+    assert_int_equal(known->is_from_call, 1);
+    assert_true(known->less_cycles > 0 && known->less_cycles < 1000);
+    assert_true(known->rate.cycles_per_ns > 0.5 && known->rate.cycles_per_ns < 10);
+    assert_true(roots->each_cycles > 8 && roots->each_cycles < 1000);
+    assert_true(fabs(roots->each_cycles * roots->eights_per_cycle - 1) < 1e-9);
+    assert_true(waiter->counted_lesson.after_ticks > 0);
+    assert_true(waiter->counted_lesson.ns == 0); /* there is nothing to learn from it */
+}
+
+static void by_a_fine_counter_there_is_none(void **state)
+{
+    struct waiter *waiter = waiter_within(waiter_that_counts());
+    (void)state;
+    waiter->vernier.readings = 1;
+    calibrate_from_call(waiter);
+    assert_int_equal(waiter->counted.is_from_call, 0);
+    assert_true(waiter->counted.less_cycles == LESS_CYCLES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
+        cmocka_unit_test(it_counts_what_its_roots_leave),
+        cmocka_unit_test(what_takes_longer_than_it_is_counts_nothing),
+        cmocka_unit_test(it_follows_a_64th_of_what_was_wrong),
+        cmocka_unit_test(it_tells_what_it_took_and_what_it_was_to_take),
+        cmocka_unit_test(most_of_it_is_the_clock),
+        cmocka_unit_test(four_that_are_far_off_are_believed),
+        cmocka_unit_test(it_counts_less_and_does_not_learn),
+        cmocka_unit_test(the_next_one_judges_its_code),
+        cmocka_unit_test(where_its_code_is_far_the_loop_has_turns),
+        cmocka_unit_test(one_without_the_time_to_look_is_by_the_loop),
+        cmocka_unit_test(it_is_worse_by_what_its_readings_show),
+        cmocka_unit_test(after_its_turns_the_loop_gives_way),
+        cmocka_unit_test(what_it_takes_is_calibrated_where_steps_are_far),
+        cmocka_unit_test(by_a_fine_counter_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
