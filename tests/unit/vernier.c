@@ -173,6 +173,11 @@ static struct timebase_fine_reading prefix(struct scene scene, int count)
     return found;
 }
 
+static double last_of(const struct scene *scene)
+{
+    return vernier_last(&scene->vernier, scene->readings, APPROACH_FINE, (uint32_t)scene->base);
+}
+
 /* To the spacing's rounding, 31 times. */
 static void the_last_reading_was_so_many_spacings_later(void **state)
 {
@@ -182,22 +187,27 @@ static void the_last_reading_was_so_many_spacings_later(void **state)
         struct scene scene = some_scene(&dice);
         struct timebase_fine_reading found = intersect(&scene, APPROACH_FINE);
         double later = (APPROACH_FINE - 1) * scene.vernier.spacing_ticks;
-        assert_true(fabs(found.last_ticks - found.ticks - later) < ROUNDING);
+        assert_true(fabs(last_of(&scene) - found.ticks - later) < ROUNDING);
     }
 }
 
-/* One that came after an interruption, by itself. */
-static void a_late_last_reading_is_good_to_a_step(void **state)
+/* What came before an interruption says nothing of it; one that is alone behind it is good to a step. */
+static void the_last_reading_is_placed_by_those_behind_an_interruption(void **state)
 {
+    enum { LATE = 100000 };
     struct dice dice = dice_new();
     (void)state;
     for (int i = 0; i < repeats(CASES); i++) {
         struct scene scene = some_scene(&dice);
-        for (int k = 8; k < APPROACH_FINE; k++)
-            scene.readings[k] += 100000;
-        struct timebase_fine_reading found = intersect(&scene, 8);
+        double undisturbed = last_of(&scene);
+        int first = 1 + (int)dice_below(&dice, APPROACH_FINE - 1);
+        for (int k = first; k < APPROACH_FINE; k++)
+            scene.readings[k] += LATE;
+        double step = scene.vernier.span_ticks + 1;
+        assert_true(fabs(last_of(&scene) - undisturbed - LATE) <= step / 2 + ROUNDING);
         double last = (double)(int32_t)(scene.readings[APPROACH_FINE - 1] - (uint32_t)scene.base);
-        assert_true(found.last_ticks == last + scene.vernier.span_ticks / 2);
+        if (first == APPROACH_FINE - 1)
+            assert_true(last_of(&scene) == last + scene.vernier.span_ticks / 2);
     }
 }
 
@@ -337,6 +347,25 @@ static void what_came_before_it_was_held_up_tells_it_too(void **state)
     }
 }
 
+/* The same of the last one, by what came behind that. */
+static void what_came_behind_a_hold_up_tells_the_last_one(void **state)
+{
+    enum { HELD_UP = 10000 };
+    struct dice dice = dice_new();
+    (void)state;
+    for (int i = 0; i < repeats(CASES); i++) {
+        double more = MODE * ((double)dice_below(&dice, 3) - 1);
+        struct scene scene = scene_with_more(&dice, more);
+        double truth = scene.first - (double)scene.base +
+            (APPROACH_FINE - 1) * (scene.vernier.spacing_ticks + more);
+        int held_up = 1 + (int)dice_below(&dice, 19);
+        for (int k = 0; k < held_up; k++)
+            scene.readings[k] -= HELD_UP;
+        if (is_telling(&scene, more))
+            assert_true(fabs(last_of(&scene) + 0.5 - truth) < scene.vernier.step_ticks / 4);
+    }
+}
+
 static void where_there_is_one_spacing_the_slope_says_nothing(void **state)
 {
     struct dice dice = dice_new();
@@ -376,13 +405,14 @@ int main(void)
         cmocka_unit_test(a_series_tells_which_of_the_spacings_it_has),
         cmocka_unit_test(a_series_may_have_none_of_them),
         cmocka_unit_test(what_came_before_it_was_held_up_tells_it_too),
+        cmocka_unit_test(what_came_behind_a_hold_up_tells_the_last_one),
         cmocka_unit_test(where_there_is_one_spacing_the_slope_says_nothing),
         cmocka_unit_test(many_readings_are_finer_than_a_tenth_of_a_step),
         cmocka_unit_test(a_single_reading_is_the_middle_of_its_step),
         cmocka_unit_test(fine_counters_are_read_to_their_step),
         cmocka_unit_test(on_a_fine_counter_it_is_the_reading_itself),
         cmocka_unit_test(the_last_reading_was_so_many_spacings_later),
-        cmocka_unit_test(a_late_last_reading_is_good_to_a_step),
+        cmocka_unit_test(the_last_reading_is_placed_by_those_behind_an_interruption),
         cmocka_unit_test(readings_after_an_interruption_are_not_used),
         cmocka_unit_test(a_reading_that_comes_too_early_ends_the_series_as_well),
         cmocka_unit_test(a_series_interrupted_at_once_is_one_reading_and_says_so),

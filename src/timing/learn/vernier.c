@@ -59,13 +59,14 @@ static void find_candidates(const struct vernier *vernier, const uint32_t *readi
 
 /* ---- by one spacing ------------------------------------------------------------------------ */
 
-/* When the first reading was taken, by those that agree. Parts of a tick. */
+/* When a reading at one end was taken, by those from it on that agree. Parts of a tick. */
 struct fit {
     int64_t low, high;
     int64_t spacing;
     int used, agree; /* all bits, until one contradicts those before it */
 };
 
+/* `reading` is k of `spacing` behind that at the end; negative: before it. */
 static inline void narrow(struct fit *fit, int64_t reading, int64_t step, int k)
 {
     int64_t from = reading - k * fit->spacing;
@@ -86,21 +87,29 @@ static inline void prefer(struct fit *fit, const struct fit *other)
     fit->used += (other->used - fit->used) & (int)better;
 }
 
+enum end { FROM_FIRST, FROM_LAST };
+
+static inline int64_t reading_of(const uint32_t *readings, int i, uint32_t base)
+{
+    return (int64_t)(int32_t)(readings[i] - base) * (1 << PART_BITS);
+}
+
 /*
- * By all of them at once, and from here on without a branch that depends on the readings. Else what
+ * By all spacings at once, and from here on without a branch that depends on the readings. Else what
  * comes behind a fine reading begins sooner or later, and a thread that reads twice sees that.
  */
 static struct fit fit_readings(const struct vernier *vernier, const uint32_t *readings, int n,
-                               uint32_t base)
+                               uint32_t base, enum end end)
 {
     int64_t step = parts_of(vernier->span_ticks + 1), spacings[CANDIDATES];
-    int64_t low = (int64_t)(int32_t)(readings[0] - base) * (1 << PART_BITS);
+    int at = end == FROM_FIRST ? 0 : n - 1, next = end == FROM_FIRST ? 1 : -1;
+    int64_t low = reading_of(readings, at, base);
     find_candidates(vernier, readings, n, spacings);
     struct fit fits[CANDIDATES];
     for (int i = 0; i < CANDIDATES; i++)
-        fits[i] = (struct fit){low, low + step, spacings[i], 1, -1};
+        fits[i] = (struct fit){low, low + step, next * spacings[i], 1, -1};
     for (int k = 1; k < n; k++) {
-        int64_t reading = (int64_t)(int32_t)(readings[k] - base) * (1 << PART_BITS);
+        int64_t reading = reading_of(readings, at + next * k, base);
         narrow(&fits[0], reading, step, k);
         narrow(&fits[1], reading, step, k);
         narrow(&fits[2], reading, step, k);
@@ -110,16 +119,25 @@ static struct fit fit_readings(const struct vernier *vernier, const uint32_t *re
     return fits[0];
 }
 
+/* Whole ticks: see span_ticks. */
+static double middle_of(const struct fit *fit)
+{
+    return (ticks_of(fit->low + fit->high) - 1) / 2;
+}
+
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out)
 {
-    struct fit best = fit_readings(vernier, readings, n, base);
-    out->ticks = (ticks_of(best.low + best.high) - 1) / 2; /* whole ticks: see span_ticks */
+    struct fit best = fit_readings(vernier, readings, n, base, FROM_FIRST);
+    out->ticks = middle_of(&best);
     out->bound_ticks = ticks_of(best.high - best.low) / 2;
-    double by_itself = (double)(int32_t)(readings[n - 1] - base) + vernier->span_ticks / 2;
-    out->last_ticks =
-        best.used == n ? out->ticks + (n - 1) * ticks_of(best.spacing) : by_itself;
     return best.used;
+}
+
+double vernier_last(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base)
+{
+    struct fit best = fit_readings(vernier, readings, n, base, FROM_LAST);
+    return middle_of(&best);
 }
 
 /* ---- spacings ------------------------------------------------------------------------------ */

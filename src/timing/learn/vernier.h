@@ -37,11 +37,14 @@ struct vernier {
 void vernier_init(struct vernier *vernier, double step_ticks);
 
 /*
- * When the first and the last of n readings were taken, relative to base. Uses them from the first on as long as
- * they agree. Returns how many that is.
+ * When the first of n readings was taken, relative to base, and to which bound. Uses them from the first
+ * on as long as they agree. Returns how many that is.
  */
 int vernier_intersect(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base,
                       struct timebase_fine_reading *out);
+
+/* When the last of them was taken: from the last one back, as their spacing may have changed meanwhile. */
+double vernier_last(const struct vernier *vernier, const uint32_t *readings, int n, uint32_t base);
 
 /* The slope of n readings: ticks from one to the next, as they show it themselves. n > 1. */
 double vernier_slope(const uint32_t *readings, int n);

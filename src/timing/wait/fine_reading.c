@@ -123,7 +123,10 @@ TIMEBASE_API int timebase_wait_place_fine(const struct timebase_waiter *public,
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || readings == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
+    const struct vernier *vernier = &waiter->vernier;
     int agree = waiter_intersect(waiter, readings->ticks, base_ticks, out);
+    out->last_ticks =
+        vernier_last(vernier, readings->ticks, vernier->readings, (uint32_t)base_ticks);
     out->ticks -= waiter->learnt.reading_ticks;
     if (!waiter_has_vernier(waiter)) {
         out->ticks -= (double)(int32_t)readings->ticks[LATER] / (1 << APPROACH_TICK_BITS);
