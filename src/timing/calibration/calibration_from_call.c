@@ -20,16 +20,16 @@ enum { MANY_EIGHTS = 500 };
 /* So many eights at a time. What else uses the core can only make them slower. */
 static double eight_ticks(unsigned at_a_time)
 {
-    enum { TRIALS = 9, NEARLY_SOONEST = 1 };
-    double ticks[TRIALS];
-    for (int i = 0; i < TRIALS; i++) {
+    enum { ROUNDS = 9, NEARLY_SOONEST = 1 };
+    double ticks[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
         uint64_t start = timebase_ticks_ordered(), link = approach_link(start);
         for (unsigned eights = 0; eights < MANY_EIGHTS; eights += at_a_time)
             link = approach_link_more(link, at_a_time);
         __asm__ volatile("" : : "r"(link));
         ticks[i] = (double)(timebase_ticks_ordered() - start) / MANY_EIGHTS;
     }
-    quantile_sort(ticks, TRIALS);
+    quantile_sort(ticks, ROUNDS);
     return ticks[NEARLY_SOONEST];
 }
 
@@ -46,7 +46,7 @@ static void find_roots(struct waiter *waiter)
 
 /* ---- what they take ----------------------------------------------------------------------- */
 
-enum { TRIALS = 2 * CALIBRATION_DELAYS };
+enum { TRIALS = CALIBRATION_DELAYS };
 
 /* The core's clock; what a delay takes beside what it counts; and what it counts beyond its stamp. */
 struct found {
@@ -85,7 +85,7 @@ static double taken_ns(struct waiter *waiter, uint64_t ns)
 /* A stamp is wrong by less than a step, so some more of them, without a stopwatch. */
 static double beyond_ns(struct waiter *waiter, double now)
 {
-    enum { MANY = 8 };
+    enum { MANY = 16 };
     double values[MANY], period_ns = waiter->learnt.period_ns;
     for (int i = 0; i < MANY; i++) {
         uint64_t ns = any_ns(waiter);
