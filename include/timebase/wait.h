@@ -3,7 +3,7 @@
  * wait: begin at a tick.
  *
  *     static struct timebase_waiter waiter;                    // 8 KiB, one per thread
- *     timebase_waiter_init(&waiter, timebase_clock_default()); // learns the machine, <= 10 ms
+ *     timebase_waiter_init(&waiter, timebase_clock_default()); // learns the machine, 7 to 20 ms
  *
  *     uint64_t target = timebase_ticks() + 5000;
  *     struct timebase_wait_result result;
@@ -153,7 +153,8 @@ struct timebase_waiter_description {
 };
 
 /*
- * Learn the machine: core clock, counter, loop. Takes at most 10 ms if nothing holds it up. The
+ * Learn the machine: core clock, counter, loop. Takes some 7 ms if nothing holds it up, 20 ms by a
+ * counter with far steps. The
  * clock converts times to ticks and must outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a
  * pointer is null.
  */
@@ -243,10 +244,11 @@ TIMEBASE_API int timebase_delay_ns_from(struct timebase_waiter *waiter, uint64_t
  * on, behind all that has to be done first; from some 170 ns on the first part of them says how fast the
  * core is now. One in 64 reads the counter at its end, first one in 16, and the others follow it. Those
  * above 0.8 us are exact waits, if there is time for that, and no pause before it. By a counter with
- * far ones it is a run of instructions, and from 150 ns on (more on slow cores) the
- * counter checks it: where that contradicts it, as something else uses the core, the loop has the
- * next ones. With 20 us since the last delay those of less than 3 us load their code first; where
- * that was too far away lately, and by a counter with far steps, the loop has them.
+ * far ones it is counted from the reading at its call, from some 80 ns on: each reads the counter at its
+ * end, and the next ones follow that. What is shorter is a run of instructions that nothing checks. Where
+ * counting looks worse, as something else uses the core, the loop has the next ones. With 20 us since
+ * the last delay those of less than 3 us load their code first; where that was too far away lately, the
+ * loop has them, and by a counter with far steps all above 1.6 us.
  *
  * The loop has all below 1.6 us with TIMEBASE_WAIT_STEADY, from 150 ns on, or TIMEBASE_WAIT_PLAIN.
  * With a result the error is known to a step of the counter: the event, which is the return, is told

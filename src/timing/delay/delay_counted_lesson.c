@@ -8,10 +8,12 @@
 
 #define FADE (1.0 / 128)
 #define DOUBT 0.75
+#define DOUBT_OF_STEPS 1 /* half a step counts as no error: that is doubt enough */
 
 APPROACH_WAY void delay_counted_choose(struct waiter *waiter)
 {
-    waiter->counted.is_worse = !choice_is_exact(&waiter->counted_lesson.choice, 0, DOUBT);
+    double doubt = waiter->counted.is_from_call ? DOUBT_OF_STEPS : DOUBT;
+    waiter->counted.is_worse = !choice_is_exact(&waiter->counted_lesson.choice, 0, doubt);
 }
 
 /* Then so many are only counted next, unless they are worse. */

@@ -55,14 +55,15 @@ APART static void judge_code(struct waiter *waiter)
 }
 
 /*
- * Two readings make it wrong by less than a step. What is off by more was held up, and counts as that;
- * or the core has another clock: so many in a row.
+ * Two readings make it wrong by less than a step, one way as often as the other, and what holds it up
+ * only makes it longer: so it counts for half a step at most, or all others came too soon. What is off by
+ * more than two is another clock of the core: so many in a row.
  */
 APPROACH_WAY static inline double believed_ns(struct waiter *waiter, double wrong_ns)
 {
     const double mean = in_code(1.0 / 64);
     double step_ns = waiter->counted.step_ns, far_ns = step_ns + step_ns;
-    double little_ns = no_farther(step_ns, wrong_ns) * mean;
+    double little_ns = no_farther(step_ns * in_code(0.5), wrong_ns) * mean;
     struct in_a_row *far_ones = &waiter->counted_lesson.far_ones;
     if (__builtin_expect((wrong_ns < far_ns) & (wrong_ns > 0 - far_ns), 1)) {
         in_a_row_near(far_ones);

@@ -17,7 +17,7 @@ use timebase_sys as sys;
 /// use timebase::{Clock, Instant, WaitFlags, Waiter};
 /// use std::time::Duration;
 ///
-/// let mut waiter = Waiter::new(&Clock::private())?; // learns the machine, at most 10 ms
+/// let mut waiter = Waiter::new(&Clock::private())?; // learns the machine, some 20 ms
 /// let target = Instant::now() + Duration::from_millis(2);
 /// let mut begun = 0;
 /// let result = waiter.call_at_mono(target, WaitFlags::SLEEP | WaitFlags::PREPARE, || begun += 1)?;
