@@ -27,6 +27,7 @@ static struct timebase_waiter *waiter_that_counts_from_its_call(void)
                                                        .each_ticks = NEVER,
                                                        .eights_per_cycle = 1.0 / EACH_CYCLES,
                                                        .beside_cycles = BESIDE_CYCLES};
+    waiter->counted_lesson.two.from_ns = UINT64_MAX;
     return ours;
 }
 
@@ -51,8 +52,14 @@ static void those_of_its_lengths_without_a_result_or_other_wishes(void **state)
 /* Two of them at least, or none. */
 static uint64_t eights_in(uint64_t cycles)
 {
-    uint64_t eights = (cycles - BESIDE_CYCLES) / EACH_CYCLES;
+    uint64_t eights = cycles < BESIDE_CYCLES ? 0 : (cycles - BESIDE_CYCLES) / EACH_CYCLES;
     return eights < 2 ? 0 : eights < MOST_EIGHTS ? eights : MOST_EIGHTS;
+}
+
+/* What so many eights leave. */
+static uint64_t behind(uint64_t cycles, uint64_t eights)
+{
+    return eights == 0 ? cycles : cycles - BESIDE_CYCLES - EACH_CYCLES * eights;
 }
 
 /* In one chain, however long ago the counter was read: its roots began with that. */
@@ -61,17 +68,65 @@ static void it_counts_what_its_roots_leave(void **state)
     struct timebase_waiter *ours = waiter_that_counts_from_its_call();
     (void)state;
     for (uint64_t ns = LEAST_NS; ns < DELAY_SHORT_NS; ns += 7) {
-        uint64_t cycles = 2 * ns - LESS_CYCLES, eights = eights_in(cycles);
+        uint64_t cycles = 2 * ns - LESS_CYCLES;
         int calls = counted.calls;
         waiter_within(ours)->counted_lesson.ns = 0; /* it learns nothing */
         uint64_t begin = timebase_delay_begin() - 1000000;
         assert_int_equal(timebase_delay_ns_from(ours, ns, 0, NULL, begin), 0);
         assert_int_equal(counted.calls, calls + 1);
-        if (eights > 0)
-            cycles -= BESIDE_CYCLES + EACH_CYCLES * eights;
-        assert_int_equal(counted.cycles, cycles);
+        assert_int_equal(counted.cycles, behind(cycles, eights_in(cycles)));
     }
 }
+
+/* ---- by two chains ------------------------------------------------------------------------ */
+
+enum { TWO_NS = 350, LAST_CYCLES = 480 };
+
+/* `last_ticks` from the reading between them to the return. */
+static struct timebase_waiter *waiter_that_counts_twice(double last_ticks)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    waiter_within(ours)->counted_lesson.two = (struct two_chains){
+        .from_ns = TWO_NS, .last_cycles = LAST_CYCLES, .last_ticks = last_ticks};
+    return ours;
+}
+
+/* The second is as long each time; roots come before both. */
+static void longer_ones_count_what_that_leaves_and_as_much_each_time(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_twice(-1e12);
+    (void)state;
+    for (uint64_t ns = TWO_NS - 20; ns < DELAY_SHORT_NS; ns += 10) {
+        uint64_t cycles = 2 * ns - LESS_CYCLES, hideable = cycles - LAST_CYCLES;
+        int calls = counted.calls;
+        waiter_within(ours)->counted_lesson.ns = 0;
+        assert_true(is_counted(ours, ns, 0, NULL));
+        assert_int_equal(counted.calls, calls + (ns < TWO_NS ? 1 : 2));
+        if (ns < TWO_NS)
+            continue;
+        assert_int_equal(counted.cycles, DELAY_SECOND_CYCLES);
+        assert_int_equal(counted.first,
+                         cycles < LAST_CYCLES ? 0 : behind(hideable, eights_in(hideable)));
+        assert_true(waiter_within(ours)->counted_lesson.ns == (double)ns);
+    }
+}
+
+/* Then it teaches nothing but that counting went wrong. */
+static void what_held_the_first_up_leaves_the_rest_to_the_loop(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_twice(0);
+    struct waiter *waiter = waiter_within(ours);
+    (void)state;
+    double error_ticks = waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][0];
+    uint64_t begin = timebase_delay_begin() - 1000000;
+    assert_in_range(timebase_delay_ns_from(ours, 400, 0, NULL, begin), 0, 1);
+    assert_int_equal(counted.calls, 1);
+    assert_true(waiter->counted_lesson.ns == 0);
+    assert_true(waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][0] > error_ticks);
+    assert_true(waiter->counted.rate.cycles_per_ns == CYCLES_PER_NS);
+}
+
+/* ------------------------------------------------------------------------------------------- */
 
 /* What is beside its cycles has become more than it is long: it is over as soon as it can be. */
 static void what_takes_longer_than_it_is_counts_nothing(void **state)
@@ -289,6 +344,9 @@ static void what_it_takes_is_calibrated_where_steps_are_far(void **state)
     assert_true(roots->each_cycles > 8 && roots->each_cycles < 1000);
     assert_true(fabs(roots->each_cycles * roots->eights_per_cycle - 1) < 1e-9);
     assert_true(waiter->counted_lesson.after_ticks > 0);
+    assert_true(waiter->counted_lesson.two.last_cycles > DELAY_SECOND_CYCLES);
+    assert_true(waiter->counted_lesson.two.last_cycles < DELAY_SECOND_CYCLES + 1000);
+    assert_true(waiter->counted_lesson.two.last_ticks > 0);
     assert_true(waiter->counted_lesson.ns == 0); /* there is nothing to learn from it */
 }
 
@@ -307,6 +365,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
         cmocka_unit_test(it_counts_what_its_roots_leave),
+        cmocka_unit_test(longer_ones_count_what_that_leaves_and_as_much_each_time),
+        cmocka_unit_test(what_held_the_first_up_leaves_the_rest_to_the_loop),
         cmocka_unit_test(what_takes_longer_than_it_is_counts_nothing),
         cmocka_unit_test(it_follows_a_64th_of_what_was_wrong),
         cmocka_unit_test(it_tells_what_it_took_and_what_it_was_to_take),

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "timing/approach/hide.h"
-#include "timing/delay/counted_length.h"
+#include "timing/delay/delay_from_call.h"
 #include "timing/delay/delay_short.h"
 #include "timing/learn/quantile.h"
 #include "timing/learn/within.h"
@@ -68,7 +68,7 @@ static uint64_t any_ns(struct waiter *waiter)
     return LEAST_NS + (uint64_t)waiter_throw_dice(waiter, CALIBRATION_VARIED_NS);
 }
 
-/* As nothing is known of the rest, it counts as many cycles as it is nanoseconds long, by the believed clock. */
+/* By the believed clock; what there is beside them, when that is known. */
 static double counted_cycles(const struct waiter *waiter, uint64_t ns)
 {
     return (double)ns * waiter->counted.rate.cycles_per_ns;
@@ -113,7 +113,7 @@ static void find_delays(struct waiter *waiter)
 {
     struct waiter_counted *counted = &waiter->counted;
     struct found found;
-    waiter->calibrated_way = DELAY_COUNTED;
+    waiter->counted_lesson.two.from_ns = UINT64_MAX;
     for (int i = 0; i < TRIALS; i++)
         find_one(waiter, &found, i);
     double period_ns = waiter->learnt.period_ns, reach_ns = trials_reach_ticks(waiter) * period_ns;
@@ -123,6 +123,28 @@ static void find_delays(struct waiter *waiter)
     clock = quantile_mean_about(found.cycles_per_ns, TRIALS, clock / 64);
     counted->rate.cycles_per_ns = clock;
     waiter->counted_lesson.after_ticks = (counted->less_cycles / clock + beyond_ns) / period_ns;
+    waiter->counted_lesson.ns = 0;
+}
+
+/* What longer ones take by two chains beside that; none of them was held up. */
+static void find_two_chains(struct waiter *waiter)
+{
+    enum { TWO_NS = 350 };
+    struct two_chains *two = &waiter->counted_lesson.two;
+    double beside[TRIALS], last[TRIALS], period_ns = waiter->learnt.period_ns;
+    *two = (struct two_chains){.last_cycles = DELAY_SECOND_CYCLES, .last_ticks = INT32_MIN};
+    for (int i = 0; i < TRIALS; i++) {
+        double now = cycles_per_ns(waiter);
+        uint64_t ns = TWO_NS + any_ns(waiter);
+        double taken = taken_ns(waiter, ns);
+        beside[i] = taken * now - counted_cycles(waiter, ns);
+        last[i] = taken / period_ns - (double)two->taken_ticks;
+    }
+    double reach = trials_reach_ticks(waiter);
+    double reach_cycles = reach * period_ns * waiter->counted.rate.cycles_per_ns;
+    two->last_cycles += quantile_mean_about(beside, TRIALS, reach_cycles);
+    two->last_ticks = quantile_mean_about(last, TRIALS, reach);
+    two->from_ns = TWO_NS;
     waiter->counted_lesson.ns = 0;
 }
 
@@ -153,7 +175,9 @@ void calibrate_from_call(struct waiter *waiter)
     counted->span_ns = DELAY_SHORT_NS;
     calibration_begin_choice(waiter, waiter->vernier.step_ticks); /* it ends with a step */
     find_roots(waiter);
+    waiter->calibrated_way = DELAY_COUNTED;
     find_delays(waiter);
+    find_two_chains(waiter);
     counted->least_ns = least_ns(counted);
     int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
     counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;

@@ -24,6 +24,42 @@ APART static int count(struct waiter *waiter, uint64_t delay_ns, double cycles, 
     return 0;
 }
 
+/* Of two chains the first took so much longer than it should. The loop has the rest. */
+APART static int was_held_up(struct waiter *waiter, uint64_t delay_ns, double wrong_ticks)
+{
+    waiter->counted_lesson.ns = 0;
+    choice_learn(&waiter->counted_lesson.choice, CHOICE_EXACT, wrong_ticks);
+    delay_counted_choose(waiter);
+    return delay_at_once(waiter, delay_ns, 0);
+}
+
+/* Two readings are less than a step from where they were taken, each; and some ticks more are no hold-up. */
+APPROACH_WAY static inline int is_hold_up(const struct waiter *waiter, double wrong_ticks)
+{
+    enum { TOLERATED_TICKS = 8 };
+    return wrong_ticks > waiter->vernier.step_ticks + in_code(TOLERATED_TICKS);
+}
+
+/* By two chains. Whether the first was held up is found while the roots before the second one last. */
+APART static int count_twice(struct waiter *waiter, uint64_t delay_ns, double cycles, uint64_t link)
+{
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    double first = cycles - lesson->two.last_cycles + in_code(0.5);
+    double ns = (double)(int64_t)delay_ns, asked_ticks = ns * lesson->ticks_per_ns;
+    lesson->ns = ns;
+    waiter->delay_error_ticks = DELAY_ERROR_UNKNOWN;
+    waiter->ways.count((uint64_t)(int64_t)most_of(first, 0), link);
+    uint64_t then = timebase_arch_ticks_ordered();
+    link = approach_link(then);
+    lesson->two.taken_ticks = (int64_t)(then - waiter->delay_called_ticks);
+    double wrong_ticks = (double)lesson->two.taken_ticks + lesson->two.last_ticks - asked_ticks;
+    if (__builtin_expect(is_hold_up(waiter, wrong_ticks), 0))
+        return was_held_up(waiter, delay_ns, wrong_ticks);
+    waiter->ways.count(DELAY_SECOND_CYCLES, link);
+    lesson->taken_ticks = (int64_t)(timebase_arch_ticks_ordered() - waiter->delay_called_ticks);
+    return 0;
+}
+
 /* ---- by code that is near ----------------------------------------------------------------- */
 
 /* After others, of the loop, where code was too far away. */
@@ -140,5 +176,7 @@ APPROACH_WAY int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns,
     }
     counted->pause = is_cold ? COUNTED_TRIED : COUNTED_NEAR;
     cycles -= is_cold ? lesson->roots.cold_cycles : 0;
+    if (delay_ns >= lesson->two.from_ns)
+        return count_twice(waiter, delay_ns, cycles, link);
     return count(waiter, delay_ns, cycles, link);
 }

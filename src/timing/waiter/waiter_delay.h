@@ -85,6 +85,14 @@ struct more_roots {
     double cold_cycles;   /* the first delay after a pause takes longer, followed by its stamps */
 };
 
+/* Of delays that count from their call the longer ones, by two chains with a reading between them. */
+struct two_chains {
+    uint64_t from_ns;
+    double last_cycles; /* the second one, and what there is beside it */
+    double last_ticks;  /* from the reading to the return */
+    int64_t taken_ticks; /* by the last such delay, to its reading */
+};
+
 /* What those look at that have a stamp, or learn from it. */
 struct counted_lesson {
     double ns;                /* how long it was to be; 0: there is nothing to learn */
@@ -97,6 +105,7 @@ struct counted_lesson {
     struct choice choice;     /* by counting, or by the loop? */
     struct in_a_row far_ones; /* that took another time by much */
     struct more_roots roots;
+    struct two_chains two;
 };
 
 #endif
