@@ -15,22 +15,36 @@
 /* ---- roots -------------------------------------------------------------------------------- */
 
 /* By so many that the counter's step does not matter. */
-enum { MANY_EIGHTS = 500 };
+enum { MANY_EIGHTS = 500, MANY_CYCLES = 84000 };
 
-/* So many eights at a time. What else uses the core can only make them slower. */
-static double eight_ticks(unsigned at_a_time)
+/* With as much besides as roots have. */
+static double chain_ticks(const struct waiter *waiter, uint64_t cycles)
 {
-    enum { ROUNDS = 9, NEARLY_SOONEST = 1 };
-    double ticks[ROUNDS];
+    uint64_t start = timebase_ticks_ordered();
+    waiter->ways.count(cycles, approach_link(start));
+    return (double)(timebase_ticks_ordered() - start);
+}
+
+static double roots_ticks(unsigned at_a_time)
+{
+    uint64_t start = timebase_ticks_ordered(), link = approach_link(start);
+    for (unsigned eights = 0; eights < MANY_EIGHTS; eights += at_a_time)
+        link = approach_link_more(link, at_a_time);
+    __asm__ volatile("" : : "r"(link));
+    return (double)(timebase_ticks_ordered() - start);
+}
+
+/* Of eight, so many eights at a time; by a chain right behind them, as the core's clock changes. */
+static double eight_cycles(const struct waiter *waiter, unsigned at_a_time)
+{
+    enum { ROUNDS = 9 };
+    double cycles[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
-        uint64_t start = timebase_ticks_ordered(), link = approach_link(start);
-        for (unsigned eights = 0; eights < MANY_EIGHTS; eights += at_a_time)
-            link = approach_link_more(link, at_a_time);
-        __asm__ volatile("" : : "r"(link));
-        ticks[i] = (double)(timebase_ticks_ordered() - start) / MANY_EIGHTS;
+        double roots = roots_ticks(at_a_time);
+        cycles[i] = roots * MANY_CYCLES / chain_ticks(waiter, MANY_CYCLES) / MANY_EIGHTS;
     }
-    quantile_sort(ticks, ROUNDS);
-    return ticks[NEARLY_SOONEST];
+    quantile_sort(cycles, ROUNDS);
+    return quantile_at(cycles, ROUNDS, 0.5);
 }
 
 /* One behind the other, and one by one. */
@@ -38,10 +52,10 @@ static void find_roots(struct waiter *waiter)
 {
     struct more_roots *roots = &waiter->counted_lesson.roots;
     double cycles_per_tick = waiter->counted.rate.cycles_per_ns * waiter->learnt.period_ns;
-    roots->each_ticks = eight_ticks(MANY_EIGHTS);
-    roots->each_cycles = roots->each_ticks * cycles_per_tick;
+    roots->each_cycles = eight_cycles(waiter, MANY_EIGHTS);
+    roots->each_ticks = roots->each_cycles / cycles_per_tick;
     roots->eights_per_cycle = 1 / roots->each_cycles;
-    roots->beside_cycles = eight_ticks(1) * cycles_per_tick - roots->each_cycles;
+    roots->beside_cycles = eight_cycles(waiter, 1) - roots->each_cycles;
 }
 
 /* ---- what they take ----------------------------------------------------------------------- */

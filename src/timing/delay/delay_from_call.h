@@ -10,7 +10,7 @@
  * less than a step from where they were taken, each, so a single one says little; the mean of many
  * says what cycles of the core take, and what there is beside them.
  *
- * In a longer one the counter is read 0.2 us before its end, too. If what came before that was held up
+ * In a longer one the counter is read 0.14 us before its end, too. If what came before that was held up
  * by more than a step the loop has the rest.
  *
  * One by cold code has more roots, as many as there is time for. A reading that waits for nothing tells
