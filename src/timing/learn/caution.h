@@ -37,10 +37,16 @@ static inline int caution_takes_turn(struct caution *caution)
     return is_left_alone;
 }
 
+/* It went well: one of so many turns is forgotten. */
+static inline void caution_forgets(struct caution *caution, unsigned of)
+{
+    caution->turns = (uint16_t)(caution->turns - (caution->turns + of - 1) / of);
+}
+
 static inline void caution_went_well(struct caution *caution)
 {
     enum { FORGETS = 64 };
-    caution->turns = (uint16_t)(caution->turns - (caution->turns + FORGETS - 1) / FORGETS);
+    caution_forgets(caution, FORGETS);
 }
 
 /* It is left alone for `least` turns, at first, and for `most` of them in the end: up to 65535. */
