@@ -111,19 +111,31 @@ static void longer_ones_count_what_that_leaves_and_as_much_each_time(void **stat
     }
 }
 
-/* Then it teaches nothing but that counting went wrong. */
-static void what_held_the_first_up_leaves_the_rest_to_the_loop(void **state)
+/* By a clock whose ticks are so short that no time passes: the reading comes so much later than it should. */
+static uint64_t second_behind(double held_up_ns)
 {
-    struct timebase_waiter *ours = waiter_that_counts_twice(0);
+    enum { NS = 400 };
+    const double ticks_per_ns = 1e12;
+    struct timebase_waiter *ours = waiter_that_counts_twice((NS + held_up_ns) * ticks_per_ns);
     struct waiter *waiter = waiter_within(ours);
+    stop_time(waiter);
+    waiter->vernier.step_ticks = STEP_NS * ticks_per_ns;
+    waiter->counted_lesson.ticks_per_ns = ticks_per_ns;
+    assert_true(is_counted(ours, NS, 0, NULL));
+    assert_int_equal(counted.calls, 2);
+    assert_true(waiter->counted_lesson.ns == NS);
+    return counted.cycles;
+}
+
+/* Less than a step is none. */
+static void what_held_the_first_up_is_made_up_for(void **state)
+{
     (void)state;
-    double error_ticks = waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][0];
-    uint64_t begin = timebase_delay_begin() - 1000000;
-    assert_in_range(timebase_delay_ns_from(ours, 400, 0, NULL, begin), 0, 1);
-    assert_int_equal(counted.calls, 1);
-    assert_true(waiter->counted_lesson.ns == 0);
-    assert_true(waiter->counted_lesson.choice.error_ticks[CHOICE_EXACT][0] > error_ticks);
-    assert_true(waiter->counted.rate.cycles_per_ns == CYCLES_PER_NS);
+    assert_int_equal(second_behind(0), DELAY_SECOND_CYCLES);
+    assert_int_equal(second_behind(STEP_NS - 1), DELAY_SECOND_CYCLES);
+    assert_int_equal(second_behind(-50), DELAY_SECOND_CYCLES);
+    assert_in_range(second_behind(50), DELAY_SECOND_CYCLES - 101, DELAY_SECOND_CYCLES - 100);
+    assert_int_equal(second_behind(1000), 0);
 }
 
 /* ------------------------------------------------------------------------------------------- */
@@ -366,7 +378,7 @@ int main(void)
         cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
         cmocka_unit_test(it_counts_what_its_roots_leave),
         cmocka_unit_test(longer_ones_count_what_that_leaves_and_as_much_each_time),
-        cmocka_unit_test(what_held_the_first_up_leaves_the_rest_to_the_loop),
+        cmocka_unit_test(what_held_the_first_up_is_made_up_for),
         cmocka_unit_test(what_takes_longer_than_it_is_counts_nothing),
         cmocka_unit_test(it_follows_a_64th_of_what_was_wrong),
         cmocka_unit_test(it_tells_what_it_took_and_what_it_was_to_take),

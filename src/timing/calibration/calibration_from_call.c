@@ -143,7 +143,7 @@ static void find_delays(struct waiter *waiter)
 /* What longer ones take by two chains beside that; none of them was held up. */
 static void find_two_chains(struct waiter *waiter)
 {
-    enum { TWO_NS = 350 };
+    enum { TWO_NS = 400 };
     struct two_chains *two = &waiter->counted_lesson.two;
     double beside[TRIALS], last[TRIALS], period_ns = waiter->learnt.period_ns;
     *two = (struct two_chains){.last_cycles = DELAY_SECOND_CYCLES, .last_ticks = INT32_MIN};

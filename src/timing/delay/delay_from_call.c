@@ -24,23 +24,19 @@ APART static int count(struct waiter *waiter, uint64_t delay_ns, double cycles, 
     return 0;
 }
 
-/* Of two chains the first took so much longer than it should. The loop has the rest. */
-APART static int was_held_up(struct waiter *waiter, uint64_t delay_ns, double wrong_ticks)
+/*
+ * Two readings are less than a step from where they were taken, each; and some ticks more are no hold-up. What
+ * is one is made up for.
+ */
+APPROACH_WAY static inline double second_cycles(const struct waiter *waiter, double wrong_ticks)
 {
-    waiter->counted_lesson.ns = 0;
-    choice_learn(&waiter->counted_lesson.choice, CHOICE_EXACT, wrong_ticks);
-    delay_counted_choose(waiter);
-    return delay_at_once(waiter, delay_ns, 0);
+    const double tolerated_ticks = in_code(8), cycles = in_code(DELAY_SECOND_CYCLES);
+    int is_hold_up = wrong_ticks > waiter->vernier.step_ticks + tolerated_ticks;
+    double gone_ns = wrong_ticks * waiter->learnt.period_ns;
+    return cycles - is_hold_up * gone_ns * waiter->counted.rate.cycles_per_ns;
 }
 
-/* Two readings are less than a step from where they were taken, each; and some ticks more are no hold-up. */
-APPROACH_WAY static inline int is_hold_up(const struct waiter *waiter, double wrong_ticks)
-{
-    enum { TOLERATED_TICKS = 8 };
-    return wrong_ticks > waiter->vernier.step_ticks + in_code(TOLERATED_TICKS);
-}
-
-/* By two chains. Whether the first was held up is found while the roots before the second one last. */
+/* By two chains. By how much the first was held up is found while the roots before the second one last. */
 APART static int count_twice(struct waiter *waiter, uint64_t delay_ns, double cycles, uint64_t link)
 {
     struct counted_lesson *lesson = &waiter->counted_lesson;
@@ -53,9 +49,8 @@ APART static int count_twice(struct waiter *waiter, uint64_t delay_ns, double cy
     link = approach_link(then);
     lesson->two.taken_ticks = (int64_t)(then - waiter->delay_called_ticks);
     double wrong_ticks = (double)lesson->two.taken_ticks + lesson->two.last_ticks - asked_ticks;
-    if (__builtin_expect(is_hold_up(waiter, wrong_ticks), 0))
-        return was_held_up(waiter, delay_ns, wrong_ticks);
-    waiter->ways.count(DELAY_SECOND_CYCLES, link);
+    double second = most_of(second_cycles(waiter, wrong_ticks), 0);
+    waiter->ways.count((uint64_t)(int64_t)second, link);
     lesson->taken_ticks = (int64_t)(timebase_arch_ticks_ordered() - waiter->delay_called_ticks);
     return 0;
 }

@@ -10,8 +10,8 @@
  * less than a step from where they were taken, each, so a single one says little; the mean of many
  * says what cycles of the core take, and what there is beside them.
  *
- * In a longer one the counter is read 0.14 us before its end, too. If what came before that was held up
- * by more than a step the loop has the rest.
+ * In a longer one the counter is read 0.17 us before its end, too. If what came before that was held up
+ * by more than a step, the rest is shorter by as much.
  *
  * One by cold code has more roots, as many as there is time for. A reading that waits for nothing tells
  * when its code had come: if the roots may have passed before, the loop has the delay.
@@ -43,7 +43,7 @@ static inline int delay_eights_of(const struct more_roots *roots, double cycles)
 }
 
 /* Of a longer one, the second of its chains. */
-enum { DELAY_SECOND_CYCLES = 240 };
+enum { DELAY_SECOND_CYCLES = 360 };
 
 /* What of its cycles roots may take. */
 static inline double delay_hideable(const struct two_chains *two, uint64_t delay_ns, double cycles)
