@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calibration_counted.h"
 
-#include "timing/approach/hide.h"
 #include "timing/delay/delay_counted.h"
 #include "timing/delay/delay_short.h"
 #include "timing/learn/quantile.h"
@@ -10,19 +9,6 @@
 #include "calibration_delay.h"
 #include "calibration_trials.h"
 
-static void count(const struct waiter *waiter, uint64_t cycles)
-{
-    waiter->ways.count(cycles, 1);
-}
-
-/* As of two chains the first, from its reading to the next one. */
-static double chain_ticks(const struct waiter *waiter, uint64_t cycles)
-{
-    uint64_t start = timebase_arch_ticks_ordered();
-    waiter->ways.count(cycles, approach_link(start));
-    return (double)(timebase_arch_ticks_ordered() - start);
-}
-
 /* A short one by the rate that a long one right behind it shows: the next pair may have another. */
 double calibration_counted_first(struct waiter *waiter)
 {
@@ -30,8 +16,8 @@ double calibration_counted_first(struct waiter *waiter)
     double cycles[PAIRS], reach = trials_reach_ticks(waiter) / waiter->tempo.cycle_ticks;
     for (int i = 0; i < PAIRS; i++) {
         calibration_delay_pass_phases(waiter);
-        double shorter = chain_ticks(waiter, SHORT);
-        double longer = chain_ticks(waiter, SHORT + LONGER);
+        double shorter = calibration_chain_ticks(waiter, SHORT);
+        double longer = calibration_chain_ticks(waiter, SHORT + LONGER);
         cycles[i] = shorter * LONGER / (longer - shorter) - SHORT;
     }
     return quantile_mean_about(cycles, PAIRS, reach);
@@ -122,7 +108,7 @@ void calibrate_counted(struct waiter *waiter)
     double learn_ns = time_to_learn_ns(waiter);
     calibration_begin_choice(waiter, waiter->period.value); /* its polls are so far apart */
     counted->rate.cycles_per_ns =
-        1 / (calibration_delay_cycle(waiter, count) * waiter->learnt.period_ns);
+        1 / (calibration_delay_cycle(waiter, calibration_count) * waiter->learnt.period_ns);
     counted->step_ns = waiter->vernier.step_ticks * waiter->learnt.period_ns;
     counted->span_ns = DELAY_SHORT_NS;
     double before_ns = find_ways(waiter);

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "timing/approach/hide.h"
 #include "timing/learn/quantile.h"
 #include "timing/learn/within.h"
 
@@ -176,6 +177,18 @@ double calibration_delay_middle(double rounds[CALIBRATION_ROUNDS])
 {
     quantile_sort(rounds, CALIBRATION_ROUNDS);
     return rounds[CALIBRATION_ROUNDS / 2];
+}
+
+void calibration_count(const struct waiter *waiter, uint64_t cycles)
+{
+    waiter->ways.count(cycles, 1);
+}
+
+double calibration_chain_ticks(const struct waiter *waiter, uint64_t cycles)
+{
+    uint64_t start = timebase_arch_ticks_ordered();
+    waiter->ways.count(cycles, approach_link(start));
+    return (double)(timebase_arch_ticks_ordered() - start);
 }
 
 void calibration_begin_choice(struct waiter *waiter, double loop_ticks)

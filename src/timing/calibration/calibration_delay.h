@@ -36,6 +36,10 @@ enum { CALIBRATION_RUNS = 9, CALIBRATION_LONGER = 20000 };
 double calibration_delay_cycle_of(double shorter[CALIBRATION_RUNS],
                                   double longer[CALIBRATION_RUNS]);
 
+/* Passes so many by a chain; and one from its reading, with what hides it, to the next one. Ticks. */
+void calibration_count(const struct waiter *waiter, uint64_t cycles);
+double calibration_chain_ticks(const struct waiter *waiter, uint64_t cycles);
+
 /* Between counting and the loop, which is so wide; both are seen soon. */
 void calibration_begin_choice(struct waiter *waiter, double loop_ticks);
 

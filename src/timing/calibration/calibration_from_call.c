@@ -17,14 +17,6 @@
 /* By so many that the counter's step does not matter. */
 enum { MANY_EIGHTS = 500, MANY_CYCLES = 84000 };
 
-/* With as much besides as roots have. */
-static double chain_ticks(const struct waiter *waiter, uint64_t cycles)
-{
-    uint64_t start = timebase_ticks_ordered();
-    waiter->ways.count(cycles, approach_link(start));
-    return (double)(timebase_ticks_ordered() - start);
-}
-
 static double roots_ticks(unsigned at_a_time)
 {
     uint64_t start = timebase_ticks_ordered(), link = approach_link(start);
@@ -34,14 +26,17 @@ static double roots_ticks(unsigned at_a_time)
     return (double)(timebase_ticks_ordered() - start);
 }
 
-/* Of eight, so many eights at a time; by a chain right behind them, as the core's clock changes. */
+/*
+ * Of eight, so many eights at a time; by a chain right behind them, as the core's clock changes. There is as
+ * much besides in both.
+ */
 static double eight_cycles(const struct waiter *waiter, unsigned at_a_time)
 {
     enum { ROUNDS = 9 };
     double cycles[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         double roots = roots_ticks(at_a_time);
-        cycles[i] = roots * MANY_CYCLES / chain_ticks(waiter, MANY_CYCLES) / MANY_EIGHTS;
+        cycles[i] = roots * MANY_CYCLES / calibration_chain_ticks(waiter, MANY_CYCLES) / MANY_EIGHTS;
     }
     quantile_sort(cycles, ROUNDS);
     return quantile_at(cycles, ROUNDS, 0.5);
@@ -164,11 +159,6 @@ static void find_two_chains(struct waiter *waiter)
 
 /* ------------------------------------------------------------------------------------------- */
 
-static void count(const struct waiter *waiter, uint64_t cycles)
-{
-    waiter->ways.count(cycles, 1);
-}
-
 static uint32_t least_ns(const struct waiter_counted *counted)
 {
     enum { MORE_NS = 5 };
@@ -184,7 +174,7 @@ void calibrate_from_call(struct waiter *waiter)
         return;
     counted->is_from_call = 1;
     counted->step_ns = waiter->vernier.step_ticks * period_ns;
-    counted->rate.cycles_per_ns = 1 / (calibration_delay_cycle(waiter, count) * period_ns);
+    counted->rate.cycles_per_ns = 1 / (calibration_delay_cycle(waiter, calibration_count) * period_ns);
     waiter->counted_lesson.ticks_per_ns = 1 / period_ns;
     counted->span_ns = DELAY_SHORT_NS;
     calibration_begin_choice(waiter, waiter->vernier.step_ticks); /* it ends with a step */

@@ -144,17 +144,24 @@ APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, int eight
 
 /* ---- which -------------------------------------------------------------------------------- */
 
+/* What the one before has to teach, if it was counted. By cold code there is no time to learn. */
+APPROACH_WAY static inline void settle_last(struct waiter *waiter, int is_cold)
+{
+    struct counted_lesson *lesson = &waiter->counted_lesson;
+    if (lesson->ns != 0 && waiter->counted.pause == COUNTED_TRIED)
+        judge_code(waiter);
+    else if (lesson->ns != 0 && !is_cold)
+        learn(waiter);
+    lesson->ns = 0;
+}
+
 /*
  * After a pause the loop has some turns where code was too far away lately, as it needs fewer lines, and
- * what is too short to look. The one before that is open is judged first, if it came by such code itself.
+ * what is too short to look.
  */
 APPROACH_WAY static inline int is_left_alone(struct waiter *waiter, int eights)
 {
-    int is_open = waiter->counted_lesson.ns != 0 && waiter->counted.pause == COUNTED_TRIED;
     waiter->delay_fetched = 0;
-    if (is_open)
-        judge_code(waiter);
-    waiter->counted_lesson.ns = 0;
     return eights == 0 || caution_takes_turn(&waiter->far_code);
 }
 
@@ -166,14 +173,10 @@ APPROACH_WAY int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns,
     struct counted_lesson *lesson = &waiter->counted_lesson;
     int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = begin_ticks;
+    settle_last(waiter, is_cold);
     if (__builtin_expect(is_cold, 0) && is_left_alone(waiter, eights))
         return delay_at_once(waiter, delay_ns, 0);
     approach_fetch_lines((const char *)(uintptr_t)waiter->ways.count, DELAY_LINES_OF_COUNT);
-    if (lesson->ns != 0 && counted->pause == COUNTED_TRIED)
-        judge_code(waiter);
-    else if (lesson->ns != 0)
-        learn(waiter);
-    lesson->ns = 0;
     if (!delay_is_counted(waiter))
         return delay_at_once(waiter, delay_ns, 0);
     if (is_cold && !is_in_time(waiter, eights)) {

@@ -2,8 +2,8 @@
 /*
  * delay_from_call: a short delay by a counter with far steps, which counts from its caller's
  * reading. A second one would say where it is to a step only; but the first says when it is known.
- * From there on eight roots pass, and all that a delay has to do is done meanwhile; behind them comes
- * the chain of delay_counted. So from that reading to the return it is a sum of latencies, and no step
+ * From there on roots pass, eight at least and as many more as there is time for, and all that a delay has
+ * to do is done meanwhile; behind them comes the chain of delay_counted. So from that reading to the return it is a sum of latencies, and no step
  * is in it.
  *
  * At its end each reads the counter, and the next one learns from that, behind its roots. Two readings are
@@ -13,8 +13,8 @@
  * In a longer one the counter is read 0.17 us before its end, too. If what came before that was held up
  * by more than a step, the rest is shorter by as much.
  *
- * One by cold code has more roots, as many as there is time for. A reading that waits for nothing tells
- * when its code had come: if the roots may have passed before, the loop has the delay.
+ * By code that may be cold a reading that waits for nothing tells when that had come: if the roots may have
+ * passed before, the loop has the delay.
  */
 #ifndef DELAY_DELAY_FROM_CALL_H
 #define DELAY_DELAY_FROM_CALL_H
