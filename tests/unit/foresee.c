@@ -160,12 +160,35 @@ static void runs_are_of_the_event(void **state)
     assert_memory_equal(foreseen + APPROACH_RUNS, ways.returning_runs, sizeof(ways.returning_runs));
 }
 
+static int poll_bare(struct approach *approach)
+{
+    (void)approach;
+    return 0;
+}
+
+/* What an exact wait that returns ends by where polls contradict each other; as if its time had come. */
+static void the_loop_is_foreseen_where_there_is_one(void **state)
+{
+    struct waiter waiter = waiter_that_notes();
+    (void)state;
+    foreseen_count = 0;
+    waiter.approach.leave_ticks = timebase_ticks() + ((uint64_t)1 << 40);
+    foresight_loop(&waiter);
+    assert_int_equal(foreseen_count, 0);
+    waiter.ways.poll_bare = poll_bare;
+    foresight_loop(&waiter);
+    assert_int_equal(foreseen_count, 1);
+    assert_ptr_equal(foreseen[0], (const void *)(uintptr_t)poll_bare);
+    assert_true((int64_t)(waiter.approach.leave_ticks - timebase_ticks()) < 0);
+}
+
 static void none_is_asked_for_where_it_is_not_possible(void **state)
 {
     struct waiter waiter = {.ways.foresee = NULL};
     struct wait wait = {.waiter = &waiter, .function = note};
     (void)state;
     foresight_event(&wait);
+    foresight_loop(&waiter);
     wait = (struct wait){.waiter = &waiter, .frame = &wait};
     foresight_event(&wait);
     foresight_runs(&waiter, EVENT_CALLED);
@@ -184,6 +207,7 @@ int main(void)
         cmocka_unit_test(it_is_the_function_or_the_return_that_is_foreseen),
         cmocka_unit_test(what_tells_is_foreseen_with_the_return),
         cmocka_unit_test(runs_are_of_the_event),
+        cmocka_unit_test(the_loop_is_foreseen_where_there_is_one),
         cmocka_unit_test(none_is_asked_for_where_it_is_not_possible),
     };
     ways = approach_ways();

@@ -94,10 +94,14 @@ static void its_function_is_called_in_advance_if_that_was_asked_for(void **state
     assert_int_equal(calls, 1);
 }
 
+static int steps;
+
 /* The last wait was one, with so many rehearsals within so long. */
 static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, int late)
 {
     begin();
+    if (steps)
+        step();
     waiter.last = (struct wait){.waiter = &waiter,
                                 .is_afresh = 1,
                                 .entered_ticks = NOW,
@@ -122,6 +126,18 @@ static void what_six_rehearsals_take_is_needed(void **state)
     assert_true(need_behind(ENOUGH, TOOK, TIMEBASE_DISTURBED_GAP, 0) == NEEDS_AFRESH);
 }
 
+/* Where the counter steps three are: they teach nothing but whether polls agree. */
+static void three_are_enough_where_the_counter_steps(void **state)
+{
+    enum { ENOUGH = 3 };
+    const int64_t as_needed = NEEDS_AFRESH - REHEARSED;
+    (void)state;
+    steps = 1;
+    assert_true(need_behind(ENOUGH, as_needed, 0, 0) < NEEDS_AFRESH);
+    assert_true(need_behind(ENOUGH - 1, as_needed, 0, 0) > NEEDS_AFRESH);
+    steps = 0;
+}
+
 static void one_that_was_late_leaves_the_next_ones_to_the_loop(void **state)
 {
     (void)state;
@@ -133,19 +149,106 @@ static void one_that_was_late_leaves_the_next_ones_to_the_loop(void **state)
     assert_in_range(turns, 2, 64);
 }
 
-static void by_a_counter_that_steps_there_are_none(void **state)
+static double first_need(void)
+{
+    near_afresh_init(&waiter);
+    return waiter.learnt.afresh_need.ticks;
+}
+
+static void at_first_twice_as_long_is_needed_where_the_counter_steps(void **state)
 {
     (void)state;
     begin();
-    near_afresh_init(&waiter);
-    assert_true(waiter.learnt.afresh_need.ticks == 3000);
+    assert_true(first_need() == 3000);
     step();
-    near_afresh_init(&waiter);
-    assert_false(is_due(STAGES_NEED - 1));
+    assert_true(first_need() == 6000);
+    assert_true(is_due(STAGES_NEED - 1));
+}
+
+static void there_are_none_where_none_is_exact_at_its_call(void **state)
+{
+    (void)state;
     begin();
     waiter.learnt.near_exact_ticks = 0;
     near_afresh_init(&waiter);
     assert_false(is_due(STAGES_NEED - 1));
+}
+
+/* What was calibrated beside a neighbour may be wrong where no rehearsal afresh tells. */
+static void by_a_counter_that_steps_exact_waits_have_to_be_clearly_better(void **state)
+{
+    (void)state;
+    begin();
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 8; /* of ten: not worse */
+    assert_true(is_due(STAGES_NEED - 1));
+    step();
+    assert_false(is_due(STAGES_NEED - 1));
+    waiter.choice.error_ticks[CHOICE_EXACT][0] = 6;
+    assert_true(is_due(STAGES_NEED - 1));
+    waiter.choice.error_ticks[CHOICE_EXACT][CHOICE_QUANTILES - 1] = 30; /* of the steadier tail alone */
+    assert_true(is_due(STAGES_NEED - 1));
+}
+
+/* The stages' rehearsals say more. */
+static void by_a_counter_that_steps_it_is_what_would_hurry_else(void **state)
+{
+    (void)state;
+    begin();
+    waiter.learnt.pause_ticks = 2 * HOT;
+    assert_true(is_due(STAGES_NEED - 1));
+    step();
+    assert_false(is_due(STAGES_NEED - 1)); /* the last event was not so long ago */
+    waiter.learnt.pause_ticks = HOT;
+    assert_true(is_due(STAGES_NEED - 1));
+}
+
+static void by_a_counter_that_steps_it_does_not_tell_before_it_returns(void **state)
+{
+    struct timebase_wait_result result;
+    (void)state;
+    for (int steps_so_far = 0; steps_so_far < 2; steps_so_far++) {
+        begin();
+        if (steps_so_far)
+            step();
+        struct hurried asked = asked_for(STAGES_NEED - 1);
+        asked.result = &result;
+        assert_int_equal(near_exact_is_due(&asked), !steps_so_far);
+        asked.function = note_a_call; /* what calls tells behind it */
+        assert_true(near_exact_is_due(&asked));
+    }
+}
+
+/* So many have begun: the wait's own is the last. */
+static int approaches;
+
+static int begin_another(struct approach *approach)
+{
+    (void)approach;
+    if (++approaches == 2)
+        waiter.last.ticks = timebase_ticks(); /* there is no time for another */
+    return 0;
+}
+
+static int rehearsals_of(int is_afresh)
+{
+    begin_without_evidence();
+    step();
+    waiter.ways.exact = begin_another;
+    waiter.learnt.near_rehearsal_ticks = 1;
+    struct hurried asked = asked_for(0);
+    asked.entered_ticks = timebase_ticks();
+    asked.ticks = asked.entered_ticks + (UINT64_C(1) << 40);
+    asked.is_afresh = is_afresh;
+    approaches = 0;
+    near_exact(&asked);
+    return waiter.last.near_rehearsals;
+}
+
+static void by_a_counter_that_steps_it_alone_rehearses(void **state)
+{
+    (void)state;
+    assert_int_equal(rehearsals_of(1), 2);
+    assert_int_equal(rehearsals_of(0), 0);
 }
 
 int main(void)
@@ -156,7 +259,13 @@ int main(void)
         cmocka_unit_test(its_function_is_called_in_advance_if_that_was_asked_for),
         cmocka_unit_test(what_six_rehearsals_take_is_needed),
         cmocka_unit_test(one_that_was_late_leaves_the_next_ones_to_the_loop),
-        cmocka_unit_test(by_a_counter_that_steps_there_are_none),
+        cmocka_unit_test(three_are_enough_where_the_counter_steps),
+        cmocka_unit_test(at_first_twice_as_long_is_needed_where_the_counter_steps),
+        cmocka_unit_test(there_are_none_where_none_is_exact_at_its_call),
+        cmocka_unit_test(by_a_counter_that_steps_exact_waits_have_to_be_clearly_better),
+        cmocka_unit_test(by_a_counter_that_steps_it_is_what_would_hurry_else),
+        cmocka_unit_test(by_a_counter_that_steps_it_does_not_tell_before_it_returns),
+        cmocka_unit_test(by_a_counter_that_steps_it_alone_rehearses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,141 @@ static void one_that_calls_afresh_learns_by_what_its_call_reads(void **state)
     assert_int_equal(waiter.tempo.count, 1); /* its stamp was never set */
 }
 
+static int agreeing;
+
+/* All polls agree. */
+static int approach_evenly(struct approach *approach)
+{
+    agreeing = approach->even_polls;
+    approach->even_polls += 10;
+    approach->polls = 10;
+    return approach_once(approach);
+}
+
+/* Its stamp is as wide as the counter's step: what it would teach is known better. */
+static void by_a_counter_that_steps_only_its_polls_teach(void **state)
+{
+    (void)state;
+    begin();
+    step();
+    begin_wait(approach_evenly);
+    waiter.last.is_cold = 1;
+    runs = 0;
+    wanted = 4;
+    near_rehearse(&waiter);
+    assert_true(teaches_nothing());
+    assert_int_equal(agreeing, WAITER_EVEN_USUALLY + 10); /* before the last; the first two were cold */
+    assert_int_equal(waiter.approach.even_polls, WAITER_EVEN_USUALLY + 20);
+}
+
+static int64_t begins_ahead;
+
+static int approach_ahead(struct approach *approach)
+{
+    begins_ahead = (int64_t)(approach->target_ticks - timebase_ticks());
+    return approach_once(approach);
+}
+
+static void by_a_counter_that_steps_it_has_time_for_more_polls(void **state)
+{
+    const double period = (double)(INT64_C(1) << 44); /* longer than anything holds this thread up */
+    (void)state;
+    for (int stepped = 0; stepped < 2; stepped++) {
+        begin();
+        if (stepped)
+            step();
+        begin_wait(approach_ahead);
+        waiter.period.value = period;
+        runs = 0;
+        wanted = 1;
+        waiter.last.ticks += INT64_C(1) << 50;
+        near_rehearse(&waiter);
+        double periods = (double)begins_ahead / period;
+        assert_true(periods > (stepped ? 4.9 : 0.9) && periods < (stepped ? 6 : 2));
+    }
+}
+
+static const void *foreseen[64];
+static int foreseen_count;
+static int64_t leaves_in;
+
+static void note_foreseen(const void *code, void *argument)
+{
+    if (argument == &waiter.approach)
+        leaves_in = (int64_t)(waiter.approach.leave_ticks - timebase_ticks());
+    foreseen[foreseen_count++ % 64] = code;
+}
+
+static int was_foreseen(const void *code)
+{
+    int is_there = 0;
+    for (int i = 0; i < foreseen_count; i++)
+        is_there |= foreseen[i] == code;
+    return is_there;
+}
+
+static void rehearse_afresh(int stepped)
+{
+    static const char run;
+    begin();
+    if (stepped)
+        step();
+    begin_wait(approach_once);
+    waiter.last.is_afresh = 1;
+    waiter.ways.foresee = note_foreseen;
+    waiter.ways.runs[0] = waiter.ways.returning_runs[0] = &run;
+    waiter.approach.leave_ticks = timebase_ticks() + AHEAD_TICKS;
+    foreseen_count = runs = 0;
+    wanted = 1;
+    near_rehearse(&waiter);
+    assert_int_equal(was_foreseen(&run), stepped);
+}
+
+/* Which it ends by if polls contradict each other, and no rehearsal does: as if its time had come. */
+static void by_a_counter_that_steps_the_loop_is_foreseen(void **state)
+{
+    (void)state;
+    for (int stepped = 0; stepped < 2; stepped++) {
+        rehearse_afresh(stepped);
+        assert_int_equal(was_foreseen((const void *)(uintptr_t)approach_poll), stepped);
+    }
+    assert_true(leaves_in < 0);
+}
+
+static int ends_by_loop[8];
+
+static int approach_to_either_end(struct approach *approach)
+{
+    ends_by_loop[runs] = approach->even_least == INT32_MAX;
+    assert_true(ends_by_loop[runs] || approach->even_least == INT32_MIN);
+    if (ends_by_loop[runs])
+        assert_true((int64_t)(approach->leave_ticks - approach->target_ticks) > -(int64_t)AHEAD_TICKS);
+    approach->marker = 1;
+    if (++runs == wanted)
+        waiter.last.ticks = timebase_ticks();
+    return 0;
+}
+
+/* A call by the loop, as its code is foreseen by nothing. */
+static void by_a_counter_that_steps_the_second_call_by_cold_code_is_by_the_loop(void **state)
+{
+    (void)state;
+    for (int stepped = 0; stepped < 2; stepped++) {
+        begin();
+        if (stepped)
+            step();
+        begin_wait(approach_to_either_end);
+        waiter.approach.leave_ticks = waiter_long_before(timebase_ticks());
+        waiter.last.is_afresh = waiter.last.is_cold = 1;
+        waiter.last.function = note_call;
+        runs = 0;
+        wanted = 4;
+        near_rehearse(&waiter);
+        for (int i = 0; i < wanted; i++)
+            assert_int_equal(ends_by_loop[i], stepped && i == 1);
+    }
+}
+
 /* By cold code the first one takes four times as long, the second one twice. */
 static void cold_ones_need_more_time(void **state)
 {
@@ -213,6 +348,10 @@ int main(void)
         cmocka_unit_test(one_that_came_too_late_for_its_poll_teaches_nothing),
         cmocka_unit_test(what_held_the_way_to_them_up_is_told),
         cmocka_unit_test(one_that_calls_afresh_learns_by_what_its_call_reads),
+        cmocka_unit_test(by_a_counter_that_steps_only_its_polls_teach),
+        cmocka_unit_test(by_a_counter_that_steps_it_has_time_for_more_polls),
+        cmocka_unit_test(by_a_counter_that_steps_the_loop_is_foreseen),
+        cmocka_unit_test(by_a_counter_that_steps_the_second_call_by_cold_code_is_by_the_loop),
         cmocka_unit_test(cold_ones_need_more_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

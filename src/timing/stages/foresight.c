@@ -23,3 +23,12 @@ APPROACH_WAY void foresight_runs(const struct waiter *waiter, enum event_way way
     for (int i = 0; i < APPROACH_RUNS && ways->foresee != NULL; i++)
         ways->foresee(foresight_runs_of(waiter, way)[i], NULL);
 }
+
+APPROACH_WAY void foresight_loop(struct waiter *waiter)
+{
+    const struct approach_ways *ways = &waiter->ways;
+    if (ways->foresee == NULL || ways->poll_bare == NULL)
+        return;
+    waiter->approach.leave_ticks = waiter_long_before(timebase_arch_ticks());
+    ways->foresee((const void *)(uintptr_t)ways->poll_bare, &waiter->approach);
+}

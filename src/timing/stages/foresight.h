@@ -11,7 +11,13 @@ void foresight_event(const struct wait *wait);
 /* The runs of an exact approach to such an event. */
 void foresight_runs(const struct waiter *waiter, enum event_way way);
 
-/* Where they are. */
+/*
+ * The loop that an exact wait ends by where polls contradict each other, if it returns and tells nothing
+ * before. As if its time had come: so not while one is aimed.
+ */
+void foresight_loop(struct waiter *waiter);
+
+/* Where the runs are. */
 static inline const void *const *foresight_runs_of(const struct waiter *waiter, enum event_way way)
 {
     return way == EVENT_CALLED ? waiter->ways.runs : waiter->ways.returning_runs;

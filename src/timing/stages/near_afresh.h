@@ -3,7 +3,8 @@
  * near_afresh: an exact wait at its call (near_exact.h) that no other was soon before. What it needs
  * has gone out of the caches; so it asks for all of that at once, and rehearses while it comes, until
  * its code is near and the core's clock is known again: some microseconds. The stages need three
- * times as long. Nearer ones hurry. Where the counter's steps are fine.
+ * times as long. Nearer ones hurry. Where the counter steps it is known by its polls alone whether the
+ * core is quiet: if they contradict each other it ends by the loop.
  */
 #ifndef STAGES_NEAR_AFRESH_H
 #define STAGES_NEAR_AFRESH_H

@@ -28,12 +28,10 @@ static inline __attribute__((always_inline)) void visit_code(const struct waiter
                                                              enum event_way way,
                                                              line_visitor *visit)
 {
-    enum { HERE = 24, REHEARSING = 40, COUNTING = 6, AIMING = 3, APPROACH = 14, RUN = 5 };
+    enum { HERE = 24, COUNTING = 6, AIMING = 3, APPROACH = 14, RUN = 5 };
     enum { BEFORE_TELLING = 13, TELLING = 26 };
     const void *const *runs = foresight_runs_of(waiter, way);
     visit_lines(visit, (uintptr_t)near_exact, HERE);
-    if (!waiter_has_vernier(waiter))
-        visit_lines(visit, (uintptr_t)near_rehearse, REHEARSING);
     visit_lines(visit, (uintptr_t)waiter->ways.exact, APPROACH);
     visit_lines(visit, (uintptr_t)outcome_count, COUNTING);
     visit_lines(visit, (uintptr_t)waiter_aim_run, AIMING);
@@ -44,6 +42,18 @@ static inline __attribute__((always_inline)) void visit_code(const struct waiter
         visit_lines(visit, (uintptr_t)runs[i], RUN);
     if (way == EVENT_TELLS)
         visit_lines(visit, (uintptr_t)result_tell - BEFORE_TELLING * APPROACH_LINE, TELLING);
+}
+
+/* And what one that rehearses executes besides: where the counter steps it may end by the loop. */
+static inline __attribute__((always_inline)) void
+visit_rehearsals(const struct waiter *waiter, enum event_way way, line_visitor *visit)
+{
+    enum { REHEARSING = 40, BARE = 4, TO_EVENT = 11 };
+    visit_lines(visit, (uintptr_t)near_rehearse, REHEARSING);
+    if (waiter_has_vernier(waiter) && way == EVENT_CALLED)
+        visit_lines(visit, (uintptr_t)approach_poll_to_event, TO_EVENT);
+    else if (waiter_has_vernier(waiter))
+        visit_lines(visit, (uintptr_t)waiter->ways.poll_bare, BARE);
 }
 
 #endif

@@ -257,13 +257,22 @@ static void aim(const struct hurried *asked)
     a->frame = asked->frame;
 }
 
+/* Where the counter steps, only behind a pause: else its polls are as near as those before it. */
+static inline int rehearses(const struct hurried *asked)
+{
+    return asked->is_afresh || !waiter_has_vernier(asked->waiter);
+}
+
 /*
  * By code that has gone cold: all of it is asked for at once, where each line of it by itself would come
  * 30 ns late from the third level, or 0.1 us from memory.
  */
-static void fetch_code(const struct waiter *waiter, enum event_way way)
+static void fetch_code(const struct hurried *asked)
 {
-    visit_code(waiter, way, approach_fetch_code);
+    enum event_way way = event_way_of(asked->function, asked->result);
+    visit_code(asked->waiter, way, approach_fetch_code);
+    if (rehearses(asked))
+        visit_rehearsals(asked->waiter, way, approach_fetch_code);
 }
 
 /* Its function is called in advance. One that waits by its own waiter overwrites what is known of this. */
@@ -279,14 +288,14 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
     struct waiter *waiter = asked->waiter;
     int is_cold = !waiter_is_exact_hot(waiter, asked->ticks);
     if (is_cold && !asked->is_loaded)
-        fetch_code(waiter, event_way_of(asked->function, asked->result));
+        fetch_code(asked);
     int has_learnt = settle_last(asked, (int64_t)(asked->ticks - asked->entered_ticks));
     begin(asked, has_learnt, is_cold);
     if (asked->flags & TIMEBASE_WAIT_REHEARSE && function_uses_waiter(waiter))
         return TIMEBASE_E_INVALID;
     if (asked->is_loaded) /* there may be no time for a rehearsal, which would */
         prepare_event(&waiter->last);
-    if (!waiter_has_vernier(waiter))
+    if (rehearses(asked))
         near_rehearse(waiter);
     result_expect(&waiter->last);
     aim(asked);

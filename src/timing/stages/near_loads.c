@@ -17,6 +17,7 @@ static void load_lines(const struct waiter *waiter, enum event_way way)
 {
     visit_lines(approach_load, (uintptr_t)waiter, sizeof(*waiter) / APPROACH_LINE);
     visit_code(waiter, way, approach_load);
+    visit_rehearsals(waiter, way, approach_load);
 }
 
 /* On another CPU than it was calibrated on the stages would calibrate anew. */

@@ -8,6 +8,7 @@
 #include "timing/waiter/slower.h"
 
 #include "event.h"
+#include "foresight.h"
 #include "outcome.h"
 #include "prepare.h"
 #include "rehearsal.h"
@@ -23,15 +24,27 @@ void near_rehearsal_init(struct waiter *waiter)
     learnt->near_rehearsal_ticks = (coarse_ns + MORE_NS) / learnt->period_ns;
 }
 
+/* One poll; where the counter steps some more, which tell whether polls agree. */
+static inline double ahead_ticks(const struct waiter *waiter)
+{
+    enum { MORE_POLLS = 4 };
+    int more = waiter_has_vernier(waiter) ? MORE_POLLS : 0;
+    return waiter_coarse_ticks(waiter) + more * waiter->period.value +
+        waiter_ticks_of_ns(waiter, ENTRY_NS);
+}
+
 /* Runs of all lengths: what is learnt of the tail relies on that. */
-static inline void run_one(struct waiter *waiter)
+static inline void run_one(struct waiter *waiter, enum approach_end end)
 {
     struct approach *a = &waiter->approach;
     double varied = waiter_throw_dice(waiter, (uint32_t)waiter->period.value);
-    double ahead = waiter_coarse_ticks(waiter) + waiter_ticks_of_ns(waiter, ENTRY_NS) + varied;
     waiter_aim_run(waiter, 0);
+    waiter->even_before = a->even_polls;
     evidence_begin(&waiter->evidence, a);
-    a->target_ticks = timebase_arch_ticks() + (uint64_t)ahead;
+    a->target_ticks = timebase_arch_ticks() + (uint64_t)(ahead_ticks(waiter) + varied);
+    if (end == END_BY_LOOP)
+        waiter_aim_loop(waiter, a->target_ticks, 0, 0);
+    a->even_least = end == END_BY_LOOP ? INT32_MAX : INT32_MIN;
     waiter_approach(waiter, 1);
 }
 
@@ -50,10 +63,12 @@ static inline int calls(const struct wait *wait)
     return wait->is_afresh && wait->function != NULL;
 }
 
-/* By its stamp; or by what its call read. */
+/* By its stamp; or by what its call read. Where the counter steps neither is as narrow as what is known. */
 static inline void learn(struct waiter *waiter, uint32_t read)
 {
     const struct approach *a = &waiter->approach;
+    if (waiter_has_vernier(waiter))
+        return;
     double event = waiter_middle(waiter, a->event_ticks, a->target_ticks) + waiter->learnt.stamp_ticks;
     if (calls(&waiter->last))
         event = (double)(int32_t)(read - (uint32_t)a->target_ticks) + waiter_half_span(waiter) -
@@ -90,8 +105,26 @@ static inline void return_here(const struct wait *wait, struct rehearsal_reading
         event_set_call(a, rehearsal_read, read);
     else
         event_set_call(a, approach_event_none, NULL);
-    a->even_least = INT32_MIN;
     a->never_early = 0;
+}
+
+/* Where the counter steps one that calls may end by the loop: that is the second of those that fetch. */
+static inline enum approach_end end_of(const struct wait *wait, int count)
+{
+    int is_loop = count == 1 && waiter_has_vernier(wait->waiter) && calls(wait);
+    return is_loop ? END_BY_LOOP : END_BY_RUN;
+}
+
+/* What comes behind the rehearsals by code that these do not execute. */
+static inline void foresee_end(const struct wait *wait)
+{
+    if (!wait->is_afresh)
+        return;
+    prepare_event(wait);
+    if (waiter_has_vernier(wait->waiter)) {
+        foresight_runs(wait->waiter, wait_event_way(wait));
+        foresight_loop(wait->waiter);
+    }
 }
 
 APPROACH_WAY void near_rehearse(struct waiter *waiter)
@@ -106,11 +139,13 @@ APPROACH_WAY void near_rehearse(struct waiter *waiter)
         uint64_t start = now;
         if (count == first)
             return_here(wait, &read);
-        run_one(waiter);
-        if (is_sound(waiter) && count >= REHEARSALS_COLD)
+        run_one(waiter, end_of(wait, count));
+        int is_cold = count < REHEARSALS_COLD;
+        if (is_cold)
+            waiter_forget_polls(waiter);
+        if (is_sound(waiter) && !is_cold)
             learn(waiter, ticks);
-        if (wait->is_afresh)
-            prepare_event(wait);
+        foresee_end(wait);
         now = timebase_arch_ticks();
         note_gap(waiter, start, now);
         rehearsal_follow_length(&waiter->learnt.near_rehearsal_ticks, (double)(now - start));

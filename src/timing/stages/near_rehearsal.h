@@ -5,6 +5,9 @@
  * its stamp how long a cycle is now. A neighbour comes and goes within tens of microseconds: what the
  * wait before could teach is as old as that wait.
  *
+ * Where the counter steps a stamp says less than is known. There a wait behind a pause alone rehearses
+ * (near_afresh.h), so that its code is near, either end's, and its polls have been seen to agree.
+ *
  * Others' rehearsals (rehearsal.h) take three times as long, as they ask more: what returns take, how
  * far apart polls are, how the loop does.
  */
