@@ -149,19 +149,35 @@ static void one_that_was_late_leaves_the_next_ones_to_the_loop(void **state)
     assert_in_range(turns, 2, 64);
 }
 
+static int leaves_next_alone_behind(uint32_t run)
+{
+    begin();
+    waiter.last.waiter = &waiter;
+    waiter.approach.run = run;
+    near_afresh_learn(&waiter);
+    return !caution_allows(&waiter.afresh);
+}
+
+static void so_does_one_whose_polls_contradicted_each_other(void **state)
+{
+    (void)state;
+    assert_true(leaves_next_alone_behind(APPROACH_NO_RUN));
+    assert_false(leaves_next_alone_behind(1));
+}
+
 static double first_need(void)
 {
     near_afresh_init(&waiter);
     return waiter.learnt.afresh_need.ticks;
 }
 
-static void at_first_twice_as_long_is_needed_where_the_counter_steps(void **state)
+static void at_first_longer_is_needed_where_the_counter_steps(void **state)
 {
     (void)state;
     begin();
     assert_true(first_need() == 3000);
     step();
-    assert_true(first_need() == 6000);
+    assert_true(first_need() == 5500);
     assert_true(is_due(STAGES_NEED - 1));
 }
 
@@ -260,7 +276,8 @@ int main(void)
         cmocka_unit_test(what_six_rehearsals_take_is_needed),
         cmocka_unit_test(one_that_was_late_leaves_the_next_ones_to_the_loop),
         cmocka_unit_test(three_are_enough_where_the_counter_steps),
-        cmocka_unit_test(at_first_twice_as_long_is_needed_where_the_counter_steps),
+        cmocka_unit_test(so_does_one_whose_polls_contradicted_each_other),
+        cmocka_unit_test(at_first_longer_is_needed_where_the_counter_steps),
         cmocka_unit_test(there_are_none_where_none_is_exact_at_its_call),
         cmocka_unit_test(by_a_counter_that_steps_exact_waits_have_to_be_clearly_better),
         cmocka_unit_test(by_a_counter_that_steps_it_is_what_would_hurry_else),

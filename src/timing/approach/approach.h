@@ -171,8 +171,12 @@ static inline void approach_end_behind(struct approach *approach, approach_funct
     ((struct approach **)approach->frame)[-1] = approach;
 }
 
-/* The code that follows such a call; null of a null frame. */
-const char *approach_returns_to(const void *frame);
+/* The code that follows such a call: above the registers that it saves. Null of a null frame. */
+static inline const char *approach_returns_to(const void *frame)
+{
+    enum { SAVED = 6 };
+    return frame != 0 ? ((const char *const *)frame)[SAVED] : 0;
+}
 
 /*
  * One that polls until leave_ticks and returns. It takes no evidence beyond what the approach holds

@@ -175,12 +175,6 @@ int approach_from(void *a, uint64_t b, uint64_t c, void *d, approach_within *wit
     return within(a, b, c, d, NULL);
 }
 
-const char *approach_returns_to(const void *frame)
-{
-    (void)frame;
-    return NULL;
-}
-
 void approach_event_none(void *argument)
 {
     (void)argument;

@@ -77,12 +77,6 @@ static int has_shadow_stack(void)
     return pointer != 0;
 }
 
-/* Above the six registers that approach_from() saves. */
-const char *approach_returns_to(const void *frame)
-{
-    return frame != NULL ? ((const char *const *)frame)[6] : NULL;
-}
-
 /* A run is no longer than usual where another poll would be too late. */
 static void find_runs(const void *runs[APPROACH_RUNS], const char *longest_run)
 {

@@ -54,10 +54,3 @@ void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
     took = took < most ? took : most;
     know(waiter, took > known ? took : known + (took - known) / 8);
 }
-
-/* Enough for all but one of so many. */
-APPROACH_WAY void hurry_learn_near(struct waiter_need *need, double needed_ticks)
-{
-    int is_longer = needed_ticks > need->ticks;
-    need->ticks += is_longer ? (need->of - 1) * need->step_ticks : -need->step_ticks;
-}

@@ -17,6 +17,14 @@ APPROACH_WAY void foresight_event(const struct wait *wait)
         ways->foresee((const void *)(uintptr_t)result_tell, &wait->waiter->approach);
 }
 
+APPROACH_WAY void foresight_far_event(const struct wait *wait)
+{
+    enum { LINES = 4 };
+    const char *code = (const char *)(uintptr_t)wait->function;
+    approach_fetch_lines(code != NULL ? code : approach_returns_to(wait->frame), LINES);
+    foresight_event(wait);
+}
+
 APPROACH_WAY void foresight_runs(const struct waiter *waiter, enum event_way way)
 {
     const struct approach_ways *ways = &waiter->ways;

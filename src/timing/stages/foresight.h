@@ -5,8 +5,11 @@
 
 #include "timing/waiter/waiter.h"
 
-/* The function that the wait will call, if it does. */
+/* The function that the wait will call, or where it returns to. */
 void foresight_event(const struct wait *wait);
+
+/* The same, which may be in memory. */
+void foresight_far_event(const struct wait *wait);
 
 /* The runs of an exact approach to such an event. */
 void foresight_runs(const struct waiter *waiter, enum event_way way);

@@ -8,7 +8,7 @@
 
 void near_afresh_init(struct waiter *waiter)
 {
-    enum { FIRST_NS = 3000, FIRST_STEPPED_NS = 6000, STEP_NS = 10, OF = 8 };
+    enum { FIRST_NS = 3000, FIRST_STEPPED_NS = 5500, STEP_NS = 10, OF = 8 };
     struct waiter_need *need = &waiter->learnt.afresh_need;
     double first_ns = waiter_has_vernier(waiter) ? FIRST_STEPPED_NS : FIRST_NS;
     hurry_set_need(waiter, need, first_ns, STEP_NS, OF);
@@ -53,9 +53,10 @@ APPROACH_WAY int near_afresh_is_possible(const struct hurried *asked)
 /*
  * How long before its target it should have been asked for: so that six rehearsals had been over, two
  * that fetch, and some that agree how long a cycle is; where the counter steps three, as they only see
- * whether polls agree. One that was late leaves the next ones to the loop.
+ * whether polls agree. One that was late leaves the next ones to the loop; and one whose polls contradicted
+ * each other, as beside a neighbour they are late more often, by what it drives out.
  */
-void near_afresh_learn(struct waiter *waiter)
+APPROACH_WAY void near_afresh_learn(struct waiter *waiter)
 {
     enum { ENOUGH_FINE = 6, ENOUGH_STEPPED = 3, LEAST_TURNS = 2, MOST_TURNS = 64 };
     const int enough = waiter_has_vernier(waiter) ? ENOUGH_STEPPED : ENOUGH_FINE;
@@ -65,7 +66,7 @@ void near_afresh_learn(struct waiter *waiter)
     double more = (enough - last->near_rehearsals) * learnt->near_rehearsal_ticks;
     if (last->disturbance == 0)
         hurry_learn_near(&waiter->learnt.afresh_need, took + more + learnt->near_rehearsed.ticks);
-    if (outcome_is_late(last))
+    if (outcome_is_late(last) || waiter_ended_by_loop(waiter))
         caution_went_wrong(&waiter->afresh, LEAST_TURNS, MOST_TURNS);
     else
         caution_went_well(&waiter->afresh);

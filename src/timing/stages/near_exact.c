@@ -7,6 +7,7 @@
 #include "timing/waiter/slower.h"
 
 #include "event.h"
+#include "foresight.h"
 #include "near_code.h"
 #include "near_rehearsal.h"
 #include "prepare.h"
@@ -294,7 +295,7 @@ APPROACH_WAY int near_exact(const struct hurried *asked)
     if (asked->flags & TIMEBASE_WAIT_REHEARSE && function_uses_waiter(waiter))
         return TIMEBASE_E_INVALID;
     if (asked->is_loaded) /* there may be no time for a rehearsal, which would */
-        prepare_event(&waiter->last);
+        foresight_far_event(&waiter->last);
     if (rehearses(asked))
         near_rehearse(waiter);
     result_expect(&waiter->last);

@@ -10,7 +10,6 @@
 #include "event.h"
 #include "foresight.h"
 #include "outcome.h"
-#include "prepare.h"
 #include "rehearsal.h"
 
 enum { ENTRY_NS = 20 }; /* from the reading that its target is found by to its first poll */
@@ -120,7 +119,7 @@ static inline void foresee_end(const struct wait *wait)
 {
     if (!wait->is_afresh)
         return;
-    prepare_event(wait);
+    foresight_far_event(wait);
     if (waiter_has_vernier(wait->waiter)) {
         foresight_runs(wait->waiter, wait_event_way(wait));
         foresight_loop(wait->waiter);

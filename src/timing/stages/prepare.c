@@ -18,14 +18,6 @@ TIMEBASE_API int timebase_wait_rehearsing(void)
     return rehearsing;
 }
 
-void prepare_event(const struct wait *wait)
-{
-    enum { LINES = 4 };
-    const char *code = (const char *)(uintptr_t)wait->function;
-    approach_fetch_lines(code != NULL ? code : approach_returns_to(wait->frame), LINES);
-    foresight_event(wait);
-}
-
 /*
  * An approach with all its runs, of which each rehearsal executes another part. What is 10 ns late
  * in every other rehearsal would be taken for a slower clock of the core.
@@ -129,7 +121,7 @@ int prepare(struct wait wait)
     double needed = needed_ticks(waiter, is_hot);
     int turn = 0;
     waiter->first_ones_ticks = 0;
-    prepare_event(&wait);
+    foresight_far_event(&wait);
     if (!is_hot && learnt->exact)
         fetch_approach(waiter);
     if (wait.flags & TIMEBASE_WAIT_REHEARSE && (double)wait_left_ticks(&wait) > needed)
@@ -146,7 +138,7 @@ int prepare(struct wait wait)
         if (left < needed + learnt->rehearsal_ticks * room)
             break;
         rehearse_wait(&wait, is_hot || turn >= REHEARSALS_COLD);
-        prepare_event(&wait);
+        foresight_far_event(&wait);
         if (turn + 1 == REHEARSALS_COLD)
             waiter->first_ones_ticks = (int64_t)(timebase_ticks() - start);
     }

@@ -19,7 +19,4 @@ int prepare(struct wait wait);
 /* Calls the caller's function in advance, if there is one. */
 void prepare_function(const struct wait *wait);
 
-/* The event's code, or the code that the wait returns to, comes into the innermost cache. */
-void prepare_event(const struct wait *wait);
-
 #endif
