@@ -13,7 +13,8 @@ enum { NOW = 1000000, NEAR = 3000, HOT = 4000, CYCLE_OF_4 = 4 };
 enum { NEEDS = 300, NEEDS_LEARNING = 500, NEEDS_COLD = 600, NEEDS_LEAD = 1200 };
 
 static struct waiter waiter;
-static void *frame[2]; /* approach_from() finds the approach below its frame */
+/* approach_from() finds the approach below its frame, and where it returns to above what it saves. */
+static void *frame[8];
 
 /* A tick is 1 ns and 4 cycles; the last event was just now. */
 static inline void begin_anew(void)
