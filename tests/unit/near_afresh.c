@@ -23,6 +23,14 @@ static void begin(void)
     calibrated_here(&waiter);
 }
 
+/* By a counter that steps, or by one that does not. */
+static void begin_by(int stepped)
+{
+    begin();
+    if (stepped)
+        step();
+}
+
 static void it_is_due_where_the_stages_have_no_time_and_it_has(void **state)
 {
     (void)state;
@@ -94,14 +102,9 @@ static void its_function_is_called_in_advance_if_that_was_asked_for(void **state
     assert_int_equal(calls, 1);
 }
 
-static int steps;
-
-/* The last wait was one, with so many rehearsals within so long. */
-static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, int late)
+/* The last wait was one, with so many rehearsals within so long. The waiter has begun. */
+static double need_after(int rehearsals, int64_t took, uint32_t disturbance, int late)
 {
-    begin();
-    if (steps)
-        step();
     waiter.last = (struct wait){.waiter = &waiter,
                                 .is_afresh = 1,
                                 .entered_ticks = NOW,
@@ -111,6 +114,19 @@ static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, in
     waiter.approach.overdue_cycles = late;
     near_afresh_learn(&waiter);
     return waiter.learnt.afresh_need.ticks;
+}
+
+static double need_behind(int rehearsals, int64_t took, uint32_t disturbance, int late)
+{
+    begin();
+    return need_after(rehearsals, took, disturbance, late);
+}
+
+/* By a counter that steps. */
+static double need_behind_stepped(int rehearsals, int64_t took)
+{
+    begin_by(1);
+    return need_after(rehearsals, took, 0, 0);
 }
 
 /* Six would have been enough; and the way from the last of them. */
@@ -132,10 +148,8 @@ static void three_are_enough_where_the_counter_steps(void **state)
     enum { ENOUGH = 3 };
     const int64_t as_needed = NEEDS_AFRESH - REHEARSED;
     (void)state;
-    steps = 1;
-    assert_true(need_behind(ENOUGH, as_needed, 0, 0) < NEEDS_AFRESH);
-    assert_true(need_behind(ENOUGH - 1, as_needed, 0, 0) > NEEDS_AFRESH);
-    steps = 0;
+    assert_true(need_behind_stepped(ENOUGH, as_needed) < NEEDS_AFRESH);
+    assert_true(need_behind_stepped(ENOUGH - 1, as_needed) > NEEDS_AFRESH);
 }
 
 static void one_that_was_late_leaves_the_next_ones_to_the_loop(void **state)
@@ -222,13 +236,11 @@ static void by_a_counter_that_steps_it_does_not_tell_before_it_returns(void **st
 {
     struct timebase_wait_result result;
     (void)state;
-    for (int steps_so_far = 0; steps_so_far < 2; steps_so_far++) {
-        begin();
-        if (steps_so_far)
-            step();
+    for (int stepped = 0; stepped < 2; stepped++) {
+        begin_by(stepped);
         struct hurried asked = asked_for(STAGES_NEED - 1);
         asked.result = &result;
-        assert_int_equal(near_exact_is_due(&asked), !steps_so_far);
+        assert_int_equal(near_exact_is_due(&asked), !stepped);
         asked.function = note_a_call; /* what calls tells behind it */
         assert_true(near_exact_is_due(&asked));
     }

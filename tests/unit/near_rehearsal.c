@@ -71,6 +71,14 @@ static void begin(void)
     waiter.approach.another_cycles = 2 * RUN;
 }
 
+/* By a counter that steps, or by one that does not. */
+static void begin_by(int stepped)
+{
+    begin();
+    if (stepped)
+        step();
+}
+
 static void as_long_as_there_is_time_for_another(void **state)
 {
     (void)state;
@@ -199,8 +207,7 @@ static int approach_evenly(struct approach *approach)
 static void by_a_counter_that_steps_only_its_polls_teach(void **state)
 {
     (void)state;
-    begin();
-    step();
+    begin_by(1);
     begin_wait(approach_evenly);
     waiter.last.is_cold = 1;
     runs = 0;
@@ -224,9 +231,7 @@ static void by_a_counter_that_steps_it_has_time_for_more_polls(void **state)
     const double period = (double)(INT64_C(1) << 44); /* longer than anything holds this thread up */
     (void)state;
     for (int stepped = 0; stepped < 2; stepped++) {
-        begin();
-        if (stepped)
-            step();
+        begin_by(stepped);
         begin_wait(approach_ahead);
         waiter.period.value = period;
         runs = 0;
@@ -260,9 +265,7 @@ static int was_foreseen(const void *code)
 static void rehearse_afresh(int stepped)
 {
     static const char run;
-    begin();
-    if (stepped)
-        step();
+    begin_by(stepped);
     begin_wait(approach_once);
     waiter.last.is_afresh = 1;
     waiter.ways.foresee = note_foreseen;
@@ -304,9 +307,7 @@ static void by_a_counter_that_steps_the_second_call_by_cold_code_is_by_the_loop(
 {
     (void)state;
     for (int stepped = 0; stepped < 2; stepped++) {
-        begin();
-        if (stepped)
-            step();
+        begin_by(stepped);
         begin_wait(approach_to_either_end);
         waiter.approach.leave_ticks = waiter_long_before(timebase_ticks());
         waiter.last.is_afresh = waiter.last.is_cold = 1;

@@ -2,8 +2,8 @@
 /*
  * near_exact: an exact wait for a near target, at its call, without the stages. All that such a wait
  * has to know is there from those before it. So it is aimed and begun, and nothing else; where the
- * counter's steps are fine it rehearses meanwhile (near_rehearsal.h). It is counted as others are, before
- * the next one; and learnt from, if that one has the time.
+ * counter's steps are fine, or afresh, it rehearses meanwhile (near_rehearsal.h). It is counted as others
+ * are, before the next one; and learnt from, if that one has the time.
  *
  * Only behind another wait, afresh (near_afresh.h) or loaded (near_loads.h), and while exact waits
  * are better; by code that is not near it needs more time, but for a trial now and then.
