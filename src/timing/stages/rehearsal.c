@@ -2,6 +2,7 @@
 #include "rehearsal.h"
 
 #include "timing/learn/within.h"
+#include "timing/waiter/readings.h"
 #include "timing/waiter/slower.h"
 
 #include "event.h"
@@ -50,18 +51,6 @@ static void set_event(struct waiter *waiter, struct rehearsal_plan plan,
     waiter->approach.never_early = 0;
     if (plan.never_early)
         event_set_never_early(waiter);
-}
-
-/* The readings of the event, where it left them. */
-static void intersect(const struct waiter *waiter, const uint32_t *readings,
-                      struct timebase_fine_reading *event)
-{
-    uint32_t base = (uint32_t)waiter->approach.target_ticks;
-    if (!waiter_has_vernier(waiter))
-        vernier_intersect(&waiter->vernier, readings, 1, base, event);
-    else
-        vernier_intersect(&waiter->vernier, readings + APPROACH_FINE - APPROACH_VERNIER,
-                          APPROACH_VERNIER, base, event);
 }
 
 /* Runs the approach from where it can return as a wait does. */
@@ -115,7 +104,7 @@ static struct rehearsal run_between(struct waiter *waiter, struct rehearsal_plan
     uint32_t found = evidence_judge(&waiter->evidence, a, UINT32_MAX);
     waiter->found |= found;
     done.is_sound = found == 0;
-    intersect(waiter, done.readings, &event);
+    waiter_intersect_event(waiter, done.readings, a->target_ticks, &event);
     done.error_ticks = event.ticks;
     done.stamp_ticks = event.ticks - waiter_middle(waiter, a->event_ticks, a->target_ticks);
     done.ended_by_loop = plan.exact && waiter_ended_by_loop(waiter);

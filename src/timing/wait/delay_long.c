@@ -5,6 +5,7 @@
 #include "timing/delay/delay_asks.h"
 #include "timing/learn/within.h"
 #include "timing/stages/stages.h"
+#include "timing/waiter/readings.h"
 #include "timing/waiter/target.h"
 
 /*

@@ -4,7 +4,7 @@
 
 #include "timing/approach/hide.h"
 #include "timing/learn/within.h"
-#include "timing/waiter/waiter.h"
+#include "timing/waiter/readings.h"
 
 /* Most agree, and they leave little open. A single one is as good as it can be. */
 static int is_good(const struct waiter *waiter, int agree, double bound_ticks)
@@ -123,10 +123,8 @@ TIMEBASE_API int timebase_wait_place_fine(const struct timebase_waiter *public,
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL || readings == NULL || out == NULL)
         return TIMEBASE_E_INVALID;
-    const struct vernier *vernier = &waiter->vernier;
     int agree = waiter_intersect(waiter, readings->ticks, base_ticks, out);
-    out->last_ticks =
-        vernier_last(vernier, readings->ticks, vernier->readings, (uint32_t)base_ticks);
+    out->last_ticks = waiter_last(waiter, readings->ticks, base_ticks);
     out->ticks -= waiter->learnt.reading_ticks;
     if (!waiter_has_vernier(waiter)) {
         out->ticks -= (double)(int32_t)readings->ticks[LATER] / (1 << APPROACH_TICK_BITS);

@@ -7,13 +7,6 @@
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
 
-int waiter_intersect(const struct waiter *waiter, const uint32_t readings[APPROACH_FINE],
-                     uint64_t base_ticks, struct timebase_fine_reading *out)
-{
-    return vernier_intersect(&waiter->vernier, readings, waiter->vernier.readings,
-                             (uint32_t)base_ticks, out);
-}
-
 APPROACH_WAY void waiter_mark(struct waiter *waiter, int exact)
 {
     if (exact || !waiter_is_bare(waiter))

@@ -21,7 +21,8 @@
  *     hurry        one wait without all that: when that is due (hurry), a loop (_loop), by what its event
  *                  is (_ways), and what it tells (_tell)
  *     waiter       this structure; what calibrations learn (_learnt); where its approach aims (_aim);
- *                  what a wait was asked for (asked), what is refused (target); slower readings
+ *                  what a wait was asked for (asked), what is refused (target); its fine readings
+ *                  (readings), and slower ones
  *
  * Three more know no waiter: ../approach, the polls and runs of each processor, and what disturbed
  * them; ../learn, numbers that follow what waits see; ../sleep.
@@ -330,22 +331,6 @@ static inline int64_t waiter_scaled(double value, int bits)
 {
     return (int64_t)(value * (double)(INT64_C(1) << bits));
 }
-
-/*
- * What comes before the first of them is a part of what the reading says. One that needs no vernier
- * is a single one.
- */
-static inline void waiter_read(const struct waiter *waiter, uint32_t readings[APPROACH_FINE])
-{
-    if (waiter_has_vernier(waiter))
-        waiter->ways.fine[waiter->learnt.series](readings);
-    else
-        readings[0] = (uint32_t)timebase_ticks_ordered();
-}
-
-/* When the first one was, by those that agree. Returns how many do. */
-int waiter_intersect(const struct waiter *waiter, const uint32_t readings[APPROACH_FINE],
-                     uint64_t base_ticks, struct timebase_fine_reading *out);
 
 /* From 0 to so much. */
 static inline double waiter_throw_dice(struct waiter *waiter, uint32_t most)
