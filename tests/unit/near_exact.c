@@ -80,6 +80,28 @@ static void by_a_counter_that_steps_it_is_due_where_polls_agree(void **state)
     assert_false(is_due(NEEDS_COLD - 1));
 }
 
+/* Else the loop would have it, and all behind it. */
+static void by_a_counter_that_steps_it_is_due_farther_ahead_where_the_stages_are_far(void **state)
+{
+    enum { FARTHEST = 2 * NEAR };
+    (void)state;
+    for (int steps = 1; steps >= 0; steps--) {
+        begin_anew();
+        if (steps)
+            step();
+        waiter.learnt.cold_ticks = 2 * FARTHEST;
+        waiter.learnt.cold_near_ticks = FARTHEST;
+        waiter.learnt.no_rehearsal_ticks = NEAR;
+        assert_false(is_due(NEAR)); /* the stages have it */
+        waiter.approach.event_ticks = NOW - HOT - 1;
+        waiter.far_stages.left = 1;
+        waiter.exact_ticks = NOW + FARTHEST; /* its code is near, for all of them */
+        assert_int_equal(is_due(NEAR), steps);
+        assert_int_equal(is_due(FARTHEST - 1), steps);
+        assert_false(is_due(FARTHEST));
+    }
+}
+
 static unsigned trials(unsigned first, unsigned last)
 {
     unsigned tried = 0;
@@ -440,6 +462,7 @@ int main(void)
         cmocka_unit_test(what_it_needs_fades_with_each_that_had_less),
         cmocka_unit_test(a_calibration_says_whether_there_are_any),
         cmocka_unit_test(by_a_counter_that_steps_it_is_due_where_polls_agree),
+        cmocka_unit_test(by_a_counter_that_steps_it_is_due_farther_ahead_where_the_stages_are_far),
         cmocka_unit_test(by_a_counter_that_steps_one_in_256_is_tried_by_cold_code),
         cmocka_unit_test(by_a_counter_with_fine_steps_one_in_eight),
         cmocka_unit_test(if_none_follows_a_trial_the_next_ones_are_farther_apart),

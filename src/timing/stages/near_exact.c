@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "timing/hurry/hurry.h"
 #include "timing/waiter/asked.h"
 #include "timing/waiter/slower.h"
 
@@ -34,6 +35,13 @@ void near_exact_init(struct waiter *waiter)
     hurry_set_need(waiter, &learnt->near_exact_cold, first_ns, COLD_STEP_NS, of_cold);
     near_rehearsal_init(waiter);
     near_afresh_init(waiter);
+}
+
+APPROACH_WAY int near_exact_is_for_loop(const struct hurried *asked, int64_t left)
+{
+    const struct waiter *waiter = asked->waiter;
+    return waiter_has_vernier(waiter) && left < waiter->learnt.cold_near_ticks &&
+        hurry_is_due(waiter, asked->entered_ticks, asked->ticks, asked->flags);
 }
 
 /*

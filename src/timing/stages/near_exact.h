@@ -59,15 +59,22 @@ static inline int near_exact_is_due_afresh(struct hurried *asked, int64_t left)
 /* Is it left to the stages, as one in eight? */
 int near_exact_is_for_stages(struct waiter *waiter, int64_t left);
 
+/*
+ * Where the counter steps the stages have what is farther; unless they are believed to be far away
+ * themselves: then the loop would have it, and those behind it, as loops bring no stage near.
+ */
+int near_exact_is_for_loop(const struct hurried *asked, int64_t left);
+
 /* Of a wait whose waiter is known, and when it was entered. */
-static inline int near_exact_is_due(struct hurried *asked)
+static inline __attribute__((always_inline)) int near_exact_is_due(struct hurried *asked)
 {
     struct waiter *waiter = asked->waiter;
     int64_t left = (int64_t)(asked->ticks - asked->entered_ticks);
     int ends_well = asked->frame != NULL || asked->function != NULL;
     if (!hurry_is_hot(waiter, asked->entered_ticks))
         return ends_well && near_exact_is_due_afresh(asked, left);
-    return left < waiter->learnt.near_exact_ticks && ends_well &&
+    int is_near = left < waiter->learnt.near_exact_ticks || near_exact_is_for_loop(asked, left);
+    return is_near && ends_well &&
         !near_exact_is_for_stages(waiter, left) && near_exact_is_possible(asked, left);
 }
 
