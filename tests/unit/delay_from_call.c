@@ -12,17 +12,19 @@
 #include "timing/calibration/calibration_from_call.h"
 #include "timing/delay/delay_from_call.h"
 
-enum { STEP_NS = 10, EACH_CYCLES = 160, BESIDE_CYCLES = 6, MOST_EIGHTS = 8 };
+enum { HARDLY_NS = LEAST_NS + 16, STEP_NS = 10 };
+enum { EACH_CYCLES = 160, BESIDE_CYCLES = 6, MOST_EIGHTS = 8 };
 #define NEVER 1e30 /* the roots have not passed, whatever has come */
 
 static struct timebase_waiter *waiter_that_counts_from_its_call(void)
 {
     struct timebase_waiter *ours = waiter_that_counts();
     struct waiter *waiter = waiter_within(ours);
-    waiter->counted.is_from_call = 1;
+    waiter->counted.roots_from_ns = LEAST_NS;
     waiter->counted.step_ns = STEP_NS;
     waiter->vernier.step_ticks = STEP_NS / PERIOD_NS;
     waiter->counted_lesson.ticks_per_ns = 1 / PERIOD_NS;
+    waiter->counted_lesson.hardly_ns = HARDLY_NS;
     waiter->counted_lesson.roots = (struct more_roots){.each_cycles = EACH_CYCLES,
                                                        .each_ticks = NEVER,
                                                        .eights_per_cycle = 1.0 / EACH_CYCLES,
@@ -33,26 +35,49 @@ static struct timebase_waiter *waiter_that_counts_from_its_call(void)
 
 /* ---- which, and how many cycles ----------------------------------------------------------- */
 
-static void those_of_its_lengths_without_a_result_or_other_wishes(void **state)
+static int counts_from_its_call(struct timebase_waiter *ours, uint64_t ns, unsigned flags,
+                                struct timebase_wait_result *result)
 {
-    struct waiter *waiter = waiter_within(waiter_that_counts_from_its_call());
-    struct timebase_wait_result result;
-    (void)state;
-    assert_true(delay_may_count_from_call(waiter, LEAST_NS, 0, NULL));
-    assert_true(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_PREPARE, NULL));
-    assert_false(delay_may_count_from_call(waiter, LEAST_NS - 1, 0, NULL));
-    assert_false(delay_may_count_from_call(waiter, DELAY_SHORT_NS, 0, NULL));
-    assert_false(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_STEADY, NULL));
-    assert_false(delay_may_count_from_call(waiter, LEAST_NS, TIMEBASE_WAIT_PLAIN, NULL));
-    assert_false(delay_may_count_from_call(waiter, LEAST_NS, 0, &result));
-    waiter->counted.is_from_call = 0;
-    assert_false(delay_may_count_from_call(waiter, LEAST_NS, 0, NULL));
+    waiter_within(ours)->counted_lesson.ns = 0;
+    int is = is_counted(ours, ns, flags, result);
+    assert_int_equal(waiter_within(ours)->counted_lesson.ns != 0, is);
+    return is;
 }
 
-/* Two of them at least, or none. */
+static void those_of_its_lengths_without_a_result_or_other_wishes(void **state)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct timebase_wait_result result;
+    (void)state;
+    assert_true(counts_from_its_call(ours, LEAST_NS, 0, NULL));
+    assert_true(counts_from_its_call(ours, LEAST_NS, TIMEBASE_WAIT_PREPARE, NULL));
+    assert_true(counts_from_its_call(ours, DELAY_SHORT_NS - 1, 0, NULL));
+    assert_false(counts_from_its_call(ours, LEAST_NS - 1, 0, NULL));
+    assert_false(counts_from_its_call(ours, DELAY_SHORT_NS, 0, NULL));
+    assert_false(counts_from_its_call(ours, LEAST_NS, TIMEBASE_WAIT_STEADY, NULL));
+    assert_false(counts_from_its_call(ours, LEAST_NS, TIMEBASE_WAIT_PLAIN, NULL));
+    assert_false(counts_from_its_call(ours, LEAST_NS, 0, &result));
+}
+
+/* However its first lines are ordered. */
+static void what_is_no_waiter_or_flag_is_refused(void **state)
+{
+    static struct timebase_waiter none;
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    (void)state;
+    waiter_within(&none)->counted.roots_from_ns = LEAST_NS; /* and looks like one */
+    assert_int_equal(timebase_delay_ns(NULL, 200, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_delay_ns(&none, 200, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_delay_ns(&none, 0, 0, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_delay_ns(ours, 200, WAITER_FLAGS + 1, NULL), TIMEBASE_E_INVALID);
+    assert_int_equal(timebase_delay_ns(ours, 0, WAITER_FLAGS + 1, NULL), TIMEBASE_E_INVALID);
+}
+
+/* Two of them at least, or none; and as much is left to the chain as hides its beginning. */
 static uint64_t eights_in(uint64_t cycles)
 {
-    uint64_t eights = cycles < BESIDE_CYCLES ? 0 : (cycles - BESIDE_CYCLES) / EACH_CYCLES;
+    enum { LEFT = BESIDE_CYCLES + 56 };
+    uint64_t eights = cycles < LEFT ? 0 : (cycles - LEFT) / EACH_CYCLES;
     return eights < 2 ? 0 : eights < MOST_EIGHTS ? eights : MOST_EIGHTS;
 }
 
@@ -170,15 +195,36 @@ static int is_about(double value, double expected)
     return fabs(value - expected) <= 0.02 * fabs(expected);
 }
 
-/* What is off by more than half a step may have been held up: it counts as that. */
+/* What is off by more than a step was held up: it counts for half of one. */
 static void it_follows_a_64th_of_what_was_wrong(void **state)
 {
     struct timebase_waiter *ours = waiter_that_counts_from_its_call();
     (void)state;
     assert_true(is_about(learn(ours, 4), 4 * CYCLES_PER_NS / 64));
     assert_true(is_about(learn(ours, -4), -4 * CYCLES_PER_NS / 64));
+    assert_true(is_about(learn(ours, 9), 9 * CYCLES_PER_NS / 64));
+    assert_true(is_about(learn(ours, -9), -9 * CYCLES_PER_NS / 64));
     assert_true(is_about(learn(ours, 15), STEP_NS * CYCLES_PER_NS / 128));
     assert_true(is_about(learn(ours, 1000), STEP_NS * CYCLES_PER_NS / 128));
+}
+
+/* One of `last_ns` that was wrong, and behind it one of `ns`: is it learnt from? */
+static int is_learnt(uint64_t last_ns, uint64_t ns)
+{
+    struct timebase_waiter *ours = waiter_that_counts_from_its_call();
+    struct waiter *waiter = waiter_within(ours);
+    waiter->counted_lesson.ns = (double)last_ns;
+    waiter->counted_lesson.taken_ticks = 2 * (int64_t)last_ns - AFTER_TICKS + 8;
+    assert_true(is_counted(ours, ns, 0, NULL));
+    return waiter->counted.rate.cycles_per_ns != CYCLES_PER_NS;
+}
+
+static void what_hardly_counts_neither_teaches_nor_learns(void **state)
+{
+    (void)state;
+    assert_true(is_learnt(HARDLY_NS + 1, HARDLY_NS + 1));
+    assert_false(is_learnt(HARDLY_NS, 400));
+    assert_false(is_learnt(400, HARDLY_NS));
 }
 
 static void it_tells_what_it_took_and_what_it_was_to_take(void **state)
@@ -315,13 +361,14 @@ static int is_worse_if_off_by(double wrong_ns)
     return waiter->counted.is_worse;
 }
 
-/* What half a step leaves open is no error. */
+/* What a step leaves open is no error. */
 static void it_is_worse_by_what_its_readings_show(void **state)
 {
     (void)state;
     assert_false(is_worse_if_off_by(STEP_NS / 2));
     assert_false(is_worse_if_off_by(STEP_NS));
-    assert_true(is_worse_if_off_by(2 * STEP_NS));
+    assert_false(is_worse_if_off_by(1.5 * STEP_NS));
+    assert_true(is_worse_if_off_by(2.5 * STEP_NS));
 }
 
 static void after_its_turns_the_loop_gives_way(void **state)
@@ -347,10 +394,12 @@ static void what_it_takes_is_calibrated_where_steps_are_far(void **state)
     const struct more_roots *roots = &waiter->counted_lesson.roots;
     (void)state;
     if (known->span_ns == 0 || !waiter_has_vernier(waiter)) {
-        assert_int_equal(known->is_from_call, 0);
+        int has_roots = waiter->ways.count != NULL && waiter_has_vernier(waiter);
+        assert_int_equal(known->roots_from_ns, has_roots ? DELAY_SHORT_NS : 0);
         return;
     }
-    assert_int_equal(known->is_from_call, 1);
+    assert_int_equal(known->roots_from_ns, known->least_ns);
+    assert_true(waiter->counted_lesson.hardly_ns > known->least_ns + 10);
     assert_true(known->less_cycles > 0 && known->less_cycles < 1000);
     assert_true(known->rate.cycles_per_ns > 0.5 && known->rate.cycles_per_ns < 10);
     assert_true(roots->each_cycles > 8 && roots->each_cycles < 1000);
@@ -368,7 +417,7 @@ static void by_a_fine_counter_there_is_none(void **state)
     (void)state;
     waiter->vernier.readings = 1;
     calibrate_from_call(waiter);
-    assert_int_equal(waiter->counted.is_from_call, 0);
+    assert_int_equal(waiter->counted.roots_from_ns, 0);
     assert_true(waiter->counted.less_cycles == LESS_CYCLES);
 }
 
@@ -376,11 +425,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_of_its_lengths_without_a_result_or_other_wishes),
+        cmocka_unit_test(what_is_no_waiter_or_flag_is_refused),
         cmocka_unit_test(it_counts_what_its_roots_leave),
         cmocka_unit_test(longer_ones_count_what_that_leaves_and_as_much_each_time),
         cmocka_unit_test(what_held_the_first_up_is_made_up_for),
         cmocka_unit_test(what_takes_longer_than_it_is_counts_nothing),
         cmocka_unit_test(it_follows_a_64th_of_what_was_wrong),
+        cmocka_unit_test(what_hardly_counts_neither_teaches_nor_learns),
         cmocka_unit_test(it_tells_what_it_took_and_what_it_was_to_take),
         cmocka_unit_test(most_of_it_is_the_clock),
         cmocka_unit_test(four_that_are_far_off_are_believed),

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "dice.h"
+#include "timing/wait/delay_long.h"
 #include "timing/waiter/waiter.h"
 #include "waiting.h"
 
@@ -199,9 +200,25 @@ static void a_late_fine_reading_does_not_move_a_delay(void **state)
         never_hurry(waiter);
         waiter->learnt.hot_ticks = is_cold ? -1 : INT64_MAX / 2;
         timebase_delay_ns(&ours, 5000, TIMEBASE_WAIT_PLAIN, NULL);
-        double target = (double)(int64_t)(waiter->last.ticks - waiter->last.entered_ticks);
+        double target = (double)(int64_t)(waiter->last.ticks - waiter->delay_called_ticks);
         assert_true(fabs(target + waiter->last.fraction - asked - at) < 0.1);
     }
+}
+
+static void by_far_steps_a_long_one_begins_with_roots(void **state)
+{
+    static struct waiter waiter;
+    struct timebase_wait_result result;
+    (void)state;
+    assert_false(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS, 0, NULL, 0));
+    waiter.counted.roots_from_ns = 100;
+    assert_true(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS, 0, NULL, 0));
+    assert_true(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS, TIMEBASE_WAIT_STEADY, &result, 0));
+    assert_false(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS - 1, 0, NULL, 0));
+    waiter.learnt.at_once_ticks = 1; /* there is a loop by cold code */
+    assert_false(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS, 0, NULL, 1));
+    assert_true(delay_is_long_by_steps(&waiter, DELAY_SHORT_NS, 0, &result, 1));
+    assert_true(delay_is_long_by_steps(&waiter, WAITER_COLD_NS, 0, NULL, 1));
 }
 
 /* As the way there was on average, soon after another delay or not; and not as the other one. */
@@ -222,9 +239,10 @@ static void a_delay_is_called_as_long_before_its_fine_reading_as_others(void **s
         timebase_delay_ns(&ours, 5000, TIMEBASE_WAIT_PLAIN, NULL);
         double later = waiter->last.read_ticks - known[is_cold];
         double at = later < -span / 2 || later > span * 3 / 2 ? span / 2 : fmax(0, fmin(later, span));
-        double target = (double)(int64_t)(waiter->last.ticks - waiter->last.entered_ticks);
+        double target = (double)(int64_t)(waiter->last.ticks - waiter->delay_called_ticks);
         at -= waiter->learnt.delay_call_ticks;
         assert_true(fabs(target + waiter->last.fraction - asked - at) < 0.1);
+        assert_true((int64_t)(waiter->last.entered_ticks - waiter->delay_called_ticks) > 0);
         seen[is_cold] = waiter->last.read_ticks; /* so that the next one's is near */
     }
 }
@@ -295,6 +313,7 @@ int main(void)
         cmocka_unit_test(no_delay_at_all_returns_at_once),
         cmocka_unit_test(a_delay_tells_how_it_passed),
         cmocka_unit_test(a_late_fine_reading_does_not_move_a_delay),
+        cmocka_unit_test(by_far_steps_a_long_one_begins_with_roots),
         cmocka_unit_test(a_delay_is_called_as_long_before_its_fine_reading_as_others),
         cmocka_unit_test(a_delay_begins_when_all_before_it_is_done),
         cmocka_unit_test(a_delay_counts_from_its_callers_reading),

@@ -7,6 +7,7 @@
 #include "timing/learn/quantile.h"
 #include "timing/learn/within.h"
 #include "timing/stages/outcome.h"
+#include "timing/waiter/readings.h"
 
 #include "calibration_counted.h"
 #include "calibration_delay.h"
@@ -174,16 +175,32 @@ static uint64_t delay_by_wait_ns(const struct waiter *waiter)
     return WAIT_NS + (uint64_t)(2 * before * learnt->period_ns);
 }
 
+/* From the last reading of a fine one to that of an event, with no call between. */
+static double find_gap(struct waiter *waiter)
+{
+    struct timebase_fine_readings before;
+    struct timebase_fine_reading after;
+    uint32_t readings[APPROACH_FINE];
+    timebase_wait_take_fine(waiter_public(waiter), &before);
+    waiter_read_event(waiter, readings);
+    waiter_intersect_event(waiter, readings, before.ticks[0], &after);
+    return after.ticks - waiter_last(waiter, before.ticks, before.ticks[0]);
+}
+
 /*
  * From a delay's call to its reading there; and from that reading to its fine one. The end is a
- * wait's, which rehearsals follow: so only the beginning counts. Between the reading before it and the
- * call there may be nothing: to work out its length there made each delay 7 ns too short (Emerald
- * Rapids). One that no other was soon before comes to it by another way.
+ * wait's, which rehearsals follow: so only the beginning counts. Between the reading before it
+ * and the call there may be nothing: to work out its length there made each delay 7 ns too short
+ * (Emerald Rapids). One that no other was soon before comes to it by another way.
+ *
+ * What both take together is known to a fraction of a step, by fine readings, and where between
+ * them the one at the call was to a step.
  */
 static void find_beginning(struct waiter *waiter, int is_cold)
 {
+    enum { REACH_TICKS = 8 };
     uint64_t ns = delay_by_wait_ns(waiter);
-    double calls[CALIBRATION_DELAYS], reads[CALIBRATION_DELAYS];
+    double wholes[CALIBRATION_DELAYS], reads[CALIBRATION_DELAYS];
     double half_step = waiter->vernier.span_ticks / 2; /* after its reading a delay was called */
     for (int i = 0; i < CALIBRATION_DELAYS; i++) {
         struct timebase_fine_readings before;
@@ -194,22 +211,24 @@ static void find_beginning(struct waiter *waiter, int is_cold)
         timebase_wait_take_fine(waiter_public(waiter), &before);
         uint64_t begin_ticks = timebase_delay_begin();
         waiter->delay(waiter_public(waiter), ns, TIMEBASE_WAIT_PLAIN, NULL, begin_ticks);
-        timebase_wait_place_fine(waiter_public(waiter), &before, waiter->last.entered_ticks, &begin);
-        calls[i] = half_step - begin.last_ticks - calibration_delay_nothing(waiter);
+        timebase_wait_place_fine(waiter_public(waiter), &before, begin_ticks, &begin);
+        wholes[i] = waiter->last.read_ticks - begin.last_ticks - find_gap(waiter);
         reads[i] = waiter->last.read_ticks - half_step;
     }
-    double reach = trials_reach_ticks(waiter);
+    double whole_ticks = quantile_mean_about(wholes, CALIBRATION_DELAYS, REACH_TICKS);
+    double read_ticks = quantile_mean_about(reads, CALIBRATION_DELAYS, trials_reach_ticks(waiter));
     if (!is_cold)
-        waiter->learnt.delay_call_ticks = quantile_mean_about(calls, CALIBRATION_DELAYS, reach);
-    waiter->learnt.delay_read_ticks[is_cold] =
-        quantile_mean_about(reads, CALIBRATION_DELAYS, reach);
+        waiter->learnt.delay_call_ticks = whole_ticks - read_ticks;
+    waiter->learnt.delay_read_ticks[is_cold] = whole_ticks - waiter->learnt.delay_call_ticks;
 }
 
 void calibrate_delays(struct waiter *waiter)
 {
-    find_beginning(waiter, 1);
-    find_beginning(waiter, 0);
     waiter->counted = (struct waiter_counted){0};
+    int has_roots = waiter->ways.count != NULL && waiter_has_vernier(waiter);
+    waiter->counted.roots_from_ns = has_roots ? DELAY_SHORT_NS : 0;
+    find_beginning(waiter, 0);
+    find_beginning(waiter, 1);
     if (waiter->ways.run != NULL && waiter->learnt.exact)
         find_ways(waiter);
     waiter->delay_fetched = DELAY_RAN;

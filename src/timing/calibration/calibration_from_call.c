@@ -159,6 +159,8 @@ static void find_two_chains(struct waiter *waiter)
 
 /* ------------------------------------------------------------------------------------------- */
 
+enum { HARDLY_MORE_NS = 16 };
+
 static uint32_t least_ns(const struct waiter_counted *counted)
 {
     enum { MORE_NS = 5 };
@@ -172,17 +174,19 @@ void calibrate_from_call(struct waiter *waiter)
     double period_ns = waiter->learnt.period_ns;
     if (waiter->ways.count == NULL || !waiter_has_vernier(waiter))
         return;
-    counted->is_from_call = 1;
     counted->step_ns = waiter->vernier.step_ticks * period_ns;
     counted->rate.cycles_per_ns = 1 / (calibration_delay_cycle(waiter, calibration_count) * period_ns);
     waiter->counted_lesson.ticks_per_ns = 1 / period_ns;
     counted->span_ns = DELAY_SHORT_NS;
+    counted->roots_from_ns = 1;
     calibration_begin_choice(waiter, waiter->vernier.step_ticks); /* it ends with a step */
     find_roots(waiter);
     waiter->calibrated_way = DELAY_COUNTED;
     find_delays(waiter);
     find_two_chains(waiter);
     counted->least_ns = least_ns(counted);
+    waiter->counted_lesson.hardly_ns = counted->least_ns + HARDLY_MORE_NS;
     int are_there = counted->least_ns < DELAY_COUNTED_AT_ONCE_NS;
     counted->span_ns = are_there ? DELAY_SHORT_NS - counted->least_ns : 0;
+    counted->roots_from_ns = are_there ? counted->least_ns : DELAY_SHORT_NS;
 }

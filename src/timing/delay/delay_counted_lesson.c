@@ -8,11 +8,11 @@
 
 #define FADE (1.0 / 128)
 #define DOUBT 0.75
-#define DOUBT_OF_STEPS 1 /* half a step counts as no error: that is doubt enough */
+#define DOUBT_OF_STEPS 1 /* a step counts as no error: that is doubt enough */
 
 APPROACH_WAY void delay_counted_choose(struct waiter *waiter)
 {
-    double doubt = waiter->counted.is_from_call ? DOUBT_OF_STEPS : DOUBT;
+    double doubt = waiter->counted.roots_from_ns != 0 ? DOUBT_OF_STEPS : DOUBT;
     waiter->counted.is_worse = !choice_is_exact(&waiter->counted_lesson.choice, 0, doubt);
 }
 

@@ -25,8 +25,8 @@ APART static int count(struct waiter *waiter, uint64_t delay_ns, double cycles, 
 }
 
 /*
- * Two readings are less than a step from where they were taken, each; and some ticks more are no hold-up. What
- * is one is made up for.
+ * Two readings are less than a step from where they were taken, each; and some ticks more are no
+ * hold-up. What is one is made up for.
  */
 APPROACH_WAY static inline double second_cycles(const struct waiter *waiter, double wrong_ticks)
 {
@@ -58,9 +58,9 @@ APART static int count_twice(struct waiter *waiter, uint64_t delay_ns, double cy
 /* ---- by code that is near ----------------------------------------------------------------- */
 
 /*
- * What comes too late is late by ten times what the others gain. So where that is more than one in six
- * the loop has nearly all of those after pauses, and else hardly any: a turn in eight is forgotten by one
- * that went well.
+ * What comes too late is late by ten times what the others gain. So where that is more than one
+ * in six the loop has nearly all of those after pauses, and else hardly any: a turn in eight is
+ * forgotten by one that went well.
  */
 enum { LEAST_TURNS = 1, MOST_TURNS = 64, FORGETS = 8 };
 
@@ -90,15 +90,19 @@ APART static void judge_code(struct waiter *waiter)
 }
 
 /*
- * Two readings make it wrong by less than a step, one way as often as the other, and what holds it up
- * only makes it longer: so it counts for half a step at most, or all others came too soon. What is off by
- * more than two is another clock of the core: so many in a row.
+ * Two readings make it wrong by less than a step, one way as often as the other: so that counts
+ * as it is, or what is found would depend on how long the delay is in steps. What is off by more
+ * was held up, which only makes it longer: it counts for half a step, or all others came too
+ * soon. What is off by more than two is another clock of the core: so many in a row.
  */
 APPROACH_WAY static inline double believed_ns(struct waiter *waiter, double wrong_ns)
 {
     const double mean = in_code(1.0 / 64);
     double step_ns = waiter->counted.step_ns, far_ns = step_ns + step_ns;
-    double little_ns = no_farther(step_ns * in_code(0.5), wrong_ns) * mean;
+    const double soon = in_code(1000); /* behind a step, for all that is beyond it */
+    double beyond_ns = beyond(step_ns, wrong_ns);
+    double other_half_ns = no_farther(step_ns * in_code(0.5), beyond_ns * soon);
+    double little_ns = (wrong_ns - beyond_ns - other_half_ns) * mean;
     struct in_a_row *far_ones = &waiter->counted_lesson.far_ones;
     if (__builtin_expect((wrong_ns < far_ns) & (wrong_ns > 0 - far_ns), 1)) {
         in_a_row_near(far_ones);
@@ -124,7 +128,7 @@ APPROACH_WAY static inline void learn(struct waiter *waiter)
     struct counted_lesson *lesson = &waiter->counted_lesson;
     double ticks = wrong_ticks(lesson), wrong_ns = ticks * waiter->learnt.period_ns;
     follow(known, lesson->ns, believed_ns(waiter, wrong_ns));
-    double error_ticks = beyond(waiter->vernier.step_ticks * in_code(0.5), ticks);
+    double error_ticks = beyond(waiter->vernier.step_ticks, ticks);
     choice_learn(&lesson->choice, CHOICE_EXACT, error_ticks);
     delay_counted_choose(waiter);
 }
@@ -144,20 +148,24 @@ APPROACH_WAY static inline int is_in_time(const struct waiter *waiter, int eight
 
 /* ---- which -------------------------------------------------------------------------------- */
 
-/* What the one before has to teach, if it was counted. By cold code there is no time to learn. */
-APPROACH_WAY static inline void settle_last(struct waiter *waiter, int is_cold)
+/*
+ * What the one before has to teach, if it was counted. By cold code there is no time to learn,
+ * nor if hardly anything is counted; and that takes no less by fewer cycles, as nothing hides
+ * where its chain begins: what it teaches would go on for ever.
+ */
+APPROACH_WAY static inline void settle_last(struct waiter *waiter, double delay_ns, int is_cold)
 {
     struct counted_lesson *lesson = &waiter->counted_lesson;
     if (lesson->ns != 0 && waiter->counted.pause == COUNTED_TRIED)
         judge_code(waiter);
-    else if (lesson->ns != 0 && !is_cold)
+    else if (!is_cold && least_of(lesson->ns, delay_ns) > lesson->hardly_ns)
         learn(waiter);
     lesson->ns = 0;
 }
 
 /*
- * After a pause the loop has some turns where code was too far away lately, as it needs fewer lines, and
- * what is too short to look.
+ * After a pause the loop has some turns where code was too far away lately, as it needs fewer
+ * lines, and what is too short to look.
  */
 APPROACH_WAY static inline int is_left_alone(struct waiter *waiter, int eights)
 {
@@ -173,7 +181,7 @@ APPROACH_WAY int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns,
     struct counted_lesson *lesson = &waiter->counted_lesson;
     int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
     waiter->delay_called_ticks = begin_ticks;
-    settle_last(waiter, is_cold);
+    settle_last(waiter, (double)(int64_t)delay_ns, is_cold);
     if (__builtin_expect(is_cold, 0) && is_left_alone(waiter, eights))
         return delay_at_once(waiter, delay_ns, 0);
     approach_fetch_lines((const char *)(uintptr_t)waiter->ways.count, DELAY_LINES_OF_COUNT);

@@ -1,44 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * delay_from_call: a short delay by a counter with far steps, which counts from its caller's
- * reading. A second one would say where it is to a step only; but the first says when it is known.
- * From there on roots pass, eight at least and as many more as there is time for, and all that a delay has
- * to do is done meanwhile; behind them comes the chain of delay_counted. So from that reading to the return it is a sum of latencies, and no step
- * is in it.
+ * reading. A second one would say where it is to a step only; but the first says when it is
+ * known. From there on roots pass, eight at least and as many more as there is time for, and all
+ * that a delay has to do is done meanwhile; behind them comes the chain of delay_counted. So from
+ * that reading to the return it is a sum of latencies, and no step is in it.
  *
- * At its end each reads the counter, and the next one learns from that, behind its roots. Two readings are
- * less than a step from where they were taken, each, so a single one says little; the mean of many
- * says what cycles of the core take, and what there is beside them.
+ * At its end each reads the counter, and the next one learns from that, behind its roots. Two
+ * readings are less than a step from where they were taken, each, so a single one says little;
+ * the mean of many says what cycles of the core take, and what there is beside them.
  *
- * In a longer one the counter is read 0.17 us before its end, too. If what came before that was held up
- * by more than a step, the rest is shorter by as much.
+ * In a longer one the counter is read 0.17 us before its end, too. If what came before that was
+ * held up by more than a step, the rest is shorter by as much.
  *
- * By code that may be cold a reading that waits for nothing tells when that had come: if the roots may have
- * passed before, the loop has the delay.
+ * By code that may be cold a reading that waits for nothing tells when that had come: if the
+ * roots may have passed before, the loop has the delay.
  */
 #ifndef DELAY_DELAY_FROM_CALL_H
 #define DELAY_DELAY_FROM_CALL_H
-
-#include <stddef.h>
 
 #include "timing/approach/hide.h"
 
 #include "delay_counted.h"
 
-/* Without a branch, as it stands in all delays' way. */
-static inline int delay_may_count_from_call(const struct waiter *waiter, uint64_t delay_ns,
-                                            unsigned flags,
-                                            const struct timebase_wait_result *result)
-{
-    return (waiter->counted.is_from_call != 0) & delay_has_length_of_counted(waiter, delay_ns) &
-        (result == NULL) & !(flags & ~(unsigned)TIMEBASE_WAIT_PREPARE);
-}
-
-/* More roots, at eight a time: as many as there is time for, as fewer than two hide nothing. */
+/*
+ * More roots, at eight a time: as many as there is time for, as fewer than two hide nothing. Some
+ * is left to the chain behind them: where that begins is predicted wrongly now and then, and a
+ * shorter one would not outlast that.
+ */
 static inline int delay_eights_of(const struct more_roots *roots, double cycles)
 {
-    enum { LEAST = 2, MOST = 8 };
-    int eights = (int)((cycles - roots->beside_cycles) * roots->eights_per_cycle);
+    enum { LEAST = 2, MOST = 8, CHAIN_CYCLES = 56 };
+    int eights = (int)((cycles - CHAIN_CYCLES - roots->beside_cycles) * roots->eights_per_cycle);
     return eights < LEAST ? 0 : eights < MOST ? eights : MOST;
 }
 
@@ -52,18 +45,16 @@ static inline double delay_hideable(const struct two_chains *two, uint64_t delay
 }
 
 /*
- * So many cycles behind `link`, which is known eight roots and so many eights after begin_ticks. Returns 0,
- * or 1 if it takes longer.
+ * So many cycles behind `link`, which is known eight roots and so many eights after begin_ticks.
+ * Returns 0, or 1 if it takes longer.
  */
 int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks,
                           uint64_t link, double cycles, int eights);
 
-/* In its caller, in whose first lines of code the roots are to be: no later than begin_ticks is known. */
-static inline __attribute__((always_inline)) int delay_from_call(struct waiter *waiter,
-                                                                 uint64_t delay_ns,
-                                                                 uint64_t begin_ticks)
+/* `link` is known eight roots after begin_ticks: they are in its caller's first lines of code. */
+static inline __attribute__((always_inline)) int
+delay_from_call(struct waiter *waiter, uint64_t delay_ns, uint64_t begin_ticks, uint64_t link)
 {
-    uint64_t link = approach_link(begin_ticks);
     const struct waiter_counted *counted = &waiter->counted;
     const struct counted_lesson *lesson = &waiter->counted_lesson;
     const struct more_roots *roots = &lesson->roots;

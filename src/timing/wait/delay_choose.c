@@ -21,9 +21,14 @@ APPROACH_WAY static inline void fetch(const struct waiter *waiter)
 APPROACH_WAY int delay_choose(struct waiter *waiter, uint64_t delay_ns, unsigned flags,
                               struct timebase_wait_result *result, uint64_t begin_ticks)
 {
+    if (__builtin_expect(waiter->magic != WAITER_MAGIC || (flags & ~WAITER_FLAGS) != 0, 0))
+        return TIMEBASE_E_INVALID;
     fetch(waiter);
-    int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+    int is_cold = delay_is_cold(waiter, begin_ticks);
     waiter->delay_called_ticks = begin_ticks;
+    if (__builtin_expect(delay_is_long_by_steps(waiter, delay_ns, flags, result, is_cold), 0))
+        return delay_long_by_steps(waiter, delay_ns, flags, result, is_cold,
+                                   approach_link(begin_ticks));
     if (__builtin_expect(!is_cold, 0))
         return delay_soon(waiter, delay_ns, flags, result);
     if (__builtin_expect(delay_may_be_counted(waiter, delay_ns, flags, result), 1)) {

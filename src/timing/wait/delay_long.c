@@ -4,6 +4,7 @@
 #include "timing/calibration/calibration.h"
 #include "timing/delay/delay_asks.h"
 #include "timing/learn/within.h"
+#include "timing/stages/near_exact.h"
 #include "timing/stages/stages.h"
 #include "timing/waiter/readings.h"
 #include "timing/waiter/target.h"
@@ -37,6 +38,14 @@ static void set_target(struct wait *wait, double ticks, int is_cold)
     wait->ticks = wait->entered_ticks + (uint64_t)whole + (uint64_t)never_early;
 }
 
+/* As a wait for a tick asked for now: what the reading took is no part of what that needs. */
+APPROACH_WAY static int wait_from_here(struct wait *wait)
+{
+    wait->entered_ticks = timebase_ticks();
+    struct hurried asked = hurried_of(wait);
+    return near_exact_is_due(&asked) ? near_exact(&asked) : stages_run(wait);
+}
+
 /* Beside the flags of a long one: no other delay was soon before it, so it came by another way. */
 enum { DELAY_COLD = WAITER_FLAGS + 1 };
 
@@ -54,7 +63,7 @@ APPROACH_WAY static int end_by_wait(void *of, uint64_t delay_ns, uint64_t flags,
         return TIMEBASE_E_INVALID;
     set_target(&wait, ticks, (flags & DELAY_COLD) != 0);
     calibrate_before(&wait);
-    return stages_run(&wait);
+    return wait_from_here(&wait);
 }
 
 APPROACH_WAY int delay_long(struct waiter *waiter, uint64_t delay_ns, unsigned flags,

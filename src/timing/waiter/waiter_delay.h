@@ -70,12 +70,14 @@ struct waiter_counted {
     double less_cycles;       /* what it takes beside what it counts, from its second reading on */
     double first_less_cycles; /* ... of two chains the first, from one reading to the next */
     unsigned only;            /* so many only count, the last with a stamp; 0: the next one learns */
+    uint32_t roots_from_ns;   /* all so long begin with roots, by a counter with far steps; 0: none */
     int8_t is_worse;          /* than the loop */
     int8_t saw_clock;         /* the last one: it had two chains */
-    int16_t is_from_call;     /* from its caller's reading on, as the counter's steps are far */
-    unsigned pause;           /* enum counted_pause */
+    uint16_t pause;           /* enum counted_pause */
     float way_in_ticks;       /* from the call to its second reading, usually */
 } __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct waiter_counted) == 64, "a line");
 
 /* Square roots that hide cold code, at eight a time: delay_from_call.c. */
 struct more_roots {
@@ -96,6 +98,7 @@ struct two_chains {
 /* What those look at that have a stamp, or learn from it. */
 struct counted_lesson {
     double ns;                /* how long it was to be; 0: there is nothing to learn */
+    double hardly_ns;         /* what is no longer neither teaches nor learns: delay_from_call.c */
     double ticks_per_ns;
     double stamp_cycles;      /* one with a stamp, a reading of the counter at its end, takes more */
     int64_t taken_ticks;      /* by the last such one, to its stamp */
