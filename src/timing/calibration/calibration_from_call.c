@@ -172,7 +172,7 @@ void calibrate_from_call(struct waiter *waiter)
 {
     struct waiter_counted *counted = &waiter->counted;
     double period_ns = waiter->learnt.period_ns;
-    if (waiter->ways.count == NULL || !waiter_has_vernier(waiter))
+    if (counted->roots_from_ns == 0)
         return;
     counted->step_ns = waiter->vernier.step_ticks * period_ns;
     counted->rate.cycles_per_ns = 1 / (calibration_delay_cycle(waiter, calibration_count) * period_ns);

@@ -5,7 +5,7 @@
 
 #include "timing/waiter/waiter.h"
 
-/* Where the counter's steps are far; behind all other delays. */
+/* Behind all other delays; where calibrate_delays() found that they begin with roots. */
 void calibrate_from_call(struct waiter *waiter);
 
 #endif

@@ -15,6 +15,12 @@
 #include "counted_length.h"
 #include "delay_lines.h"
 
+/* Was no other delay so soon before that its code is still near? */
+static inline int delay_is_cold(const struct waiter *waiter, uint64_t begin_ticks)
+{
+    return (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+}
+
 /* The shortest that has the time to ask, by code that is cold. */
 enum { DELAY_ASKS_NS = 400 };
 

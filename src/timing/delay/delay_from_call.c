@@ -179,7 +179,7 @@ APPROACH_WAY int delay_count_from_call(struct waiter *waiter, uint64_t delay_ns,
 {
     struct waiter_counted *counted = &waiter->counted;
     struct counted_lesson *lesson = &waiter->counted_lesson;
-    int is_cold = (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
+    int is_cold = delay_is_cold(waiter, begin_ticks);
     waiter->delay_called_ticks = begin_ticks;
     settle_last(waiter, (double)(int64_t)delay_ns, is_cold);
     if (__builtin_expect(is_cold, 0) && is_left_alone(waiter, eights))

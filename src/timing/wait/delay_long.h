@@ -26,12 +26,6 @@ APPROACH_WAY static inline int delay_by_more(struct waiter *waiter, uint64_t del
     return delay_long(waiter, delay_ns, flags, result, is_cold);
 }
 
-/* Was no other delay so soon before that its code is still near? */
-static inline int delay_is_cold(const struct waiter *waiter, uint64_t begin_ticks)
-{
-    return (int64_t)(begin_ticks - waiter->delay_called_ticks) > waiter->learnt.hot_ticks;
-}
-
 /*
  * By a counter with far steps it begins with roots that need its caller's reading, as one that
  * counts from its call does (delay_from_call.h), and its fine reading waits for their end. So
