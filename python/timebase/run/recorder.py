@@ -17,7 +17,7 @@ from timebase.run.histogram import Histogram
 
 ROOM = 8192  # entries taken at a time
 MARKS_WAITING_MOST = 65_536
-SLACK_NS = 2_000  # what the times of a release and of a mark within it may differ by
+SLACK_NS = 2_000  # by one clock: a slew between a release and the mark within it, and rounding
 RELEASE_TYPE = "struct timebase_release"
 NUMPY_TYPES = {"uint32_t": "u4", "int32_t": "i4", "uint64_t": "u8", "int64_t": "i8", "float": "f4"}
 

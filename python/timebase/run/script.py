@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from timebase.api.calendar import CFunction
+from timebase.api.clock import default_clock
 from timebase.api.errors import UnitTimedOut
 from timebase.api.library import ffi
 from timebase.run.action import Action, ActionError
@@ -29,6 +30,9 @@ class Script(Action):
         self.callable = _find(*unit.target, folder)
         self.marks = deque()
         self.watchdog = Watchdog(unit.timeout_ns)
+        # The dispatcher's clock: the kernel's may be microseconds away, and then a mark would lie
+        # outside of its release.
+        self._mono_ns = default_clock().mono_ns
         self.on_error = lambda text: None
         self.calls = 0
         self.exceptions: Counter = Counter()
@@ -55,11 +59,11 @@ class Script(Action):
 
     def _act(self, _argument) -> None:
         """The time-out's exception can strike at any line between arm() and the end of disarm()."""
-        begin = time.monotonic_ns()
+        begin = self._mono_ns()
         self.marks.append((begin, begin))
         self.calls += 1
         try:
-            self.watchdog.arm(begin)
+            self.watchdog.arm(time.monotonic_ns())
             try:
                 self.callable()
             except UnitTimedOut:
