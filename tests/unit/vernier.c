@@ -379,21 +379,56 @@ static void where_there_is_one_spacing_the_slope_says_nothing(void **state)
     }
 }
 
+/* Of one reading all of the step is open; of two it is what lies between them, as often as it is wide. */
+static void what_is_open_in_the_mean_goes_with_squares(void **state)
+{
+    (void)state;
+    assert_true(fabs(vernier_open(26, 30, 1) - 26) < 1e-9);
+    assert_true(fabs(vernier_open(26, 39, 2) - 13) < 1e-9);
+    assert_true(fabs(vernier_open(26, 32.5, 2) - (6.5 * 6.5 + 19.5 * 19.5) / 26) < 1e-9);
+    assert_true(fabs(vernier_open(26, 26, VERNIER_FEW) - 26) < 1e-9); /* one phase */
+    assert_true(fabs(vernier_open_of_few(26, 26) - 26) < 1e-9);
+    assert_true(fabs(vernier_open_of_few(26, 39) - 13) < 1e-9); /* two, of however many */
+}
+
 /* Of Zen 4, with the cycles that polls take there: some fall on one phase of the step. */
 static void the_spacing_that_sees_more_phases_is_chosen(void **state)
 {
     struct vernier vernier = {.step_ticks = 26};
     const double cycle = 26 / 37.0;
     (void)state;
-    vernier_note_gaps(&vernier, APPROACH_VERNIER);
+    vernier_note_open(&vernier, APPROACH_VERNIER);
     for (int base = 100; base < 200; base++) {
-        int pad = vernier_choose(&vernier, base * cycle, cycle, 16, 0);
+        int pad = vernier_choose(&vernier, VERNIER_SERIES, base * cycle, cycle, 16, 0);
         double chosen = vernier_gap(26, (base + pad) * cycle, APPROACH_VERNIER);
         assert_true(chosen < 26 / 4.0);
-        assert_int_equal(vernier_choose(&vernier, base * cycle, cycle, 16, pad), pad);
+        assert_int_equal(
+            vernier_choose(&vernier, VERNIER_SERIES, base * cycle, cycle, 16, pad), pad);
     }
-    assert_int_not_equal(vernier_choose(&vernier, 148 * cycle, cycle, 16, 0), 0);
-    assert_int_equal(vernier_choose(&vernier, 143.6 * cycle, cycle, 16, 0), 0);
+    assert_int_not_equal(vernier_choose(&vernier, VERNIER_SERIES, 148 * cycle, cycle, 16, 0), 0);
+    assert_int_equal(vernier_choose(&vernier, VERNIER_SERIES, 143.6 * cycle, cycle, 16, 0), 0);
+}
+
+/*
+ * Of as many as a period can be padded by, whatever it is: three polls leave no more than half of a step
+ * open, where 16 of them could be as fine with the first three all within a tenth.
+ */
+static void polls_are_spaced_for_the_nearest_waits(void **state)
+{
+    struct vernier vernier = {.step_ticks = 26};
+    const double cycle = 26 / 37.0;
+    enum { PADS = APPROACH_LONGEST_PAD + 1 };
+    (void)state;
+    vernier_note_open(&vernier, APPROACH_VERNIER);
+    for (int base = 100; base < 200; base++) {
+        int pad = vernier_choose(&vernier, VERNIER_POLLS, base * cycle, cycle, PADS, 0);
+        double ticks = (base + pad) * cycle;
+        assert_true(vernier_gap(26, ticks, 3) < 26 * 0.5);
+        assert_true(vernier_gap(26, ticks, 5) < 26 * 0.35);
+        assert_true(vernier_gap(26, ticks, APPROACH_VERNIER) < 26 / 5.0);
+        assert_int_equal(
+            vernier_choose(&vernier, VERNIER_POLLS, base * cycle, cycle, PADS, pad), pad);
+    }
 }
 
 int main(void)
@@ -401,7 +436,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_intersection_contains_the_first_instant),
         cmocka_unit_test(the_gap_is_what_the_phases_leave_open),
+        cmocka_unit_test(what_is_open_in_the_mean_goes_with_squares),
         cmocka_unit_test(the_spacing_that_sees_more_phases_is_chosen),
+        cmocka_unit_test(polls_are_spaced_for_the_nearest_waits),
         cmocka_unit_test(a_series_tells_which_of_the_spacings_it_has),
         cmocka_unit_test(a_series_may_have_none_of_them),
         cmocka_unit_test(what_came_before_it_was_held_up_tells_it_too),

@@ -285,7 +285,7 @@ static struct waiter *waiter_beside_a_neighbour(uint32_t ticks)
     vernier_init(&within->vernier, 26);
     within->vernier.spacing_ticks = 50;
     within->vernier.readings = APPROACH_FINE;
-    vernier_note_gaps(&within->vernier, APPROACH_VERNIER);
+    vernier_note_open(&within->vernier, APPROACH_VERNIER);
     tempo_init(&within->tempo, 0.7);
     estimate_init(&within->spacing, 50 / 0.7, WAITER_MEAN);
     within->learnt.series = 0;

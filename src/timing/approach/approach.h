@@ -21,7 +21,7 @@
 
 enum {
     APPROACH_LONGEST_RUN = 242, /* cycles */
-    APPROACH_LONGEST_PAD = 15,  /* cycles that may be added between polls */
+    APPROACH_LONGEST_PAD = 31,  /* cycles that may be added between polls */
     APPROACH_VERNIER = 16,      /* polls that are kept; readings of an event */
     APPROACH_FINE = 32,         /* readings of a fine reading; the last ones are a series of those */
     APPROACH_PADS = 3,          /* spacings of the readings to choose from: */

@@ -46,7 +46,7 @@
 #define SOONER 320
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
-#define LONGEST_PAD 15  /* APPROACH_LONGEST_PAD */
+#define LONGEST_PAD 31  /* APPROACH_LONGEST_PAD */
 #define LINK_BYTES 4    /* of an instruction of a run */
 #define RUN_BITS 9      /* a run's code: its links, 2 * 2 bytes, and the jump behind it */
 #define TICK_BITS 8     /* APPROACH_TICK_BITS */

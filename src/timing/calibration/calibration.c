@@ -195,9 +195,9 @@ static void find_period(struct waiter *waiter)
         waiter->learnt.usual_period_ticks = waiter->period.value;
         return;
     }
-    vernier_note_gaps(&waiter->vernier, APPROACH_VERNIER);
-    a->pad_cycles =
-        vernier_choose(&waiter->vernier, waiter->period.value, cycle, APPROACH_LONGEST_PAD + 1, 0);
+    vernier_note_open(&waiter->vernier, APPROACH_VERNIER);
+    a->pad_cycles = vernier_choose(&waiter->vernier, VERNIER_POLLS, waiter->period.value, cycle,
+                                   APPROACH_LONGEST_PAD + 1, 0);
     publish_period(waiter, mean_period(waiter));
 }
 

@@ -151,46 +151,80 @@ double vernier_slope(const uint32_t *readings, int n)
     return 6.0 * (double)sum / ((double)n * ((double)n * n - 1));
 }
 
-double vernier_gap(double step_ticks, double spacing_ticks, int n)
+enum { MOST_GAPS = 64 };
+
+/* Between the phases of n readings in their order, the last one to the first of the next step. Returns how
+ * many there are. */
+static int find_gaps(double step_ticks, double spacing_ticks, int n, double gaps[MOST_GAPS])
 {
-    double phases[64], widest = 0;
-    n = n < 64 ? n : 64;
+    double phases[MOST_GAPS];
+    n = n < MOST_GAPS ? n : MOST_GAPS;
     for (int k = 0; k < n; k++) {
         double steps = k * spacing_ticks / step_ticks;
         phases[k] = (steps - (double)(int64_t)steps) * step_ticks;
     }
     quantile_sort(phases, n);
-    for (int k = 0; k < n; k++) {
-        double next = k + 1 < n ? phases[k + 1] : phases[0] + step_ticks;
-        widest = next - phases[k] > widest ? next - phases[k] : widest;
-    }
+    for (int k = 0; k < n; k++)
+        gaps[k] = (k + 1 < n ? phases[k + 1] : phases[0] + step_ticks) - phases[k];
+    return n;
+}
+
+double vernier_gap(double step_ticks, double spacing_ticks, int n)
+{
+    double gaps[MOST_GAPS], widest = 0;
+    n = find_gaps(step_ticks, spacing_ticks, n, gaps);
+    for (int k = 0; k < n; k++)
+        widest = gaps[k] > widest ? gaps[k] : widest;
     return widest;
 }
 
-void vernier_note_gaps(struct vernier *vernier, int n)
+/* A gap that is twice as wide leaves twice as much open, and for twice as many instants. */
+double vernier_open(double step_ticks, double spacing_ticks, int n)
 {
-    double step = vernier->step_ticks;
-    for (int k = 0; k < VERNIER_PHASES; k++)
-        vernier->gaps[k] = (float)vernier_gap(step, step * k / VERNIER_PHASES, n);
+    double gaps[MOST_GAPS], squares = 0;
+    n = find_gaps(step_ticks, spacing_ticks, n, gaps);
+    for (int k = 0; k < n; k++)
+        squares += gaps[k] * gaps[k];
+    return squares / step_ticks;
 }
 
-static double noted_gap(const struct vernier *vernier, double spacing_ticks)
+double vernier_open_of_few(double step_ticks, double spacing_ticks)
+{
+    enum { FEWEST = 2 };
+    double sum = 0;
+    for (int n = FEWEST; n <= VERNIER_FEW; n++)
+        sum += vernier_open(step_ticks, spacing_ticks, n);
+    return sum / (VERNIER_FEW - FEWEST + 1);
+}
+
+void vernier_note_open(struct vernier *vernier, int n)
+{
+    double step = vernier->step_ticks;
+    for (int k = 0; k < VERNIER_PHASES; k++) {
+        double spacing = step * k / VERNIER_PHASES;
+        vernier->open[VERNIER_SERIES][k] = (float)vernier_gap(step, spacing, n);
+        vernier->open[VERNIER_POLLS][k] = (float)vernier_open_of_few(step, spacing);
+    }
+}
+
+static double noted_open(const struct vernier *vernier, enum vernier_use use, double spacing_ticks)
 {
     double steps = spacing_ticks / vernier->step_ticks;
     double part = steps - (double)(int64_t)steps;
-    return (double)vernier->gaps[(int)(part * VERNIER_PHASES + 0.5) % VERNIER_PHASES];
+    return (double)vernier->open[use][(int)(part * VERNIER_PHASES + 0.5) % VERNIER_PHASES];
 }
 
-int vernier_choose(const struct vernier *vernier, double base_ticks, double more_ticks, int count,
-                   int present)
+int vernier_choose(const struct vernier *vernier, enum vernier_use use, double base_ticks,
+                   double more_ticks, int count, int present)
 {
+    static const double worth_it[VERNIER_USES] = {[VERNIER_SERIES] = 0.5, [VERNIER_POLLS] = 0.95};
     int best = 0;
-    double narrowest = noted_gap(vernier, base_ticks);
+    double least = noted_open(vernier, use, base_ticks);
     for (int i = 1; i < count; i++) {
-        double gap = noted_gap(vernier, base_ticks + i * more_ticks);
-        best = gap < narrowest ? i : best;
-        narrowest = gap < narrowest ? gap : narrowest;
+        double open = noted_open(vernier, use, base_ticks + i * more_ticks);
+        best = open < least ? i : best;
+        least = open < least ? open : least;
     }
-    double now = noted_gap(vernier, base_ticks + present * more_ticks);
-    return narrowest * 2 < now ? best : present;
+    double now = noted_open(vernier, use, base_ticks + present * more_ticks);
+    return least < now * worth_it[use] ? best : present;
 }

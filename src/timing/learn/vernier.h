@@ -23,14 +23,19 @@
 
 enum { VERNIER_PHASES = 64 };
 
+/* What a spacing is for: series of so many readings that their widest gap counts; or polls, of which
+ * there may be few, each of them the last. */
+enum vernier_use { VERNIER_SERIES, VERNIER_POLLS, VERNIER_USES };
+
 struct vernier {
     double step_ticks;    /* no whole number where the counter rounds what it counts */
     double span_ticks;    /* a reading of v stands for the whole ticks v to v + this */
     double spacing_ticks; /* from one reading to the next */
     double mode_ticks;    /* a series may be spaced by some of these more or less; 0: by none */
     double slack_ticks;   /* the widest gap that such readings leave */
-    float gaps[VERNIER_PHASES]; /* ... if one is k / VERNIER_PHASES of a step further than the last */
     int readings;          /* of a fine reading: 1 where no vernier is needed */
+    /* What is left open if one is k / VERNIER_PHASES of a step further than the last. */
+    float open[VERNIER_USES][VERNIER_PHASES];
 };
 
 /* Of a counter that steps so far, by one reading: no spacing is known yet. */
@@ -55,14 +60,22 @@ double vernier_slope(const uint32_t *readings, int n);
  */
 double vernier_gap(double step_ticks, double spacing_ticks, int n);
 
-/* Notes the gaps of n readings for all spacings. */
-void vernier_note_gaps(struct vernier *vernier, int n);
+/*
+ * What is left open of an instant, in the mean: by n readings, each instant as often; and by the first 2, 3
+ * ... VERNIER_FEW of them, each number as often.
+ */
+enum { VERNIER_FEW = 8 };
+double vernier_open(double step_ticks, double spacing_ticks, int n);
+double vernier_open_of_few(double step_ticks, double spacing_ticks);
+
+/* Notes for all spacings what is left open: by series of n readings, and by polls. */
+void vernier_note_open(struct vernier *vernier, int n);
 
 /*
- * Which of the spacings base, base + more, ... count of them, leaves the narrowest gap: by half
- * that of the present one, which stays otherwise.
+ * Which of the spacings base, base + more, ... count of them, leaves least open. The present one stays
+ * where that is not much: half for series, a twentieth for polls.
  */
-int vernier_choose(const struct vernier *vernier, double base_ticks, double more_ticks, int count,
-                   int present);
+int vernier_choose(const struct vernier *vernier, enum vernier_use use, double base_ticks,
+                   double more_ticks, int count, int present);
 
 #endif

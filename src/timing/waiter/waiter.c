@@ -66,8 +66,8 @@ static void choose_series(struct waiter *waiter)
     int *series = &waiter->learnt.series, before = *series;
     double cycle = waiter->tempo.cycle_ticks, shortest;
     shortest = (waiter->spacing.value - before * APPROACH_PAD_CYCLES) * cycle;
-    *series = vernier_choose(&waiter->vernier, shortest, APPROACH_PAD_CYCLES * cycle, APPROACH_PADS,
-                             before);
+    *series = vernier_choose(&waiter->vernier, VERNIER_SERIES, shortest,
+                             APPROACH_PAD_CYCLES * cycle, APPROACH_PADS, before);
     waiter->spacing.value += (*series - before) * APPROACH_PAD_CYCLES;
 }
 
@@ -82,15 +82,15 @@ void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROAC
 }
 
 /*
- * Polls that would see few phases of the counter's step are made to take some cycles longer. Which
- * ones do changes with the core's clock, and with another thread on the core.
+ * Polls are made to take some cycles longer, so that a few of them see phases of the counter's step that are
+ * far from each other. How many changes with the core's clock, and with another thread on the core.
  */
 static void choose_pad(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
     double cycle = waiter->tempo.cycle_ticks, base = waiter->period.value - a->pad_cycles * cycle;
-    a->pad_cycles =
-        vernier_choose(&waiter->vernier, base, cycle, APPROACH_LONGEST_PAD + 1, a->pad_cycles);
+    a->pad_cycles = vernier_choose(&waiter->vernier, VERNIER_POLLS, base, cycle,
+                                   APPROACH_LONGEST_PAD + 1, a->pad_cycles);
     waiter->period.value = base + a->pad_cycles * cycle;
     waiter->period.count++; /* it has been settled */
 }
