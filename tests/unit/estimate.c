@@ -101,6 +101,24 @@ static void three_that_were_held_up_change_nothing(void **state)
     }
 }
 
+/* One is enough, and no series on a quiet core is taken for it. */
+static void what_is_shorter_is_believed_at_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < repeats(2000); i++) {
+        struct estimate spacing;
+        estimate_init(&spacing, QUIET, MEAN);
+        assert_false(estimate_is_shorter(&spacing, show(QUIET * CYCLE, 26), CYCLE, FAR));
+        assert_false(estimate_is_shorter(&spacing, dice_between(&dice, 60, 1e6), CYCLE, FAR));
+        assert_true(spacing.value == QUIET);
+        estimate_init(&spacing, BUSY, MEAN);
+        assert_true(estimate_is_shorter(&spacing, show(QUIET * CYCLE, 26), CYCLE, FAR));
+        assert_true(fabs(spacing.value - QUIET) < 2);
+        learn(&spacing, QUIET, 40);
+        assert_true(fabs(spacing.value - QUIET) < 0.7);
+    }
+}
+
 /* The others were held up besides: some of the four by microseconds. */
 static void of_four_the_nearest_is_believed(void **state)
 {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_quiet_core_leaves_it_as_it_is),
         cmocka_unit_test(a_neighbour_that_comes_or_goes_is_believed_after_four),
         cmocka_unit_test(three_that_were_held_up_change_nothing),
+        cmocka_unit_test(what_is_shorter_is_believed_at_once),
         cmocka_unit_test(of_four_the_nearest_is_believed),
         cmocka_unit_test(doubt_makes_it_follow_what_is_near),
         cmocka_unit_test(what_was_right_in_between_is_no_row),

@@ -84,42 +84,6 @@ static void polls_that_take_no_time_are_not_believed(void **state)
     assert_false(waiter_takes_time(inner));
 }
 
-/* By a fine counter one is enough to aim by, and some more tell how far apart they are. */
-static void polls_are_many_where_the_counter_steps_far(void **state)
-{
-    struct waiter *inner = waiter_within(&waiter);
-    (void)state;
-    fresh_waiter();
-    inner->period.value = 100;
-    inner->vernier.readings = APPROACH_FINE;
-    assert_true(waiter_polls_ticks(inner) == 1000);
-    inner->vernier.readings = 1;
-    inner->learnt.exact = 1;
-    assert_true(waiter_polls_ticks(inner) == 300);
-    inner->learnt.exact = 0;
-    assert_true(waiter_polls_ticks(inner) == 1000);
-}
-
-/* Three of them teach that then. */
-static void as_many_polls_teach_their_distance(void **state)
-{
-    struct waiter *inner = waiter_within(&waiter);
-    uint32_t polls[APPROACH_VERNIER];
-    (void)state;
-    fresh_waiter();
-    inner->learnt.exact = 1;
-    inner->vernier.readings = 1;
-    inner->approach.polls = 2;
-    assert_int_equal(waiter_last_polls(inner, polls), 0);
-    inner->approach.polls = 3;
-    inner->approach.poll_ticks[1] = -250;
-    inner->approach.poll_ticks[2] = -130;
-    assert_int_equal(waiter_last_polls(inner, polls), 2);
-    assert_int_equal((int32_t)(polls[1] - polls[0]), 120);
-    inner->vernier.readings = APPROACH_FINE;
-    assert_int_equal(waiter_last_polls(inner, polls), 0);
-}
-
 /*
  * A run longer than the middle one that took longer than believed: its cycles are longer, and the
  * tail is shorter. Where the counter's step is long, that is too little known.
@@ -459,8 +423,6 @@ static void a_fine_reading_needs_a_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(polls_are_many_where_the_counter_steps_far),
-        cmocka_unit_test(as_many_polls_teach_their_distance),
         cmocka_unit_test(runs_tell_the_tail_by_a_fine_counter),
         cmocka_unit_test(a_new_waiter_has_waited_for_nothing),
         cmocka_unit_test(its_description_is_possible),

@@ -15,13 +15,29 @@ static void learn_near(struct estimate *estimate, double wrong, double units)
     estimate->value += wrong / estimate->count / units;
 }
 
-static void learn_far(struct estimate *estimate, double wrong, double units)
+static void move(struct estimate *estimate, double more, double units)
 {
-    double more = in_a_row_far(&estimate->far, wrong, IN_A_ROW_USUALLY), known = estimate->value;
-    if (more == 0)
-        return;
+    double known = estimate->value;
+    in_a_row_near(&estimate->far);
     estimate->value = within(known / 2, known + more / units, known * 2);
     estimate->count = 1;
+}
+
+static void learn_far(struct estimate *estimate, double wrong, double units)
+{
+    double more = in_a_row_far(&estimate->far, wrong, IN_A_ROW_USUALLY);
+    if (more != 0)
+        move(estimate, more, units);
+}
+
+int estimate_is_shorter(struct estimate *estimate, double seen, double units, double far)
+{
+    enum { TIMES = 2 };
+    double wrong = seen - estimate->value * units;
+    if (wrong > -TIMES * far)
+        return 0;
+    move(estimate, wrong, units);
+    return 1;
 }
 
 void estimate_learn(struct estimate *estimate, double seen, double units, double far)

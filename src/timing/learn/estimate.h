@@ -8,6 +8,9 @@
  * Lengths near the estimate are averaged, over 256 at most. If four in a row are far off on the
  * same side (in_a_row.h), the estimate moves there: the neighbour has come or gone, the core clock
  * has changed, or the calibration was held up. It moves by no more than a factor of two at once.
+ *
+ * A hold-up only makes them longer. So what is shorter by far more than the counter's step explains is believed
+ * at once, where that is asked for: a neighbour has gone.
  */
 #ifndef LEARN_ESTIMATE_H
 #define LEARN_ESTIMATE_H
@@ -27,6 +30,9 @@ void estimate_init(struct estimate *estimate, double value, int most);
 /* `units` such lengths together were seen as `seen`. The counter's step explains a difference of up
  * to `far`. */
 void estimate_learn(struct estimate *estimate, double seen, double units, double far);
+
+/* Is it believed at once, as it is so much shorter? Then it has been learnt. */
+int estimate_is_shorter(struct estimate *estimate, double seen, double units, double far);
 
 /* It was seen to be wrong: what comes now counts for more, if it is near. */
 static inline void estimate_doubt(struct estimate *estimate)

@@ -108,15 +108,30 @@ int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNI
     return (int)kept;
 }
 
+/*
+ * A neighbour that has gone leaves polls that are believed to be longer than they are: all of them contradict
+ * each other, and so few waits are tried that it took hundreds until four had said so.
+ */
+static int has_neighbour_gone(struct waiter *waiter, double seen_ticks, double far)
+{
+    if (!estimate_is_shorter(&waiter->period, seen_ticks, 1, far))
+        return 0;
+    waiter->uneven.left = 0;
+    return 1;
+}
+
 void waiter_learn_period(struct waiter *waiter)
 {
     uint32_t polls[APPROACH_VERNIER];
-    int kept = waiter_last_polls(waiter, polls);
+    int kept = waiter_last_polls(waiter, polls), steps = waiter_has_vernier(waiter);
     if (kept == 0)
         return;
-    double far = waiter_has_vernier(waiter) ? far_ticks(waiter, kept) : waiter->period.value / 2;
-    estimate_learn(&waiter->period, vernier_slope(polls, kept), 1, far);
-    if (waiter->period.count == SETTLED && waiter_has_vernier(waiter))
+    double far = steps ? far_ticks(waiter, kept) : waiter->period.value / 2;
+    double seen = vernier_slope(polls, kept);
+    if (steps && has_neighbour_gone(waiter, seen, far))
+        return;
+    estimate_learn(&waiter->period, seen, 1, far);
+    if (waiter->period.count == SETTLED && steps)
         choose_pad(waiter);
 }
 
