@@ -121,6 +121,29 @@ static void a_fine_counter_takes_the_mean(void **state)
     assert_true(inner->period.value > 55);
 }
 
+static void know_errors(struct waiter *inner, double exact_ticks, double loop_ticks)
+{
+    for (int i = 0; i < CHOICE_QUANTILES; i++) {
+        inner->choice.error_ticks[CHOICE_EXACT][i] = exact_ticks;
+        inner->choice.error_ticks[CHOICE_LOOP][i] = loop_ticks;
+    }
+}
+
+/* Both are off by most of a step, as far as stamps of a step see. */
+static void where_polls_agree_stamps_have_to_look_twice_as_bad(void **state)
+{
+    struct waiter *inner = waiter_that_knows(114, 26);
+    (void)state;
+    inner->approach.even_polls = 1000;
+    inner->uneven = (struct caution){0};
+    know_errors(inner, 26, 17);
+    assert_true(waiter_prefers_exact(inner, 0));
+    know_errors(inner, 26, 26);
+    assert_true(waiter_prefers_exact(inner, TIMEBASE_WAIT_STEADY));
+    know_errors(inner, 52, 17);
+    assert_false(waiter_prefers_exact(inner, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +153,7 @@ int main(void)
         cmocka_unit_test(polls_that_are_longer_say_so_four_times),
         cmocka_unit_test(polls_that_are_shorter_by_what_a_step_hides_say_nothing),
         cmocka_unit_test(a_fine_counter_takes_the_mean),
+        cmocka_unit_test(where_polls_agree_stamps_have_to_look_twice_as_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,14 @@
 
 #include <stddef.h>
 
-enum { PAUSE_NS = 1000000, FIRST_COLD_NS = 20000, NO_REHEARSAL_NS = 900, FIRST_LEARNING_NS = 500 };
+enum {
+    PAUSE_NS = 1000000,
+    STEPPED_PAUSE_NS = 4000000,
+    MOST_COLD_NS = 1000000,
+    FIRST_COLD_NS = 20000,
+    NO_REHEARSAL_NS = 900,
+    FIRST_LEARNING_NS = 500
+};
 
 static void know(struct waiter *waiter, int64_t cold_ticks)
 {
@@ -28,7 +35,8 @@ void hurry_set_need(const struct waiter *waiter, struct waiter_need *need, doubl
 
 void hurry_init(struct waiter *waiter)
 {
-    waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, PAUSE_NS);
+    int64_t pause_ns = waiter_has_vernier(waiter) ? STEPPED_PAUSE_NS : PAUSE_NS;
+    waiter->learnt.pause_ticks = waiter_ticks_of_ns(waiter, pause_ns);
     waiter->learnt.cold_near_ticks = waiter_ticks_of_ns(waiter, WAITER_COLD_NS);
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
     waiter->hurried_ticks = waiter_long_before(timebase_ticks());
@@ -46,7 +54,7 @@ void hurry_init(struct waiter *waiter)
  */
 void hurry_learn(struct waiter *waiter, int64_t begin_ticks)
 {
-    int64_t known = waiter->learnt.cold_ticks, most = waiter->learnt.pause_ticks;
+    int64_t known = waiter->learnt.cold_ticks, most = waiter_ticks_of_ns(waiter, MOST_COLD_NS);
     int64_t prepare_ticks = waiter_ticks_of_ns(waiter, WAITER_PREPARE_NS);
     int64_t took = begin_ticks + waiter->first_ones_ticks + prepare_ticks;
     if (waiter->first_ones_ticks == 0 || waiter->is_calibrating)

@@ -6,7 +6,9 @@
  * After a pause of a millisecond or more the code of the stages is in no cache, nor are the
  * translations of its pages. To fetch them and to rehearse takes 5 to 15 us. If the target is
  * nearer than that, the preparation would make the wait late. How long the stages take is learnt
- * from those waits after a pause that had the time.
+ * from those waits after a pause that had the time. Where the counter steps, four milliseconds are a
+ * pause: a series each so often, among other waits, finds its code in the second level, and as the first
+ * of each it would be by the loop. What was late by cold code speaks against it there (outcome.c).
  *
  * Others' code may do in less time what a pause does. Nobody tells a waiter of that: it hurries
  * then if such waits have been late, or if the target is nearer than they usually need.

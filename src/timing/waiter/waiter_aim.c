@@ -8,7 +8,7 @@
 
 enum { LATE_TICKS = 4 }; /* besides a step of the counter */
 
-#define DOUBT_STEPPED 0.6
+#define DOUBT_STEPPED 0.3
 #define DOUBT_FINE 0.5
 
 /* With each wait by the loop; where the tail is asked for, slowly, as a trial may be bad. */
@@ -164,7 +164,8 @@ APPROACH_WAY int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks
 
 /*
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
- * steps. Where polls say when exact waits are good, it is enough that they do not look worse. By a
+ * steps: by stamps of one step each, both are off by most of one. Where polls say when exact waits are
+ * good, it is enough that they do not look twice as bad. By a
  * fine counter's rehearsals they look worse than they are, as these read it once more, which takes
  * 20 ticks longer beside a neighbour: it is enough that they do not look worse by a third. A few
  * bad ones in a row are soon forgotten there: the loop that others would write is no narrower then,
