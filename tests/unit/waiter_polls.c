@@ -100,6 +100,21 @@ static void polls_that_are_longer_say_so_four_times(void **state)
     assert_int_equal(inner->uneven.left, 60);
 }
 
+/* By little more than the counter's step explains: four times, too, but each next one is tried. */
+static void polls_that_are_a_little_shorter_are_looked_at_again(void **state)
+{
+    struct waiter *inner = waiter_that_knows(115.5, 26);
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        assert_true(inner->period.value == 115.5);
+        inner->uneven.left = 60;
+        show_polls(inner, 114);
+        waiter_learn_period(inner);
+        assert_true(caution_allows(&inner->uneven));
+    }
+    assert_true(fabs(inner->period.value - 114) < 0.2);
+}
+
 /* What the counter's step explains is a part of the mean. */
 static void polls_that_are_shorter_by_what_a_step_hides_say_nothing(void **state)
 {
@@ -151,6 +166,7 @@ int main(void)
         cmocka_unit_test(as_many_polls_teach_their_distance),
         cmocka_unit_test(polls_that_are_shorter_say_that_the_neighbour_has_gone),
         cmocka_unit_test(polls_that_are_longer_say_so_four_times),
+        cmocka_unit_test(polls_that_are_a_little_shorter_are_looked_at_again),
         cmocka_unit_test(polls_that_are_shorter_by_what_a_step_hides_say_nothing),
         cmocka_unit_test(a_fine_counter_takes_the_mean),
         cmocka_unit_test(where_polls_agree_stamps_have_to_look_twice_as_bad),

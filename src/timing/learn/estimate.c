@@ -32,9 +32,9 @@ static void learn_far(struct estimate *estimate, double wrong, double units)
 
 int estimate_is_shorter(struct estimate *estimate, double seen, double units, double far)
 {
-    enum { TIMES = 2 };
+    const double farther = 1.5;
     double wrong = seen - estimate->value * units;
-    if (wrong > -TIMES * far)
+    if (wrong > -farther * far)
         return 0;
     move(estimate, wrong, units);
     return 1;

@@ -9,7 +9,7 @@
  * same side (in_a_row.h), the estimate moves there: the neighbour has come or gone, the core clock
  * has changed, or the calibration was held up. It moves by no more than a factor of two at once.
  *
- * A hold-up only makes them longer. So what is shorter by far more than the counter's step explains is believed
+ * A hold-up only makes them longer. So what is shorter by half more than the counter's step explains is believed
  * at once, where that is asked for: a neighbour has gone.
  */
 #ifndef LEARN_ESTIMATE_H

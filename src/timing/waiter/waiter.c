@@ -110,29 +110,31 @@ int waiter_last_polls(const struct waiter *waiter, uint32_t polls[APPROACH_VERNI
 
 /*
  * A neighbour that has gone leaves polls that are believed to be longer than they are: all of them contradict
- * each other, and so few waits are tried that it took hundreds until four had said so.
+ * each other, and so few waits are tried that it took hundreds until four had said so. What is shorter by little
+ * more than the counter's step explains has to say so four times, but the next wait is tried.
  */
-static int has_neighbour_gone(struct waiter *waiter, double seen_ticks, double far)
+static void learn_stepped_period(struct waiter *waiter, double seen_ticks, double far)
 {
-    if (!estimate_is_shorter(&waiter->period, seen_ticks, 1, far))
-        return 0;
-    waiter->uneven.left = 0;
-    return 1;
+    struct estimate *period = &waiter->period;
+    if (seen_ticks < period->value - far)
+        waiter->uneven.left = 0;
+    if (!estimate_is_shorter(period, seen_ticks, 1, far))
+        estimate_learn(period, seen_ticks, 1, far);
+    if (period->count == SETTLED)
+        choose_pad(waiter);
 }
 
 void waiter_learn_period(struct waiter *waiter)
 {
     uint32_t polls[APPROACH_VERNIER];
-    int kept = waiter_last_polls(waiter, polls), steps = waiter_has_vernier(waiter);
+    int kept = waiter_last_polls(waiter, polls);
     if (kept == 0)
         return;
-    double far = steps ? far_ticks(waiter, kept) : waiter->period.value / 2;
     double seen = vernier_slope(polls, kept);
-    if (steps && has_neighbour_gone(waiter, seen, far))
-        return;
-    estimate_learn(&waiter->period, seen, 1, far);
-    if (waiter->period.count == SETTLED && steps)
-        choose_pad(waiter);
+    if (waiter_has_vernier(waiter))
+        learn_stepped_period(waiter, seen, far_ticks(waiter, kept));
+    else
+        estimate_learn(&waiter->period, seen, 1, waiter->period.value / 2);
 }
 
 /* A poll takes no longer than it usually does, but for a few cycles. */
