@@ -110,13 +110,15 @@ static void forget_all(struct index *index)
     index->has_newest = false;
 }
 
-/* Returns 1 for a segment, whole or torn; 0 if the file is no segment or gone; or an error. */
+enum { GONE = 2, TRIES = 8 };
+
+/* Returns 1 for a segment, whole or torn; 0 if the file is no segment; GONE; or an error. */
 static int add_segment(struct index *index, int folder, uint32_t number)
 {
     struct timeline_segment segment;
     int error = segment_open(&segment, folder, number, O_RDONLY);
     if (error == TIMEBASE_E_NOT_FOUND)
-        return 0; /* the writer has just dropped it */
+        return GONE; /* the writer has just dropped it */
     if (error < 0)
         return error;
     index->before_newest = index->state;
@@ -132,15 +134,54 @@ static int add_segment(struct index *index, int folder, uint32_t number)
     return error == TIMEBASE_OK ? 1 : error;
 }
 
+static bool has_file(int folder, uint32_t number, uint64_t *size)
+{
+    char name[SEGMENT_NAME_SIZE];
+    struct stat status;
+    segment_name(number, name);
+    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    *size = (uint64_t)status.st_size;
+    return true;
+}
+
+/*
+ * Between these two, one after the other in a listing, some numbers are missing. If the next one is there, it was made
+ * while the folder was listed: GONE, list it again. If the lower one has been dropped meanwhile, so have those before
+ * it. Else somebody has removed what is missing: a gap.
+ */
+static int judge_hole(struct index *index, int folder, uint32_t lower, uint32_t upper)
+{
+    uint64_t size;
+    if (upper == lower + 1)
+        return 0;
+    if (has_file(folder, lower + 1, &size))
+        return GONE;
+    if (!has_file(folder, lower, &size))
+        forget_all(index);
+    return 0;
+}
+
+/*
+ * The writer drops the oldest first. So if one is gone, those before it are, whatever was read of them meanwhile: it
+ * would look like a gap. Returns GONE if all are, as a thread that is held up may find, or if some were not listed.
+ */
 static int add_segments(struct index *index, int folder, const uint32_t *numbers, size_t count)
 {
-    bool has_any = index->piece_count > 0 || index->state.has_sequence;
+    bool has_any = index->piece_count > 0 || index->state.has_sequence, is_gone = false;
     for (size_t i = 0; i < count; i++) {
+        if (i > 0 && judge_hole(index, folder, numbers[i - 1], numbers[i]) == GONE)
+            return GONE;
         int added = add_segment(index, folder, numbers[i]);
         if (added < 0)
             return added;
+        is_gone = added == GONE;
+        if (is_gone)
+            forget_all(index);
         has_any = has_any || added;
     }
+    if (is_gone)
+        return GONE;
     return has_any || count == 0 ? make_spans(index) : TIMEBASE_E_FORMAT;
 }
 
@@ -152,7 +193,7 @@ static size_t find(const uint32_t *numbers, size_t count, uint32_t number)
     return i;
 }
 
-int index_update(struct index *index, int folder)
+static int update_once(struct index *index, int folder)
 {
     uint32_t *numbers;
     size_t count;
@@ -174,15 +215,12 @@ int index_update(struct index *index, int folder)
     return error;
 }
 
-static bool has_file(int folder, uint32_t number, uint64_t *size)
+int index_update(struct index *index, int folder)
 {
-    char name[SEGMENT_NAME_SIZE];
-    struct stat status;
-    segment_name(number, name);
-    if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return false;
-    *size = (uint64_t)status.st_size;
-    return true;
+    int error = GONE;
+    for (int i = 0; i < TRIES && error == GONE; i++)
+        error = update_once(index, folder);
+    return error == GONE ? TIMEBASE_E_NOT_FOUND : error;
 }
 
 bool index_is_outdated(const struct index *index, int folder)

@@ -294,6 +294,9 @@ static bool read_one(timebase_timeline *reader, struct shared *shared, uint64_t 
     int error = timebase_timeline_at(reader, NULL, last_published(shared) - back, &got);
     uint64_t meanwhile = __atomic_load_n(&shared->appended, __ATOMIC_ACQUIRE) - before;
     bool may_be_gone = back > 0 || meanwhile >= KEPT_AT_LEAST;
+    if (error != 0 && error != TIMEBASE_E_TOO_EARLY)
+        print_error("%s: %llu back, %llu appended meanwhile\n", timebase_strerror(error),
+                    (unsigned long long)back, (unsigned long long)meanwhile);
     assert_true(error == 0 || (may_be_gone && error == TIMEBASE_E_TOO_EARLY));
     return error == 0;
 }
