@@ -53,12 +53,13 @@ static void as_many_polls_teach_their_distance(void **state)
     assert_int_equal(waiter_last_polls(inner, polls), 0);
 }
 
-/* A wait behind which that many polls are kept, so far apart. */
-static void show_polls(struct waiter *inner, double apart_ticks)
+/* From a wait behind which that many polls are kept, so far apart. */
+static void learn_from_polls(struct waiter *inner, double apart_ticks)
 {
     inner->approach.polls = APPROACH_VERNIER + 1;
     for (int k = 0; k <= APPROACH_VERNIER; k++)
         inner->approach.poll_ticks[k % APPROACH_VERNIER] = (int32_t)(apart_ticks * k) - 4000;
+    waiter_learn_period(inner);
 }
 
 /* One by which polls are believed to be so far apart, and which leaves exact waits alone for long. */
@@ -80,8 +81,7 @@ static void polls_that_are_shorter_say_that_the_neighbour_has_gone(void **state)
 {
     struct waiter *inner = waiter_that_knows(120, 26);
     (void)state;
-    show_polls(inner, 114);
-    waiter_learn_period(inner);
+    learn_from_polls(inner, 114);
     assert_true(fabs(inner->period.value - 114) < 0.2);
     assert_true(caution_allows(&inner->uneven));
 }
@@ -93,8 +93,7 @@ static void polls_that_are_longer_say_so_four_times(void **state)
     (void)state;
     for (int k = 0; k < 4; k++) {
         assert_true(inner->period.value == 114);
-        show_polls(inner, 120);
-        waiter_learn_period(inner);
+        learn_from_polls(inner, 120);
     }
     assert_true(fabs(inner->period.value - 120) < 0.2);
     assert_int_equal(inner->uneven.left, 60);
@@ -108,8 +107,7 @@ static void polls_that_are_a_little_shorter_are_looked_at_again(void **state)
     for (int k = 0; k < 4; k++) {
         assert_true(inner->period.value == 115.5);
         inner->uneven.left = 60;
-        show_polls(inner, 114);
-        waiter_learn_period(inner);
+        learn_from_polls(inner, 114);
         assert_true(caution_allows(&inner->uneven));
     }
     assert_true(fabs(inner->period.value - 114) < 0.2);
@@ -120,8 +118,7 @@ static void polls_that_are_shorter_by_what_a_step_hides_say_nothing(void **state
 {
     struct waiter *inner = waiter_that_knows(114, 26);
     (void)state;
-    show_polls(inner, 113);
-    waiter_learn_period(inner);
+    learn_from_polls(inner, 113);
     assert_true(inner->period.value > 113.9);
     assert_int_equal(inner->uneven.left, 60);
 }
@@ -131,8 +128,7 @@ static void a_fine_counter_takes_the_mean(void **state)
 {
     struct waiter *inner = waiter_that_knows(60, 1);
     (void)state;
-    show_polls(inner, 50);
-    waiter_learn_period(inner);
+    learn_from_polls(inner, 50);
     assert_true(inner->period.value > 55);
 }
 

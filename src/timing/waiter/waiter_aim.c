@@ -165,9 +165,9 @@ APPROACH_WAY int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks
 /*
  * Errors that a waiter sees of its own waits hardly tell exact ones from others where the counter
  * steps: by stamps of one step each, both are off by most of one. Where polls say when exact waits are
- * good, it is enough that they do not look twice as bad. By a
- * fine counter's rehearsals they look worse than they are, as these read it once more, which takes
- * 20 ticks longer beside a neighbour: it is enough that they do not look worse by a third. A few
+ * good, it is enough that they do not look twice as bad. By a fine counter's rehearsals they look worse
+ * than they are, as these read it once more, which takes 20 ticks longer beside a neighbour: it is
+ * enough that they do not look worse by a third. A few
  * bad ones in a row are soon forgotten there: the loop that others would write is no narrower then,
  * and ours is wider than that, as behind its end it reads the counter once more.
  */
