@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Compiled with -fno-builtin, or each of these loops would become a call of itself. */
+/*
+ * Compiled with -fno-builtin, or each of these loops would become a call of itself. In parentheses where
+ * string.h has a macro of the name.
+ */
 #include <stdint.h>
 #include <string.h>
 
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
+void *(memcpy)(void *restrict to, const void *restrict from, size_t size)
 {
     return memmove(to, from, size);
 }
@@ -21,7 +24,7 @@ void *memmove(void *to, const void *from, size_t size)
     return to;
 }
 
-void *memset(void *to, int byte, size_t size)
+void *(memset)(void *to, int byte, size_t size)
 {
     unsigned char *out = to;
     for (size_t i = 0; i < size; i++)
