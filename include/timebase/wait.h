@@ -78,7 +78,8 @@ struct timebase_waiter {
 
 /* How a wait is done: the flags of each wait, 0 for an exact wait without preparation. */
 enum timebase_wait_flag {
-    TIMEBASE_WAIT_PLAIN = 1,       /* the polling loop alone, its mean lateness compensated */
+    TIMEBASE_WAIT_PLAIN = 1,       /* the polling loop alone, its mean lateness compensated; where the
+                                    * counter steps far, what lies between its edges as well */
     TIMEBASE_WAIT_NEVER_EARLY = 2, /* the polling loop until the counter reads the target or more:
                                     * event_ticks, its last poll, is never less. As late as the
                                     * caller's own loop: by a poll, and the way from it to the event */

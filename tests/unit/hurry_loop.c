@@ -47,6 +47,8 @@ static void assert_nothing_begun(const struct waiter *waiter, const struct waite
     is.hurry_event_ticks = was.hurry_event_ticks;
     is.hurry_late = was.hurry_late;
     is.hurry_way = was.hurry_way;
+    is.edge_sooner_ticks = was.edge_sooner_ticks;
+    is.edge_links = was.edge_links;
     is.frame = was.frame;
     is.end = was.end;
     assert_memory_equal(&is, &was, sizeof(is));

@@ -27,6 +27,7 @@ enum {
     APPROACH_PADS = 3,          /* spacings of the readings to choose from: */
     APPROACH_PAD_CYCLES = 6,    /* each so much longer than the one before */
     APPROACH_RUNS = 3,          /* pieces of code to run into */
+    APPROACH_LONGEST_EDGE = 14, /* links behind a loop that ends on an edge of the counter's step */
     APPROACH_ENDS_BEHIND = 2,   /* what asks approach_from() to call approach->end() */
     APPROACH_TICK_BITS = 8,     /* of ticks' fractions */
     APPROACH_CYCLE_BITS = 24,   /* of cycles' */
@@ -106,6 +107,9 @@ struct approach {
     int32_t sooner_from_ticks; /* at most half of that */
     int64_t sooner_per_tick; /* cycles; 2^-CYCLE_BITS */
     int64_t sooner_cycles;   /* of the last event; 2^-CYCLE_BITS */
+    /* A loop that may be early ends so many ticks sooner, on an edge of the counter's step; see edge.h. */
+    int32_t edge_sooner_ticks;
+    int32_t edge_links; /* ... and passes a chain of so many before its stamp */
 } __attribute__((aligned(128)));
 
 /* Further from any target than a poll can be. */

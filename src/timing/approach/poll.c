@@ -4,6 +4,7 @@
 #include <timebase/wait.h>
 
 #include "approach.h"
+#include "edge.h"
 #include "evidence.h"
 
 /* Until then; the longest time between two polls is kept. Returns the last one. */
@@ -56,7 +57,8 @@ poll_to_stamp(struct approach *approach, approach_fetching *fetch)
     if (approach->never_early) { /* asked before its loop: behind that it would be predicted wrongly */
         approach->event_ticks = poll_until(approach, approach->leave_ticks, now);
     } else {
-        poll_until(approach, approach->leave_ticks, now);
+        poll_until(approach, approach->leave_ticks - (uint64_t)approach->edge_sooner_ticks, now);
+        edge_pass(approach->edge_links);
         approach->event_ticks = timebase_ticks_ordered();
     }
     approach->marker = evidence_marker();

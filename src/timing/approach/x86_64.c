@@ -49,6 +49,8 @@ AT(usual_ticks, USUAL_PERIOD);
 AT(sooner_from_ticks, SOONER_FROM);
 AT(sooner_per_tick, SOONER_RATE);
 AT(sooner_cycles, SOONER);
+AT(edge_sooner_ticks, EDGE_SOONER);
+AT(edge_links, EDGE_LINKS);
 _Static_assert(APPROACH_LONGEST_RUN == LONGEST_RUN && APPROACH_LONGEST_PAD == LONGEST_PAD &&
                    APPROACH_ENDS_BEHIND == ENDS_BEHIND,
                "in assembly");
@@ -56,7 +58,8 @@ _Static_assert(APPROACH_VERNIER == VERNIER && APPROACH_FINE == FINE &&
                    APPROACH_PAD_CYCLES == PAD_CYCLES && APPROACH_NO_RUN == NO_RUN,
                "in assembly");
 _Static_assert(APPROACH_TICK_BITS == TICK_BITS && APPROACH_CYCLE_BITS == CYCLE_BITS &&
-                   APPROACH_FARTHEST == FARTHEST && APPROACH_NEVER == NEVER,
+                   APPROACH_FARTHEST == FARTHEST && APPROACH_NEVER == NEVER &&
+                   APPROACH_LONGEST_EDGE == LONGEST_EDGE,
                "in assembly");
 
 approach_function approach_return, approach_jump, approach_return_hot, approach_jump_hot;

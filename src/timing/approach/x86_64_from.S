@@ -14,8 +14,6 @@
  *         remains;
  *     int approach_hurry_and_look(struct approach *)
  *         the same, and near its end it foresees once more what follows;
- *     int approach_hurry_never_early(struct approach *), approach_hurry_never_early_and_look
- *         both of one that must not be early.
  */
 
 #ifdef __x86_64__
@@ -60,30 +58,8 @@ approach_behind:
     jmp *END(%rdi)
     end_function approach_from
 
-    .macro hurry name, stamp, near:vararg
-    begin_function \name
-    movq HURRY(%rdi), %rcx
-    poll_against %rcx
-    jns 3f
-    \near
-    poll_until_leave
-    \stamp
-    movq %rax, HURRY_EVENT(%rdi)
-    xorl %eax, %eax
-    ret
-3:
-    \stamp
-    movq %rax, HURRY_EVENT(%rdi)
-    incl HURRY_LATE(%rdi)
-    movl $1, %eax
-    ret
-    end_function \name
-    .endm
-
-    hurry approach_hurry, stamp_behind
-    hurry approach_hurry_never_early, last_poll_is_the_stamp
-    hurry approach_hurry_and_look, stamp_behind, poll_until_near
-    hurry approach_hurry_never_early_and_look, last_poll_is_the_stamp, poll_until_near
+    hurry approach_hurry, 1, stamp_behind
+    hurry approach_hurry_and_look, 1, stamp_behind, poll_until_near
 
 #endif
 

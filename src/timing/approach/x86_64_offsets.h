@@ -44,9 +44,12 @@
 #define SOONER_FROM 308
 #define SOONER_RATE 312
 #define SOONER 320
+#define EDGE_SOONER 328
+#define EDGE_LINKS 332
 
 #define LONGEST_RUN 242 /* APPROACH_LONGEST_RUN: LINKS * 3 + 2 */
 #define LONGEST_PAD 31  /* APPROACH_LONGEST_PAD */
+#define LONGEST_EDGE 14 /* APPROACH_LONGEST_EDGE */
 #define LINK_BYTES 4    /* of an instruction of a run */
 #define RUN_BITS 9      /* a run's code: its links, 2 * 2 bytes, and the jump behind it */
 #define TICK_BITS 8     /* APPROACH_TICK_BITS */
@@ -143,6 +146,25 @@
     end_foreseen r11, r10, r10d, RETURN_KNOWN
     .endm
 
+    /* Until the edge before, not until rcx. r10: where the chain behind the loop is entered. See edge.h. */
+    .macro aim_at_edge a
+    movslq EDGE_SOONER(\a), %r10
+    movl EDGE_LINKS(\a), %eax
+    subq %r10, %rcx
+    shll $2, %eax
+    leaq 8f(%rip), %r10
+    subq %rax, %r10
+    .endm
+
+    .macro pass_from_edge
+    notrack jmp *%r10
+    .rept LONGEST_EDGE
+    .byte 0x3e
+    imull %edx, %edx
+    .endr
+8:
+    .endm
+
     .macro poll_until_leave
     .p2align 5
 2:
@@ -191,6 +213,33 @@
     .endm
 
     .macro last_poll_is_the_stamp
+    .endm
+
+    /* The loop of a wait in a hurry: see x86_64_from.S. */
+    .macro hurry name, on_edge, stamp, near:vararg
+    begin_function \name
+    movq HURRY(%rdi), %rcx
+    poll_against %rcx
+    jns 3f
+    \near
+    .if \on_edge
+    aim_at_edge %rdi
+    .endif
+    poll_until_leave
+    .if \on_edge
+    pass_from_edge
+    .endif
+    \stamp
+    movq %rax, HURRY_EVENT(%rdi)
+    xorl %eax, %eax
+    ret
+3:
+    \stamp
+    movq %rax, HURRY_EVENT(%rdi)
+    incl HURRY_LATE(%rdi)
+    movl $1, %eax
+    ret
+    end_function \name
     .endm
 #endif
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plain loop on x86-64, as an end of approach_from(). Not in x86_64_from.S: no wait in a hurry has it.
+ * Loops on x86-64, as ends of approach_from(), that no usual wait in a hurry has; these are in x86_64_from.S.
  *
  *     int approach_poll_bare(struct approach *)
  *         a reading between the loop and the return, which waits for the polls' end, is the stamp; and while it takes its time, what follows is fetched. So it is no
  *         worse than the loop that users write, and on a shared core steadier;
  *     int approach_poll_never_early(struct approach *)
  *         the same of one that must not be early: its last poll is its stamp. Behind another reading it
- *         would be later by that.
+ *         would be later by that;
+ *     int approach_hurry_never_early(struct approach *), approach_hurry_never_early_and_look
+ *         those of a wait in a hurry that must not be early.
  */
 
 #ifdef __x86_64__
@@ -16,11 +18,17 @@
 
     .section .text.hot.timebase_wait, "ax", @progbits
 
-    .macro poll name, stamp
+    .macro poll name, on_edge, stamp
     begin_function \name
     begin_to_poll %rdi
     poll_until_near
+    .if \on_edge
+    aim_at_edge %rdi
+    .endif
     poll_until_leave
+    .if \on_edge
+    pass_from_edge
+    .endif
     \stamp
     movq %rax, EVENT_TICKS(%rdi)
     movl %r9d, %eax
@@ -28,8 +36,10 @@
     end_function \name
     .endm
 
-    poll approach_poll_bare, stamp_behind
-    poll approach_poll_never_early, last_poll_is_the_stamp
+    poll approach_poll_bare, 1, stamp_behind
+    poll approach_poll_never_early, 0, last_poll_is_the_stamp
+    hurry approach_hurry_never_early, 0, last_poll_is_the_stamp
+    hurry approach_hurry_never_early_and_look, 0, last_poll_is_the_stamp, poll_until_near
 
 #endif
 

@@ -11,6 +11,7 @@
 #include "timing/stages/near_exact.h"
 #include "timing/stages/outcome.h"
 #include "timing/stages/rehearsal.h"
+#include "timing/waiter/aim_edge.h"
 
 #include "calibration_calls.h"
 #include "calibration_delays.h"
@@ -286,6 +287,16 @@ static void find_ways(struct waiter *waiter)
     }
 }
 
+/* What loops are late by is found once more then. */
+static void find_edges(struct waiter *waiter)
+{
+    if (!waiter_may_end_on_edges(waiter))
+        return;
+    waiter->learnt.edge_steps_per_tick = 1 / waiter->vernier.step_ticks;
+    waiter->learnt.edge_ticks = timebase_ticks();
+    find_plain(waiter);
+}
+
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 /* The approaches read the processor's counter, whatever the clock takes its ticks from. */
@@ -334,6 +345,7 @@ void calibrate(struct waiter *waiter)
     find_plain(waiter);
     try_reading(waiter);
     find_ways(waiter);
+    find_edges(waiter);
     const struct choice found = waiter->choice; /* behind this biases are not known yet */
     calibrate_calls(waiter);
     calibrate_delays(waiter);

@@ -13,6 +13,9 @@
 
 #include <stddef.h>
 
+#include "timing/approach/edge.h"
+#include "timing/waiter/aim_edge.h"
+
 #include "hurry.h"
 
 /* What it was asked for: of a struct wait what there is time for. */
@@ -87,6 +90,7 @@ static inline __attribute__((always_inline)) uint64_t hurry_begin(struct hurried
     waiter->telling.never_early = never_early;
     a->hurry_way = way;
     a->hurry_ticks = asked->ticks - (uint64_t)(never_early ? 0 : (int64_t)bias);
+    waiter_aim_edge(waiter, a->hurry_ticks);
     return a->hurry_ticks;
 }
 
@@ -166,7 +170,8 @@ static inline __attribute__((always_inline)) void hurry_poll(struct waiter *wait
         waiter->approach.hurry_event_ticks = hurry_poll_until(waiter, leave, now);
         return;
     }
-    hurry_poll_until(waiter, leave, now);
+    hurry_poll_until(waiter, leave - (uint64_t)waiter->approach.edge_sooner_ticks, now);
+    edge_pass(waiter->approach.edge_links);
     waiter->approach.hurry_event_ticks = timebase_arch_ticks_ordered();
 }
 

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "timing/approach/edge.h"
 #include "timing/learn/within.h"
 
 enum { SETTLED = 32 }; /* when the mean of so many is taken */
@@ -158,6 +159,7 @@ APPROACH_WAY void waiter_publish_tempo(struct waiter *waiter)
     double cycle = waiter->tempo.cycle_ticks;
     a->cycles_per_tick = waiter_scaled(1 / cycle, APPROACH_CYCLE_BITS - APPROACH_TICK_BITS);
     a->another_cycles = another_cycles(waiter);
+    waiter->learnt.edge_links_per_tick = 1 / (EDGE_LINK_CYCLES * cycle);
     if (waiter_has_vernier(waiter))
         publish_spacing(waiter);
 }

@@ -2,6 +2,7 @@
 /* Which way the next wait is to go, and where its approach aims. */
 #include "timing/learn/within.h"
 
+#include "aim_edge.h"
 #include "asked.h"
 #include "slower.h"
 #include "waiter.h"
@@ -64,6 +65,7 @@ APPROACH_WAY void waiter_aim(struct waiter *waiter, uint64_t target_ticks, doubl
     struct approach *a = &waiter->approach;
     a->target_ticks = target_ticks;
     a->leave_ticks = target_ticks - (uint64_t)(int64_t)(learnt->plain_bias_ticks - aim_ticks);
+    waiter_aim_edge(waiter, a->leave_ticks);
     a->late_cycles =
         (int32_t)((waiter->vernier.step_ticks + LATE_TICKS) / waiter->tempo.cycle_ticks);
     a->span_ticks = waiter_scaled(waiter->vernier.span_ticks, APPROACH_TICK_BITS);
@@ -112,10 +114,11 @@ APPROACH_WAY void waiter_aim_loop(struct waiter *waiter, uint64_t base_ticks, do
     struct approach *a = &waiter->approach;
     double bias = waiter->learnt.loop_bias_ticks[waiter_loop_way(waiter)];
     double cycle = waiter->tempo.cycle_ticks;
-    double cycles = WAY_CYCLES + bias / cycle - waiter->learnt.tail.cycles;
+    a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
+    waiter_aim_edge(waiter, a->leave_ticks);
+    double cycles = WAY_CYCLES + (bias + a->edge_sooner_ticks) / cycle - waiter->learnt.tail.cycles;
     cycles += sooner_cycles(waiter, spare_ticks);
     a->loop_cycles = (int32_t)within(0, cycles, APPROACH_FARTHEST);
-    a->leave_ticks = base_ticks + (uint64_t)(int64_t)(ticks - bias);
     a->even_least = even_least(waiter);
     a->even_polls = a->even_polls < MANY ? a->even_polls : MANY; /* it never overflows */
     waiter->even_before = a->even_polls;

@@ -33,6 +33,9 @@ struct waiter_learnt {
     uint64_t touch_least_ns;  /* the shortest delay that has time to touch a run's code */
     double plain_bias_ticks;        /* last poll's threshold to event: of calls */
     double hurry_ticks[EVENT_WAYS]; /* ... of one in a hurry, more than that */
+    uint64_t edge_ticks;            /* on an edge of the counter's step: aim_edge.h */
+    double edge_steps_per_tick;     /* 0: loops do not end on edges */
+    double edge_links_per_tick;
     int64_t no_rehearsal_ticks;     /* for a target that is nearer than this there is none */
     int64_t cold_ticks; /* how long the stages take after a pause; 0: not known yet */
     struct waiter_need afresh_need; /* ... from its call to its target, of one exact without them */
