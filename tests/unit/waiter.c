@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "timing/calibration/calibration.h"
 #include "timing/stages/rehearsal.h"
 #include "waiting.h"
 
@@ -148,6 +149,44 @@ static void calibrating_keeps_counts_and_margin(void **state)
     assert_true(after.waits == before.waits && after.waits == 10);
     assert_true(after.late == before.late && after.late == 10);
     assert_true(after.disturbed == before.disturbed);
+}
+
+/* By a counter that steps, exact, with polls so many ticks apart, which were 100 ticks apart. */
+static struct waiter *with_polls_so_far_apart(double ticks)
+{
+    struct waiter *own = waiter_within(&waiter);
+    fresh_waiter();
+    own->vernier.readings = APPROACH_FINE;
+    own->learnt.exact = 1;
+    own->learnt.bare_period_ticks = 100;
+    own->period.value = ticks;
+    own->approach.pad_cycles = 0;
+    return own;
+}
+
+static int is_calibrated_again(double polls_ticks)
+{
+    calibrate_again(with_polls_so_far_apart(polls_ticks));
+    return description_of(&waiter).calibrations - 1;
+}
+
+static void a_neighbour_that_has_gone_has_it_calibrated_again(void **state)
+{
+    (void)state;
+    stay_on_this_cpu();
+    assert_int_equal(is_calibrated_again(97), 0);
+    assert_int_equal(is_calibrated_again(120), 0); /* one has come */
+    assert_int_equal(is_calibrated_again(90), 1);
+}
+
+static void nor_more_than_some_times(void **state)
+{
+    (void)state;
+    stay_on_this_cpu();
+    struct waiter *own = with_polls_so_far_apart(50);
+    own->calibrations = CALIBRATION_ATTEMPTS;
+    calibrate_again(own);
+    assert_int_equal(own->calibrations, CALIBRATION_ATTEMPTS);
 }
 
 static void the_margins_numbers_have_their_ranges(void **state)
@@ -432,6 +471,8 @@ int main(void)
         cmocka_unit_test(a_waiter_without_exact_waits_has_no_shortest_one),
         cmocka_unit_test(it_lists_what_it_could_notice),
         cmocka_unit_test(calibrating_keeps_counts_and_margin),
+        cmocka_unit_test(a_neighbour_that_has_gone_has_it_calibrated_again),
+        cmocka_unit_test(nor_more_than_some_times),
         cmocka_unit_test(the_margins_numbers_have_their_ranges),
         cmocka_unit_test(every_name_is_another),
         cmocka_unit_test(a_fine_reading_is_between_two_readings_around_it),

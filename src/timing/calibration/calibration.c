@@ -15,6 +15,7 @@
 
 #include "calibration_calls.h"
 #include "calibration_delays.h"
+#include "calibration_ends.h"
 #include "calibration_trials.h"
 
 enum {
@@ -297,6 +298,16 @@ static void find_edges(struct waiter *waiter)
     find_plain(waiter);
 }
 
+/* ---- neighbours --------------------------------------------------------------------------- */
+
+/* Have polls been so much nearer since that a neighbour was there then, and has gone? */
+static int has_neighbour_left(const struct waiter *waiter)
+{
+    const double nearer = 0.95;
+    return waiter_has_vernier(waiter) && waiter->learnt.exact &&
+        waiter_bare_period(waiter) < nearer * waiter->learnt.bare_period_ticks;
+}
+
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 /* The approaches read the processor's counter, whatever the clock takes its ticks from. */
@@ -321,9 +332,9 @@ static void try_reading(struct waiter *waiter)
         calibrate_reading(waiter);
 }
 
-void calibrate(struct waiter *waiter)
+/* Returns whether it may have had a neighbour for a while. */
+static int calibrate_once(struct waiter *waiter)
 {
-    uint64_t start = timebase_ticks();
     struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
     uint64_t waits = waiter->waits, late = waiter_late(waiter), disturbed = waiter->disturbed;
@@ -346,9 +357,11 @@ void calibrate(struct waiter *waiter)
     try_reading(waiter);
     find_ways(waiter);
     find_edges(waiter);
+    learnt->bare_period_ticks = waiter_bare_period(waiter);
     const struct choice found = waiter->choice; /* behind this biases are not known yet */
     calibrate_calls(waiter);
     calibrate_delays(waiter);
+    int had_neighbour = calibrate_had_neighbour(waiter);
     waiter->choice = found;
     hurry_init(waiter);
     near_exact_init(waiter);
@@ -360,17 +373,27 @@ void calibrate(struct waiter *waiter)
     waiter->late = late - waiter->approach.hurry_late;
     waiter->disturbed = disturbed;
     waiter->is_calibrating = 0;
-    waiter->calibrations++;
-    waiter->calibration_ns = (double)(timebase_ticks() - start) * learnt->period_ns;
+    return had_neighbour;
 }
 
-/* Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact
- * waits are possible here and noise may have hidden that from the calibration before. */
+void calibrate(struct waiter *waiter)
+{
+    uint64_t start = timebase_ticks();
+    for (int attempt = 0; attempt < ATTEMPTS && calibrate_once(waiter); attempt++)
+        ;
+    waiter->calibrations++;
+    waiter->calibration_ns = (double)(timebase_ticks() - start) * waiter->learnt.period_ns;
+}
+
+/*
+ * Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact waits are
+ * possible here and noise may have hidden that from the calibration before; or a neighbour made them late.
+ */
 void calibrate_again(struct waiter *waiter)
 {
     int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
-    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact &&
-        waiter->calibrations < CALIBRATION_ATTEMPTS;
-    if (moved || failed)
+    int failed = waiter->ways.exact != NULL && !waiter->learnt.exact;
+    int may_try = waiter->calibrations < CALIBRATION_ATTEMPTS;
+    if (moved || (may_try && (failed || has_neighbour_left(waiter))))
         calibrate(waiter);
 }

@@ -9,8 +9,9 @@
  *   exact       as plain, exact, with each sample that there is
  *   calls       from the event to the return; ticks of a run alone, by its length
  *
- * An event takes a fine reading first. All of it takes some 3 ms after the warm-up. Means are
- * trimmed: an interrupt spoils the trials that it hits, not the result.
+ * An event takes a fine reading first. All of it takes some 20 ms where the counter steps, and again
+ * as long if it had a neighbour for a while. Means are trimmed: an interrupt spoils the trials that it hits, not
+ * the result.
  */
 #ifndef CALIBRATION_CALIBRATION_H
 #define CALIBRATION_CALIBRATION_H
@@ -20,18 +21,22 @@
 /* Learn all of it. What was known of the last wait is settled first. */
 void calibrate(struct waiter *waiter);
 
-/* Where no exact wait does better than the loop. */
+/* Where no exact wait does better than the loop, or a neighbour has gone since. */
 enum { CALIBRATION_ATTEMPTS = 8 };
 
-/* ... if the waiter's machine has changed, or exact waits are possible and there are none yet. */
+/*
+ * ... if the waiter's machine has changed, or exact waits are possible and there are none yet, or the one before had
+ * a neighbour.
+ */
 void calibrate_again(struct waiter *waiter);
 
-/* Before a wait that is long enough for it: a calibration takes 5 ms. */
+/* Before a wait that is long enough for it, by what the last one took. */
 static inline void calibrate_before(const struct wait *wait)
 {
-    enum { LONG_NS = 20000000 };
+    enum { LEAST_NS = 20000000, AS_LONG = 4 };
     struct waiter *waiter = wait->waiter;
-    if ((int64_t)(wait->ticks - wait->entered_ticks) > waiter_ticks_of_ns(waiter, LONG_NS))
+    double left_ns = (double)(int64_t)(wait->ticks - wait->entered_ticks) * waiter->learnt.period_ns;
+    if (left_ns > LEAST_NS && left_ns > AS_LONG * waiter->calibration_ns)
         calibrate_again(waiter);
 }
 

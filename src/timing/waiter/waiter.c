@@ -89,7 +89,7 @@ void waiter_learn_spacing(struct waiter *waiter, const uint32_t readings[APPROAC
 static void choose_pad(struct waiter *waiter)
 {
     struct approach *a = &waiter->approach;
-    double cycle = waiter->tempo.cycle_ticks, base = waiter->period.value - a->pad_cycles * cycle;
+    double cycle = waiter->tempo.cycle_ticks, base = waiter_bare_period(waiter);
     a->pad_cycles = vernier_choose(&waiter->vernier, VERNIER_POLLS, base, cycle,
                                    APPROACH_LONGEST_PAD + 1, a->pad_cycles);
     waiter->period.value = base + a->pad_cycles * cycle;

@@ -397,6 +397,12 @@ static inline double waiter_cycles(const struct waiter *waiter)
     return waiter->learnt.tail.cycles + waiter->approach.run;
 }
 
+/* From poll to poll, less the cycles that are added for the vernier. */
+static inline double waiter_bare_period(const struct waiter *waiter)
+{
+    return waiter->period.value - waiter->approach.pad_cycles * waiter->tempo.cycle_ticks;
+}
+
 /* Did no poll of the last exact approach contradict those before it? */
 static inline int waiter_polls_agreed(const struct waiter *waiter)
 {

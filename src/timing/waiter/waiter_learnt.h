@@ -50,6 +50,7 @@ struct waiter_learnt {
     double unpredicted_ticks[EVENT_WAYS]; /* an exact one's is so much later if its return is that */
     struct tempo_tail tail;   /* last poll to event without a run */
     double stamp_ticks;       /* stamp to event of a call, exact */
+    double bare_period_ticks; /* from poll to poll as they were then, less what is added: waiter_bare_period() */
     double usual_period_ticks; /* from poll to poll, where the counter's steps are fine; else 0 */
     /* Of the loop, to where it ends: waiter_loop_way(). */
     double plain_stamp_ticks[EVENT_WAYS]; /* stamp to event, less exit_ticks[0] */
