@@ -16,6 +16,7 @@
 #ifndef CALIBRATION_CALIBRATION_H
 #define CALIBRATION_CALIBRATION_H
 
+#include "timing/learn/within.h"
 #include "timing/waiter/waiter.h"
 
 /* Learn all of it. What was known of the last wait is settled first. */
@@ -30,13 +31,14 @@ enum { CALIBRATION_ATTEMPTS = 8 };
  */
 void calibrate_again(struct waiter *waiter);
 
-/* Before a wait that is long enough for it, by what the last one took. */
+/* Before a wait that is long enough for it, by what the last one took; more than 40 ms are a hold-up's. */
 static inline void calibrate_before(const struct wait *wait)
 {
-    enum { LEAST_NS = 20000000, AS_LONG = 4 };
+    enum { LEAST_NS = 20000000, MOST_NS = 80000000, AS_LONG = 2 };
     struct waiter *waiter = wait->waiter;
     double left_ns = (double)(int64_t)(wait->ticks - wait->entered_ticks) * waiter->learnt.period_ns;
-    if (left_ns > LEAST_NS && left_ns > AS_LONG * waiter->calibration_ns)
+    double needed_ns = within(LEAST_NS, AS_LONG * waiter->calibration_ns, MOST_NS);
+    if (left_ns > needed_ns)
         calibrate_again(waiter);
 }
 
