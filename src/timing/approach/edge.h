@@ -28,13 +28,13 @@ static inline __attribute__((always_inline)) void edge_pass(int32_t links)
     __asm__ __volatile__("leaq 8f(%%rip), %%rax\n\t"
                          "subq %0, %%rax\n\t"
                          "notrack jmp *%%rax\n\t"
-                         ".rept 14\n\t" /* APPROACH_LONGEST_EDGE */
+                         ".rept %c1\n\t"
                          ".byte 0x3e\n\t"
                          "imull %%edx, %%edx\n\t"
                          ".endr\n"
                          "8:"
                          :
-                         : "r"(bytes)
+                         : "r"(bytes), "i"(APPROACH_LONGEST_EDGE)
                          : "rax", "rdx", "cc", "memory");
 }
 #else

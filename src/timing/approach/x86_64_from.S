@@ -13,7 +13,7 @@
  *         such an end: polls until hurry_ticks, and nothing before it. What another approach has to tell
  *         remains;
  *     int approach_hurry_and_look(struct approach *)
- *         the same, and near its end it foresees once more what follows;
+ *         the same, and near its end it foresees once more what follows.
  */
 
 #ifdef __x86_64__
@@ -58,8 +58,8 @@ approach_behind:
     jmp *END(%rdi)
     end_function approach_from
 
-    hurry approach_hurry, 1, stamp_behind
-    hurry approach_hurry_and_look, 1, stamp_behind, poll_until_near
+    hurry approach_hurry, 1
+    hurry approach_hurry_and_look, 1, poll_until_near
 
 #endif
 

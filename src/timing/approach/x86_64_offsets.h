@@ -205,36 +205,43 @@
 5:
     .endm
 
-    /* What follows is fetched while it waits for the end of the polls. */
-    .macro stamp_behind
+    /*
+     * A reading behind the polls, which waits for their end: what follows is fetched meanwhile. What must not be
+     * early has its last poll instead.
+     */
+    .macro loop_stamp may_be_early
+    .if \may_be_early
     rdtscp
     shlq $32, %rdx
     orq %rdx, %rax
+    .endif
     .endm
 
-    .macro last_poll_is_the_stamp
+    /* How all loops end. */
+    .macro loop_to_stamp a, may_be_early
+    .if \may_be_early
+    aim_at_edge \a
+    .endif
+    poll_until_leave
+    .if \may_be_early
+    pass_from_edge
+    .endif
+    loop_stamp \may_be_early
     .endm
 
     /* The loop of a wait in a hurry: see x86_64_from.S. */
-    .macro hurry name, on_edge, stamp, near:vararg
+    .macro hurry name, may_be_early, near:vararg
     begin_function \name
     movq HURRY(%rdi), %rcx
     poll_against %rcx
     jns 3f
     \near
-    .if \on_edge
-    aim_at_edge %rdi
-    .endif
-    poll_until_leave
-    .if \on_edge
-    pass_from_edge
-    .endif
-    \stamp
+    loop_to_stamp %rdi, \may_be_early
     movq %rax, HURRY_EVENT(%rdi)
     xorl %eax, %eax
     ret
 3:
-    \stamp
+    loop_stamp \may_be_early
     movq %rax, HURRY_EVENT(%rdi)
     incl HURRY_LATE(%rdi)
     movl $1, %eax

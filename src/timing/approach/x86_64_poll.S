@@ -18,28 +18,21 @@
 
     .section .text.hot.timebase_wait, "ax", @progbits
 
-    .macro poll name, on_edge, stamp
+    .macro poll name, may_be_early
     begin_function \name
     begin_to_poll %rdi
     poll_until_near
-    .if \on_edge
-    aim_at_edge %rdi
-    .endif
-    poll_until_leave
-    .if \on_edge
-    pass_from_edge
-    .endif
-    \stamp
+    loop_to_stamp %rdi, \may_be_early
     movq %rax, EVENT_TICKS(%rdi)
     movl %r9d, %eax
     ret
     end_function \name
     .endm
 
-    poll approach_poll_bare, 1, stamp_behind
-    poll approach_poll_never_early, 0, last_poll_is_the_stamp
-    hurry approach_hurry_never_early, 0, last_poll_is_the_stamp
-    hurry approach_hurry_never_early_and_look, 0, last_poll_is_the_stamp, poll_until_near
+    poll approach_poll_bare, 1
+    poll approach_poll_never_early, 0
+    hurry approach_hurry_never_early, 0
+    hurry approach_hurry_never_early_and_look, 0, poll_until_near
 
 #endif
 
