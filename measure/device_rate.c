@@ -191,16 +191,17 @@ static int see_edge(struct measurement *m)
     return error;
 }
 
+/* One at least, however long somebody was held up before: so that a timer that can be read is told of. */
 static int take_sightings(struct measurement *m, uint64_t ticks, int sees_edge)
 {
     double spacing_ticks = (double)ticks / SIGHTINGS;
-    int error = TIMEBASE_OK;
-    while (error == TIMEBASE_OK && !is_over(m) && m->count[0] < SIGHTINGS) {
+    int error;
+    do {
         rest(m, spacing_ticks);
         error = see_plainly(m);
         if (error == TIMEBASE_OK && sees_edge)
             error = see_edge(m);
-    }
+    } while (error == TIMEBASE_OK && !is_over(m) && m->count[0] < SIGHTINGS);
     return error;
 }
 

@@ -235,6 +235,18 @@ static void a_timer_that_stands_still_is_refused(void **state)
     }
 }
 
+/* All of the time is over before the first one. */
+static void a_timer_is_seen_once_however_long_that_was_held_up(void **state)
+{
+    struct device device = device_of(PM_HZ, 24);
+    (void)state;
+    begin(dice_new(), PM_HZ, 0, PM_COST);
+    struct timebase_bench_timer found = measure(&device, 1);
+    assert_int_equal(found.plain.taken, 1);
+    assert_int_equal(found.edge.taken, 1);
+    assert_false(found.plain.has_rate || found.edge.has_rate);
+}
+
 /* ---- the fit alone ------------------------------------------------------------------------- */
 
 static void few_sightings_show_no_rate(void **state)
@@ -277,6 +289,7 @@ int main(void)
         cmocka_unit_test(a_rate_that_changes_is_no_rate),
         cmocka_unit_test(a_timer_that_stands_still_is_refused),
         cmocka_unit_test(few_sightings_show_no_rate),
+        cmocka_unit_test(a_timer_is_seen_once_however_long_that_was_held_up),
         cmocka_unit_test(edges_bound_the_rate_by_their_brackets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
