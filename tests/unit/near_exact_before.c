@@ -38,6 +38,19 @@ static void it_is_counted_and_learnt_from_where_there_is_time(void **state)
     assert_int_equal(waiter.waits, 0);
 }
 
+/* Of few polls each one counts. */
+static void by_a_counter_that_steps_it_is_learnt_from_where_polls_are_left(void **state)
+{
+    enum { FEW = 4, PERIOD = 50, NEEDS_POLLS = NEEDS_LEARNING + FEW * PERIOD };
+    (void)state;
+    for (int64_t left = NEEDS_POLLS - 1; left <= NEEDS_POLLS; left++) {
+        one_before(250);
+        step();
+        run(left);
+        assert_int_equal(waiter.last.has_learnt, left == NEEDS_POLLS);
+    }
+}
+
 /* Of one whose polls agreed, with nothing to say but what is set here. */
 static void count_one(int32_t overdue_cycles, uint32_t gap_ticks, int64_t width_ticks)
 {
@@ -283,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_counted_and_learnt_from_where_there_is_time),
+        cmocka_unit_test(by_a_counter_that_steps_it_is_learnt_from_where_polls_are_left),
         cmocka_unit_test(what_it_needed_is_from_its_call_to_its_first_poll_and_the_tail),
         cmocka_unit_test(there_may_be_something_to_say_of_it),
         cmocka_unit_test(polls_that_agreed_speak_for_the_next),

@@ -143,12 +143,20 @@ static void learn_need(struct waiter *waiter)
         hurry_learn_near(need_of_last(waiter), way_in + waiter_tail_ticks(waiter));
 }
 
+/* What is nearer has two polls or three where the counter steps, and learning would take one of these. */
+static double polls_that_count(const struct waiter *waiter)
+{
+    enum { FEW = 4 };
+    return waiter_has_vernier(waiter) ? FEW * waiter->period.value : 0;
+}
+
 /* By code that is not near it would take too long. */
 static int may_learn(const struct hurried *asked, int64_t left)
 {
     struct waiter *waiter = asked->waiter;
     return waiter_is_exact_hot(waiter, asked->ticks) &&
-        hurry_is_enough(&waiter->learnt.near_exact_learning, (double)left);
+        hurry_is_enough(&waiter->learnt.near_exact_learning,
+                        (double)left - polls_that_count(waiter));
 }
 
 /*
