@@ -175,7 +175,7 @@ static void learn_end(struct waiter *waiter)
  */
 APPROACH_WAY static void note_polls(struct waiter *waiter)
 {
-    enum { LEAST_TURNS = 2, MOST_TURNS = 64, MEAN = 32 };
+    enum { LEAST_TURNS = 2, MOST_TURNS = 8, MEAN = 32 };
     int agreed = waiter_polls_agreed(waiter);
     int was_quiet = waiter->even_before >= WAITER_EVEN_COLD;
     if (waiter->last.is_cold && was_quiet && !agreed) {

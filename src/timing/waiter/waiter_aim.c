@@ -153,12 +153,12 @@ APPROACH_WAY static int may_be_even(const struct waiter *waiter)
  */
 APPROACH_WAY int waiter_may_be_exact(const struct waiter *waiter, uint64_t ticks)
 {
-    enum { TRIAL = 16 };
+    enum { TRIAL = 16, STEPPED_TRIAL = 8 };
     if (waiter_is_exact_hot(waiter, ticks))
         return 1;
     if (!caution_allows(&waiter->cold))
         return 0;
-    int is_trial = waiter->uses % TRIAL == 0;
+    int is_trial = waiter->uses % (may_end_by_loop(waiter) ? STEPPED_TRIAL : TRIAL) == 0;
     if (may_end_by_loop(waiter))
         return waiter->approach.even_polls >= WAITER_EVEN_COLD ||
             (is_trial && caution_allows(&waiter->uneven));
