@@ -155,8 +155,10 @@ struct timebase_waiter_description {
 
 /*
  * Learn the machine: core clock, counter, loop. Takes some 7 ms if nothing holds it up, 20 ms by a
- * counter with far steps. The clock converts times to ticks and must outlive the waiter. Returns 0 or
- * TIMEBASE_E_INVALID if a pointer is null.
+ * counter with far steps; there it waits up to 0.15 s for another user of the core, such as
+ * another guest, to go: what is learnt beside one makes exact waits some ns early. The clock
+ * converts times to ticks and must outlive the waiter. Returns 0 or TIMEBASE_E_INVALID if a pointer
+ * is null.
  */
 TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *waiter, const timebase_clock *clock);
 

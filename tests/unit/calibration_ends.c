@@ -145,40 +145,6 @@ static void of_readings_the_least_counts(void **state)
     assert_true(later == most_ticks || (later > 0 && later < most_ticks));
 }
 
-/* A return was found to come so many ticks behind its stamp, and does STAMP. */
-static int had_neighbour(double found_ticks, int has_exact, int readings)
-{
-    struct waiter *waiter = waiter_within(the_waiter());
-    int before = waiter->vernier.readings;
-    later_ticks = 0;
-    waiter->learnt.exact = has_exact;
-    waiter->vernier.readings = readings;
-    waiter->learnt.stamp_ticks = found_ticks;
-    int had = calibrate_had_neighbour(waiter);
-    waiter->vernier.readings = before;
-    return had;
-}
-
-static void what_is_shorter_at_the_end_had_a_neighbour(void **state)
-{
-    (void)state;
-    assert_false(had_neighbour(STAMP, 1, APPROACH_FINE));
-    assert_false(had_neighbour(STAMP / 1.13, 1, APPROACH_FINE)); /* one has come */
-    assert_false(had_neighbour(STAMP * 1.03, 1, APPROACH_FINE)); /* as two differ anyway */
-    assert_true(had_neighbour(STAMP * 1.06, 1, APPROACH_FINE));
-    assert_true(had_neighbour(STAMP * 1.13, 1, APPROACH_FINE));
-    assert_false(had_neighbour(STAMP * 1.13, 0, APPROACH_FINE));
-}
-
-/* Their polls tell for good. */
-static void by_fine_steps_no_neighbour_is_looked_for(void **state)
-{
-    (void)state;
-    unsigned before = rehearsals;
-    assert_false(had_neighbour(STAMP * 2, 1, 1));
-    assert_int_equal(rehearsals, before);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,8 +154,6 @@ int main(void)
         cmocka_unit_test(a_loop_ends_in_the_middle_of_a_step),
         cmocka_unit_test(a_return_that_is_not_predicted_comes_later),
         cmocka_unit_test(of_readings_the_least_counts),
-        cmocka_unit_test(what_is_shorter_at_the_end_had_a_neighbour),
-        cmocka_unit_test(by_fine_steps_no_neighbour_is_looked_for),
     };
     stay_on_this_cpu();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,7 +166,7 @@ static struct waiter *with_polls_so_far_apart(double ticks)
 
 static int is_calibrated_again(double polls_ticks)
 {
-    calibrate_again(with_polls_so_far_apart(polls_ticks));
+    calibrate_again(with_polls_so_far_apart(polls_ticks), 0);
     return description_of(&waiter).calibrations - 1;
 }
 
@@ -185,7 +185,7 @@ static void nor_more_than_some_times(void **state)
     stay_on_this_cpu();
     struct waiter *own = with_polls_so_far_apart(50);
     own->calibrations = CALIBRATION_ATTEMPTS;
-    calibrate_again(own);
+    calibrate_again(own, 0);
     assert_int_equal(own->calibrations, CALIBRATION_ATTEMPTS);
 }
 

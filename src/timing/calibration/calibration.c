@@ -16,6 +16,7 @@
 #include "calibration_calls.h"
 #include "calibration_delays.h"
 #include "calibration_ends.h"
+#include "calibration_quiet.h"
 #include "calibration_trials.h"
 
 enum {
@@ -332,8 +333,8 @@ static void try_reading(struct waiter *waiter)
         calibrate_reading(waiter);
 }
 
-/* Returns whether it may have had a neighbour for a while. */
-static int calibrate_once(struct waiter *waiter)
+/* Returns whether it began beside a neighbour that has gone. */
+static int calibrate_once(struct waiter *waiter, struct quiet *quiet)
 {
     struct waiter_learnt *learnt = &waiter->learnt;
     outcome_settle_open(waiter);
@@ -351,17 +352,17 @@ static int calibrate_once(struct waiter *waiter)
     warm_up(waiter);
     waiter->cpu = evidence_cpu(&waiter->evidence);
     find_readings(waiter);
+    quiet_begin(quiet, waiter);
     try_reading(waiter);
     choice_forget(&waiter->choice);
-    find_plain(waiter);
+    quiet_run(quiet, waiter, find_plain);
     try_reading(waiter);
-    find_ways(waiter);
-    find_edges(waiter);
+    quiet_run(quiet, waiter, find_ways);
+    quiet_run(quiet, waiter, find_edges);
     learnt->bare_period_ticks = waiter_bare_period(waiter);
     const struct choice found = waiter->choice; /* behind this biases are not known yet */
-    calibrate_calls(waiter);
-    calibrate_delays(waiter);
-    int had_neighbour = calibrate_had_neighbour(waiter);
+    quiet_run(quiet, waiter, calibrate_calls);
+    quiet_run(quiet, waiter, calibrate_delays);
     waiter->choice = found;
     hurry_init(waiter);
     near_exact_init(waiter);
@@ -373,13 +374,15 @@ static int calibrate_once(struct waiter *waiter)
     waiter->late = late - waiter->approach.hurry_late;
     waiter->disturbed = disturbed;
     waiter->is_calibrating = 0;
-    return had_neighbour;
+    return quiet_was_none(quiet);
 }
 
-void calibrate(struct waiter *waiter)
+void calibrate(struct waiter *waiter, int64_t patience_ns)
 {
     uint64_t start = timebase_ticks();
-    for (int attempt = 0; attempt < ATTEMPTS && calibrate_once(waiter); attempt++)
+    double patience_ticks = (double)patience_ns / find_period_ns(waiter->clock);
+    struct quiet quiet = {.until = start + (uint64_t)(int64_t)patience_ticks};
+    for (int attempt = 0; attempt < ATTEMPTS && calibrate_once(waiter, &quiet); attempt++)
         ;
     waiter->calibrations++;
     waiter->calibration_ns = (double)(timebase_ticks() - start) * waiter->learnt.period_ns;
@@ -389,11 +392,11 @@ void calibrate(struct waiter *waiter)
  * Calibrates again if the thread runs on another CPU, whose core clock is another; or if exact waits are
  * possible here and noise may have hidden that from the calibration before; or a neighbour made them late.
  */
-void calibrate_again(struct waiter *waiter)
+void calibrate_again(struct waiter *waiter, int64_t patience_ns)
 {
     int moved = evidence_cpu(&waiter->evidence) != waiter->cpu;
     int failed = waiter->ways.exact != NULL && !waiter->learnt.exact;
     int may_try = waiter->calibrations < CALIBRATION_ATTEMPTS;
     if (moved || (may_try && (failed || has_neighbour_left(waiter))))
-        calibrate(waiter);
+        calibrate(waiter, patience_ns);
 }

@@ -256,19 +256,6 @@ static void find_hurry(struct waiter *waiter)
     }
 }
 
-/* ---- behind it ---------------------------------------------------------------------------- */
-
-int calibrate_had_neighbour(struct waiter *waiter)
-{
-    const double shorter = 0.96; /* twice what two quiet ones differ by */
-    struct trials trials;
-    if (!waiter->learnt.exact || !waiter_has_vernier(waiter))
-        return 0;
-    trials.count = 0;
-    run_to_end(waiter, EVENT_CALLED, END_BY_RUN, TRIALS, &trials);
-    return quantile_trimmed_mean(trials.stamps, trials.count) < shorter * waiter->learnt.stamp_ticks;
-}
-
 void calibrate_ends(struct waiter *waiter)
 {
     find_returns(waiter);

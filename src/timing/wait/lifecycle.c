@@ -18,7 +18,7 @@ TIMEBASE_API int timebase_waiter_init(struct timebase_waiter *public, const time
     relax_means(); /* asks the processor once, while there is no hurry */
     evidence_init(&waiter->evidence, &waiter->approach);
     sleeper_init(&waiter->sleeper, &sleep_in_kernel, (void *)(uintptr_t)clock);
-    calibrate(waiter);
+    calibrate(waiter, CALIBRATION_PATIENCE_NS);
     return TIMEBASE_OK;
 }
 
@@ -27,7 +27,7 @@ TIMEBASE_API int timebase_waiter_calibrate(struct timebase_waiter *public)
     struct waiter *waiter = waiter_checked(public);
     if (waiter == NULL)
         return TIMEBASE_E_INVALID;
-    calibrate(waiter);
+    calibrate(waiter, CALIBRATION_PATIENCE_NS);
     return TIMEBASE_OK;
 }
 

@@ -8,7 +8,8 @@
  *                  delay goes (delay_soon), one that is a wait (delay_long)
  *     calibration  what a calibration learns, step by step (calibration.c): from rehearsals (_trials),
  *                  from the stamp to the event (_ends), from whole waits and delays (_calls, _delays),
- *                  what one way of delays takes (_delay), counted ones (_counted)
+ *                  what one way of delays takes (_delay), counted ones (_counted); when nobody
+ *                  else uses the core (_quiet)
  *     delay        short delays: after others' code (_pause), by the loop alone (_at_once), which asks
  *                  for what the next one needs (_asks); an exact wait at its call (_near);
  *                  multiplications between readings (_counted), which may be so (counted_length), and
