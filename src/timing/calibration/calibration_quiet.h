@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calibration, quiet: what is measured while a neighbour uses the core is longer, by an eighth behind a stamp. It
- * comes and goes within milliseconds, and readings that are equally far apart show it: on a quiet core 32 series
- * of them have the same slope to a fiftieth of the counter's step, and beside a neighbour another each time.
+ * calibration, quiet: what is measured while a neighbour uses the core is longer, by an eighth behind a
+ * stamp. It comes and goes within milliseconds, and readings that are equally far apart show it: on a
+ * quiet core 32 series of them have the same slope but for what the counter's step makes of it, and
+ * beside a neighbour another each time.
  *
  * Where the counter's steps are fine this is not looked at: there a calibration takes the mean of both.
  */
@@ -28,8 +29,8 @@ typedef void quiet_part(struct waiter *waiter);
 void quiet_run(struct quiet *quiet, struct waiter *waiter, quiet_part *part);
 
 /*
- * Has it been quieter since the first part, and is there time to begin anew? A neighbour that does the same all the time leaves readings equally
- * far apart, but farther.
+ * Has it been quieter since the first part, and is there time to begin anew? A neighbour that does the
+ * same all the time leaves readings equally far apart, but farther.
  */
 int quiet_was_none(const struct quiet *quiet);
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "timing/hurry/hurry.h"
+#include "timing/learn/in_code.h"
 #include "timing/waiter/asked.h"
 #include "timing/waiter/slower.h"
 
@@ -144,10 +145,10 @@ static void learn_need(struct waiter *waiter)
 }
 
 /* What is nearer has two polls or three where the counter steps, and learning would take one of these. */
-static double polls_that_count(const struct waiter *waiter)
+static inline double kept_for_polls(const struct waiter *waiter)
 {
     enum { FEW = 4 };
-    return waiter_has_vernier(waiter) ? FEW * waiter->period.value : 0;
+    return waiter_has_vernier(waiter) ? in_code(FEW) * waiter->period.value : 0;
 }
 
 /* By code that is not near it would take too long. */
@@ -156,7 +157,7 @@ static int may_learn(const struct hurried *asked, int64_t left)
     struct waiter *waiter = asked->waiter;
     return waiter_is_exact_hot(waiter, asked->ticks) &&
         hurry_is_enough(&waiter->learnt.near_exact_learning,
-                        (double)left - polls_that_count(waiter));
+                        (double)left - kept_for_polls(waiter));
 }
 
 /*

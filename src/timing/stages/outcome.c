@@ -170,8 +170,8 @@ static void learn_end(struct waiter *waiter)
 /*
  * Whether exact waits are worth a try depends on what their polls saw. Where these contradict each
  * other in most waits they will do so for a while, and each try ends by the loop later than a wait
- * by the loop. Polls that have been even for half as long as it takes will be, with those of the
- * next wait.
+ * by the loop. Eight at most are left to it: with 64 whole series were, behind a neighbour that had
+ * gone. Polls that have been even for half as long as it takes will be, with those of the next wait.
  */
 APPROACH_WAY static void note_polls(struct waiter *waiter)
 {
