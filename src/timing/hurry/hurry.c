@@ -33,16 +33,6 @@ void hurry_set_need(const struct waiter *waiter, struct waiter_need *need, doubl
                                  .of = of};
 }
 
-/*
- * Where the counter steps, half of all loops are 3 ns off and more; so what is enough for 19 in 20 of those
- * by cold code is enough. One in 300 more of the first of a series was late by that.
- */
-static int of_cold(const struct waiter *waiter)
-{
-    enum { OF = 100, OF_STEPPED = 20 };
-    return waiter_has_vernier(waiter) ? OF_STEPPED : OF;
-}
-
 void hurry_init(struct waiter *waiter)
 {
     int64_t pause_ns = waiter_has_vernier(waiter) ? STEPPED_PAUSE_NS : PAUSE_NS;
@@ -51,7 +41,7 @@ void hurry_init(struct waiter *waiter)
     waiter->learnt.no_rehearsal_ticks = waiter_ticks_of_ns(waiter, NO_REHEARSAL_NS);
     waiter->hurried_ticks = waiter_long_before(timebase_ticks());
     hurry_set_need(waiter, &waiter->learnt.near_needs[0], 0, 1, 50);
-    hurry_set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, of_cold(waiter));
+    hurry_set_need(waiter, &waiter->learnt.near_needs[1], 600, 5, 100);
     hurry_set_need(waiter, &waiter->learnt.learning_need, FIRST_LEARNING_NS, 1, 50);
     hurry_set_need(waiter, &waiter->learnt.lead_need, NO_REHEARSAL_NS, 1, 100);
     know(waiter, waiter_ticks_of_ns(waiter, FIRST_COLD_NS));
