@@ -43,7 +43,7 @@ static inline void calibrate_before(const struct wait *wait)
     double left_ns = (double)(int64_t)(wait->ticks - wait->entered_ticks) * waiter->learnt.period_ns;
     double needed_ns = within(LEAST_NS, AS_LONG * waiter->calibration_ns, MOST_NS);
     if (left_ns > needed_ns)
-        calibrate_again(waiter, (int64_t)within(0, left_ns / QUARTERS, CALIBRATION_PATIENCE_NS));
+        calibrate_again(waiter, (int64_t)least_of(left_ns / QUARTERS, CALIBRATION_PATIENCE_NS));
 }
 
 #endif
